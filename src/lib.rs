@@ -1,0 +1,10 @@
+//! suidao (隧道, tunnel): a focused web crawler that tunnels.
+
+pub mod fetch;
+pub mod model;
+pub mod read;
+pub mod replay;
+pub mod store;
+pub mod text;
+pub mod topic;
+pub mod world;

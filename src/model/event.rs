@@ -1,0 +1,330 @@
+//! The closed vocabulary of what happened. State is a fold of it: the machine, the store, the logs and the exports
+//! all learn of the crawl from here and nowhere else. Times are kept outside ([`Batch`]), so that two runs of one
+//! crawl can be compared byte for byte.
+
+use serde::{Deserialize, Serialize};
+
+use super::{CrawlUrl, Digest, Evidence, HostId, Lane, Millis, Priority, Relevance, TermMatch, Trail, UrlId, Verdict};
+
+/// How a URL became known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Origin {
+    /// Given by the user.
+    Seed,
+    /// Found as a link on this page.
+    Link(UrlId),
+    /// This URL answered with a redirect to it.
+    Redirect(UrlId),
+}
+
+/// A URL got its number. Numbers are given without gaps, from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Discovered {
+    /// Its number.
+    pub id: UrlId,
+    /// The URL.
+    pub url: CrawlUrl,
+    /// How it became known.
+    pub origin: Origin,
+    /// Text of the link by which it became known; empty for seeds and redirects.
+    pub anchor: String,
+}
+
+/// Why a URL was not queued, or not fetched. Each reason is counted and listed in `skipped.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Refusal {
+    /// Strategy: found on an off-topic page, and the strategy follows only relevant ones.
+    OffTopicPage,
+    /// Strategy: the tunnel counter k is used up.
+    TunnelEnd,
+    /// Link says `rel=nofollow`, or its page does.
+    NoFollow,
+    /// Scope: host not among the allowed ones, or among the refused.
+    Host,
+    /// Scope: extension of something that is no page.
+    Extension,
+    /// Scope: URL too long.
+    UrlTooLong,
+    /// Scope: looks like a trap (repeating or too many path segments).
+    Trap,
+    /// Scope: scheme is not allowed.
+    Scheme,
+    /// Cap: too many links from the seed.
+    Depth,
+    /// Cap: too many off-topic pages in a row.
+    Hops,
+    /// robots.txt forbids it.
+    Robots,
+    /// robots.txt could not be had, so all is forbidden for now.
+    RobotsUnreachable,
+    /// The host's page budget is used up.
+    HostBudget,
+    /// Too many redirects in a row.
+    Redirects,
+    /// The host failed too often in a row.
+    HostFailing,
+}
+
+impl Refusal {
+    /// One sentence for people.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::OffTopicPage => "it was found only on off-topic pages, whose links this strategy does not follow",
+            Self::TunnelEnd => "the tunnel it lies in ended: k reached 0 on off-topic pages",
+            Self::NoFollow => "its links say rel=nofollow",
+            Self::Host => "its host is outside the crawl's scope (scope.allow_hosts, scope.deny_hosts)",
+            Self::Extension => "its extension is not a page's (scope.deny_extensions)",
+            Self::UrlTooLong => "the URL is longer than scope.max_url_length",
+            Self::Trap => "its path looks like a trap: segments repeat, or there are too many",
+            Self::Scheme => "its scheme is not among scope.schemes",
+            Self::Depth => "it lies more than limits.depth links from the seeds",
+            Self::Hops => "it lies behind more than limits.hops off-topic pages in a row",
+            Self::Robots => "the host's robots.txt forbids it",
+            Self::RobotsUnreachable => "the host's robots.txt could not be fetched, so nothing of the host may be",
+            Self::HostBudget => "its host has had limits.pages_per_host pages",
+            Self::Redirects => "it is the end of more than limits.redirects redirects in a row",
+            Self::HostFailing => "its host failed too often in a row",
+        }
+    }
+}
+
+/// What went wrong with a fetch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// An answer whose status is neither 2xx nor a redirect.
+    Status(u16),
+    /// The host name has no address.
+    Dns,
+    /// No connection.
+    Connect,
+    /// TLS failed.
+    Tls,
+    /// A time limit passed.
+    Timeout,
+    /// The connection broke in the middle, or the answer is not HTTP.
+    Broken,
+    /// More bytes than allowed, on the wire or unpacked.
+    TooLarge,
+    /// The content encoding does not unpack.
+    Encoding,
+    /// The address is private, loopback or link-local, and such are not allowed.
+    PrivateAddress,
+    /// Not HTML or plain text: this media type.
+    MediaType(String),
+    /// A redirect without a usable target.
+    BadRedirect,
+    /// The proxy does not answer.
+    Proxy,
+}
+
+/// A fetch that brought no page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// The server asked to wait this long before the next try, in milliseconds.
+    pub retry_after: Option<u64>,
+}
+
+impl Failure {
+    /// Whether another try may go better.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self.kind {
+            FailureKind::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504),
+            FailureKind::Dns
+            | FailureKind::Connect
+            | FailureKind::Timeout
+            | FailureKind::Broken
+            | FailureKind::Proxy => true,
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.kind {
+            FailureKind::Status(status) => write!(f, "the server answered {status}"),
+            FailureKind::Dns => f.write_str("the host name has no address"),
+            FailureKind::Connect => f.write_str("no connection"),
+            FailureKind::Tls => f.write_str("TLS failed"),
+            FailureKind::Timeout => f.write_str("a time limit passed"),
+            FailureKind::Broken => f.write_str("the answer broke off or is not HTTP"),
+            FailureKind::TooLarge => f.write_str("the answer is larger than fetch.max_body allows"),
+            FailureKind::Encoding => f.write_str("the content encoding does not unpack"),
+            FailureKind::PrivateAddress => {
+                f.write_str("the address is private, loopback or link-local (--allow-private permits)")
+            }
+            FailureKind::MediaType(media) => write!(f, "the answer is {media}, not a page"),
+            FailureKind::BadRedirect => f.write_str("a redirect without a usable target"),
+            FailureKind::Proxy => f.write_str("the proxy does not answer"),
+        }
+    }
+}
+
+/// What is known of an origin's robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RobotsRules {
+    /// The file, to be obeyed (at most 500 KiB are kept, RFC 9309 2.5).
+    Rules(Vec<u8>),
+    /// 4xx: there is none, all is allowed.
+    AllowAll,
+    /// 5xx or unreachable: all is forbidden until a later try.
+    Unreachable,
+}
+
+/// What was made of one outlink that leads to a URL not fetched yet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// Where it leads.
+    pub to: UrlId,
+    /// Eq. (3)'s parts.
+    pub evidence: Evidence,
+    /// The strategy's word, after scope and caps.
+    pub verdict: Verdict,
+}
+
+/// Where a URL stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkState {
+    /// Known, but every link to it was dropped so far.
+    Dropped,
+    /// Waiting.
+    Queued,
+    /// Handed out.
+    InFlight,
+    /// Fetched as a page.
+    Fetched,
+    /// Answered with a redirect.
+    Redirected,
+    /// Given up.
+    Failed,
+    /// Refused after it was queued (robots, budgets).
+    Refused,
+}
+
+/// A page was fetched, read and judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Which.
+    pub id: UrlId,
+    /// HTTP status.
+    pub status: u16,
+    /// Place in the queue it was taken from.
+    pub lane: Lane,
+    /// The score it waited with.
+    pub priority: Priority,
+    /// What it had taken over.
+    pub trail: Trail,
+    /// Page relevance, eq. (1).
+    pub relevance: Relevance,
+    /// At or above the page threshold.
+    pub relevant: bool,
+    /// Title.
+    pub title: String,
+    /// Language, if told.
+    pub language: Option<String>,
+    /// Digest of the body.
+    pub digest: Digest,
+    /// Terms of the topic in it.
+    pub terms: Vec<TermMatch>,
+    /// The page asks not to be kept.
+    pub noindex: bool,
+    /// Links to URLs not fetched yet, in order of appearance.
+    pub links: Vec<Link>,
+    /// Links to URLs that were fetched before, or that changed nothing: the rest of the link graph.
+    pub known: Vec<UrlId>,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// A URL got its number.
+    Discovered(Discovered),
+    /// A seed was queued.
+    Seeded(Link),
+    /// A link was refused before its URL got a number (scope).
+    Skipped {
+        /// The URL.
+        url: CrawlUrl,
+        /// The page it was found on; none for a seed.
+        from: Option<UrlId>,
+        /// Why.
+        reason: Refusal,
+    },
+    /// A page was fetched, read and judged.
+    Settled(Box<Settled>),
+    /// A URL answered with a redirect.
+    Redirected {
+        /// Which.
+        id: UrlId,
+        /// The redirect's target as a link: it takes over trail and place unchanged.
+        link: Option<Link>,
+    },
+    /// A fetch brought no page; it will be tried again.
+    Retried {
+        /// Which.
+        id: UrlId,
+        /// Why.
+        failure: Failure,
+    },
+    /// A fetch brought no page, for good.
+    Failed {
+        /// Which.
+        id: UrlId,
+        /// Why.
+        failure: Failure,
+    },
+    /// A queued URL was refused when its turn came.
+    Refused {
+        /// Which.
+        id: UrlId,
+        /// Why.
+        reason: Refusal,
+    },
+    /// A robots.txt was asked for, and this came of it.
+    Robots {
+        /// The host.
+        host: HostId,
+        /// Scheme, host and port it speaks for.
+        origin: String,
+        /// What it says.
+        rules: RobotsRules,
+    },
+    /// A robots.txt answered with a redirect.
+    RobotsRedirected {
+        /// The host.
+        host: HostId,
+        /// Scheme, host and port it speaks for.
+        origin: String,
+        /// Where it is said to be.
+        to: CrawlUrl,
+    },
+}
+
+/// What one settling brought, at one time: the store's transaction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    /// When.
+    pub at: Millis,
+    /// What, in order.
+    pub events: Vec<Event>,
+}
+
+/// Why the machine has nothing more to hand out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// The page limit is reached.
+    PageLimit,
+    /// Nothing is queued any more.
+    FrontierEmpty,
+    /// All that is queued lies on hosts that fail or whose robots.txt cannot be had.
+    OnlyUnreachable,
+}

@@ -1,0 +1,17 @@
+//! The words everything else is written in: plain values without behaviour that needs the outside world.
+//!
+//! Apart from the rest because every layer uses them and they use none.
+
+mod event;
+mod page;
+mod scores;
+mod time;
+mod url;
+
+pub use event::{
+    Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, Refusal, RobotsRules, Settled, Stop,
+};
+pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, TermMatch};
+pub use scores::{Evidence, Lane, Priority, Relevance, Trail, Tunnel, Verdict};
+pub use time::Millis;
+pub use url::{CrawlUrl, HostId, UrlError, UrlId};

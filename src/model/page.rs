@@ -1,0 +1,127 @@
+//! A fetched answer, and what reading made of it.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::{CrawlUrl, Evidence, Relevance};
+
+/// An HTTP answer, as it came: what the fetcher or a recorded web hands to the reader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fetched {
+    /// The URL that was asked for.
+    pub url: CrawlUrl,
+    /// HTTP status.
+    pub status: u16,
+    /// Header fields in the order received, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body without transfer and content encoding.
+    pub body: Bytes,
+    /// The body as it was on the wire (still content-encoded), where that differs from `body`: what the archive keeps.
+    pub wire: Option<Bytes>,
+}
+
+impl Fetched {
+    /// First value of a header field; `name` in lower case.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Media type without parameters, lower case; empty if not stated.
+    #[must_use]
+    pub fn media_type(&self) -> String {
+        let value = self.header("content-type").unwrap_or_default();
+        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+}
+
+/// SHA-1 of the body as sent without encodings: equal bytes, equal digest (the WARC payload digest).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Digest(pub [u8; 20]);
+
+impl std::fmt::Display for Digest {
+    /// `sha1:` and base 32, as WARC writes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "sha1:{}", data_encoding::BASE32.encode(&self.0))
+    }
+}
+
+/// What was wrong with a page; reading goes on regardless.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Defect {
+    /// Bytes that do not decode in the page's charset; so many were replaced.
+    BrokenBytes(u32),
+    /// The declared charset is not the one the bytes are in.
+    WrongCharset {
+        /// What the page says.
+        declared: String,
+    },
+    /// Neither HTML nor plain text.
+    NotText,
+    /// Nothing left after the navigation was taken away.
+    NoContent,
+    /// The tree was deeper, or the links more, than is read; the rest was left out.
+    CutShort,
+}
+
+/// Where on the page a link stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Region {
+    /// In the main content.
+    Content,
+    /// In navigation, sidebar, footer or other furniture.
+    Navigation,
+}
+
+/// A link out of a page, with what speaks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outlink {
+    /// Where it leads.
+    pub url: CrawlUrl,
+    /// Its text, white space folded, at most 80 characters.
+    pub anchor: String,
+    /// Eq. (3)'s parts.
+    pub evidence: Evidence,
+    /// Eq. (3): w1·anchor + w2·context + w3·url.
+    pub relevance: Relevance,
+    /// Where it stands.
+    pub region: Region,
+    /// `rel=nofollow`, `ugc` or `sponsored`, or the page says so of all its links.
+    pub nofollow: bool,
+}
+
+/// A term of the topic found in a page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TermMatch {
+    /// The term, as the lexicon writes it.
+    pub term: String,
+    /// How often it occurs in title and main content.
+    pub count: u32,
+}
+
+/// What reading made of an answer. Reading never fails: what went wrong stands in `defects`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page {
+    /// Title, white space folded; empty if there is none.
+    pub title: String,
+    /// Main content: paragraphs separated by one line feed.
+    pub text: String,
+    /// ISO 639-3 code of the language (`cmn`, `eng`), if it could be told.
+    pub language: Option<String>,
+    /// The charset the body was decoded with (a WHATWG name).
+    pub charset: String,
+    /// Eq. (1): Sim of title and main content with the topic.
+    pub relevance: Relevance,
+    /// Terms of the topic in it, the most telling first, at most 12.
+    pub terms: Vec<TermMatch>,
+    /// Digest of the body.
+    pub digest: Digest,
+    /// Each URL once (its best-scored link), in order of first appearance; the page itself left out.
+    pub outlinks: Vec<Outlink>,
+    /// `meta name=robots` or `X-Robots-Tag` forbid to keep the page.
+    pub noindex: bool,
+    /// Another URL the page calls its own address (`rel=canonical`).
+    pub canonical: Option<CrawlUrl>,
+    /// What was wrong with it.
+    pub defects: Vec<Defect>,
+}
