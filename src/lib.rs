@@ -5,6 +5,7 @@ pub mod model;
 pub mod read;
 pub mod replay;
 pub mod store;
+pub mod strategy;
 pub mod text;
 pub mod topic;
 pub mod world;

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Digest, Evidence, HostId, Lane, Millis, Priority, Relevance, TermMatch, Trail, UrlId, Verdict};
+use super::{CrawlUrl, Digest, Evidence, HostId, Millis, Place, Relevance, TermMatch, UrlId, Verdict};
 
 /// How a URL became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -215,12 +215,8 @@ pub struct Settled {
     pub id: UrlId,
     /// HTTP status.
     pub status: u16,
-    /// Place in the queue it was taken from.
-    pub lane: Lane,
-    /// The score it waited with.
-    pub priority: Priority,
-    /// What it had taken over.
-    pub trail: Trail,
+    /// The place it was taken from: lane, score, and what it had taken over from its path.
+    pub place: Place,
     /// Page relevance, eq. (1).
     pub relevance: Relevance,
     /// At or above the page threshold.
@@ -260,6 +256,15 @@ pub enum Event {
     },
     /// A page was fetched, read and judged.
     Settled(Box<Settled>),
+    /// A page whose links had been dropped was found again on a path with more tunnel left: its links, judged anew.
+    Expanded {
+        /// Which page.
+        id: UrlId,
+        /// What it takes over from the new path.
+        place: Place,
+        /// Its links to URLs not fetched yet.
+        links: Vec<Link>,
+    },
     /// A URL answered with a redirect.
     Redirected {
         /// Which.

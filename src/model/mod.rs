@@ -12,6 +12,6 @@ pub use event::{
     Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, Refusal, RobotsRules, Settled, Stop,
 };
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, TermMatch};
-pub use scores::{Evidence, Lane, Priority, Relevance, Trail, Tunnel, Verdict};
+pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
 pub use time::Millis;
 pub use url::{CrawlUrl, HostId, UrlError, UrlId};

@@ -51,8 +51,6 @@ impl Priority {
 }
 
 /// Which of the frontier's queues an entry waits in; what the numbers mean is the [`Discipline`]'s to say.
-///
-/// [`Discipline`]: crate::crawl::Discipline
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lane(pub u8);
 
@@ -94,18 +92,48 @@ pub struct Evidence {
     pub url: Relevance,
 }
 
+/// A place in the frontier, and what goes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Queue to wait in.
+    pub lane: Lane,
+    /// Rank in that queue.
+    pub priority: Priority,
+    /// What the link takes over from its path.
+    pub trail: Trail,
+}
+
 /// What a strategy says of one outlink.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// Queue it.
-    Follow {
-        /// Queue to wait in.
-        lane: Lane,
-        /// Place in that queue.
-        priority: Priority,
-        /// What it takes over.
-        trail: Trail,
-    },
+    /// Queue it there.
+    Follow(Place),
     /// Leave it, for a reason that is counted.
     Drop(super::Refusal),
+}
+
+/// How the frontier serves its lanes. A lane is served best priority first, ties by discovery, unless said otherwise;
+/// when the lane whose turn it is has nothing ready, the turn goes to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Discipline {
+    /// One lane.
+    BestFirst,
+    /// The tunnel lane, a stack, goes before the main lane.
+    Preempt,
+    /// So many from the main lane, then one from the tunnel lane, a stack.
+    Interleave(u32),
+    /// Lanes are integer weights (paper 004): `by_weight` from the heaviest lane, then `at_random` from any.
+    WeightThenRandom {
+        /// N of rule 4.
+        by_weight: u32,
+        /// M of rule 4.
+        at_random: u32,
+    },
+}
+
+impl Lane {
+    /// Links of relevant pages, and all links where there is one lane only.
+    pub const MAIN: Self = Self(0);
+    /// Links inside tunnels, where the discipline keeps them apart.
+    pub const TUNNEL: Self = Self(1);
 }

@@ -1,0 +1,128 @@
+//! Which URLs the crawl may touch at all, whatever they are worth. Pure: a URL in, a reason or none out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{CrawlUrl, Refusal};
+
+/// `[scope]` of the configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scope {
+    /// Schemes that may be fetched: `http`, `https`.
+    pub schemes: Vec<String>,
+    /// If not empty, only these hosts; an entry stands for its subdomains too.
+    pub allow_hosts: Vec<String>,
+    /// Never these hosts, nor their subdomains.
+    pub deny_hosts: Vec<String>,
+    /// Extensions of the path's last segment that are no pages, lower case, without the dot.
+    pub deny_extensions: Vec<String>,
+    /// Longest URL, in bytes; Chinese characters count nine in a path.
+    pub max_url_length: usize,
+    /// Most path segments.
+    pub max_segments: usize,
+    /// Whether links with `rel=nofollow` are followed all the same.
+    pub follow_nofollow: bool,
+}
+
+/// What the web calls everything that is no page.
+const NO_PAGES: &str = "7z aac ai apk arj asx atom avi bin bmp bz2 cab css csv deb dmg doc docx eot eps epub exe flac flv \
+    gif gz ico iso jar jpeg jpg js json lzh m3u m3u8 m4a m4v map mid midi mkv mobi mov mp2 mp3 mp4 mpeg mpg msi odp ods \
+    odt ogg ogv otf pdf png ppt pptx ps psd qt ra rar rdf rm rmvb rpm rss rtf svg swf tar tbz tgz tif tiff torrent ts \
+    ttf txz wav webm webp wma wmv woff woff2 xls xlsx xml xz zip zst";
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self {
+            schemes: vec!["http".into(), "https".into()],
+            allow_hosts: Vec::new(),
+            deny_hosts: Vec::new(),
+            deny_extensions: NO_PAGES.split_whitespace().map(str::to_owned).collect(),
+            max_url_length: 1024,
+            max_segments: 20,
+            follow_nofollow: false,
+        }
+    }
+}
+
+impl Scope {
+    /// Why `url` is out of scope; `None` if it is in.
+    #[must_use]
+    pub fn refuses(&self, url: &CrawlUrl) -> Option<Refusal> {
+        if !self.schemes.iter().any(|scheme| scheme == url.scheme()) {
+            return Some(Refusal::Scheme);
+        }
+        let host = url.host();
+        let listed = |hosts: &[String]| hosts.iter().any(|listed| is_under(host, listed));
+        if (!self.allow_hosts.is_empty() && !listed(&self.allow_hosts)) || listed(&self.deny_hosts) {
+            return Some(Refusal::Host);
+        }
+        if url.as_str().len() > self.max_url_length {
+            return Some(Refusal::UrlTooLong);
+        }
+        let last = url.path().rsplit('/').next().unwrap_or_default();
+        if let Some((_, extension)) = last.rsplit_once('.') {
+            let extension = extension.to_ascii_lowercase();
+            if self.deny_extensions.contains(&extension) {
+                return Some(Refusal::Extension);
+            }
+        }
+        self.is_trap(url.path()).then_some(Refusal::Trap)
+    }
+
+    /// Too many segments, or one that stands three times in a row, or a pair that does: the marks of relative links
+    /// that pile up (Heritrix's pathological path).
+    fn is_trap(&self, path: &str) -> bool {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        if segments.len() > self.max_segments {
+            return true;
+        }
+        let repeats = |period: usize| {
+            segments
+                .windows(3 * period)
+                .any(|run| (0..period).all(|at| run[at] == run[at + period] && run[at] == run[at + 2 * period]))
+        };
+        repeats(1) || repeats(2)
+    }
+}
+
+/// Whether `host` is `domain` or one of its subdomains.
+fn is_under(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refuses(scope: &Scope, url: &str) -> Option<Refusal> {
+        scope.refuses(&CrawlUrl::parse(url).unwrap())
+    }
+
+    #[test]
+    fn hosts_count_with_their_subdomains() {
+        let scope = Scope { allow_hosts: vec!["a.cn".into()], deny_hosts: vec!["ads.a.cn".into()], ..Scope::default() };
+        assert_eq!(refuses(&scope, "http://a.cn/"), None);
+        assert_eq!(refuses(&scope, "http://www.a.cn/"), None);
+        assert_eq!(refuses(&scope, "http://aa.cn/"), Some(Refusal::Host));
+        assert_eq!(refuses(&scope, "http://x.ads.a.cn/"), Some(Refusal::Host));
+    }
+
+    #[test]
+    fn what_is_no_page_or_a_trap_is_refused() {
+        let scope = Scope::default();
+        for (url, reason) in [
+            ("http://a.cn/b.PDF", Some(Refusal::Extension)),
+            ("http://a.cn/v1.2/b", None),
+            ("http://a.cn/b.html?f=x.pdf", None),
+            ("http://a.cn/x/x/x/", Some(Refusal::Trap)),
+            ("http://a.cn/x/y/x/y/x/y", Some(Refusal::Trap)),
+            ("http://a.cn/2020/2020/x", None),
+        ] {
+            assert_eq!(refuses(&scope, url), reason, "{url}");
+        }
+        let long = format!("http://a.cn/{}", "x".repeat(1024));
+        assert_eq!(refuses(&scope, &long), Some(Refusal::UrlTooLong));
+        let deep = format!("http://a.cn/{}", (0..21).map(|n| format!("{n}/")).collect::<String>());
+        assert_eq!(refuses(&scope, &deep), Some(Refusal::Trap));
+    }
+}
