@@ -1,1 +1,20 @@
-//! To come.
+//! One GET of one URL: from a [`CrawlUrl`](crate::model::CrawlUrl) to a [`Fetched`](crate::model::Fetched) or a named
+//! [`Failure`](crate::model::Failure), with every limit on time, size and address kept on the way.
+//!
+//! Apart because it is the only room that talks to strangers. It decides nothing about the crawl: redirects and error
+//! statuses are handed back as they came, when to ask again is the machine's.
+
+mod client;
+mod coding;
+mod failure;
+mod guard;
+mod retry;
+mod settings;
+
+#[cfg(test)]
+mod loopback;
+
+pub use client::{Fetcher, FetcherError};
+pub use guard::is_public;
+pub use retry::retry_after;
+pub use settings::{Settings, SettingsError};

@@ -1,0 +1,303 @@
+//! The client: one request at a time, nothing followed, nothing unpacked behind our back.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::{Client, ClientBuilder, Proxy, Response, Url, redirect};
+use thiserror::Error;
+
+use super::coding::{self, UnpackError};
+use super::failure;
+use super::guard::{Guard, refused};
+use super::settings::{Checked, Settings, SettingsError};
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
+
+/// Pages first, whatever else there is after them.
+const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5";
+
+/// How long an idle connection is kept: some times the usual delay between two requests to a host, and short enough
+/// that a crawl over thousands of hosts does not run out of file descriptors.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// Idle connections kept to one host: more than one matters only where politeness is switched off.
+const IDLE_PER_HOST: usize = 64;
+
+/// Most header fields of one answer; hyper's own limit of 100 is met by real sites that set cookies freely.
+const MOST_HEADERS: usize = 256;
+
+/// Most bytes read of the body of an answer that is no page: its status is what counts.
+const OTHER_BODY: usize = 64 << 10;
+
+/// What the media types begin with that are clearly none of a page's.
+const NO_PAGES: [&str; 35] = [
+    "image/",
+    "video/",
+    "audio/",
+    "font/",
+    "model/",
+    "text/css",
+    "text/csv",
+    "text/calendar",
+    "text/javascript",
+    "application/download",
+    "application/ecmascript",
+    "application/epub",
+    "application/font",
+    "application/force-download",
+    "application/gzip",
+    "application/java",
+    "application/json",
+    "application/msword",
+    "application/octet-stream",
+    "application/pdf",
+    "application/postscript",
+    "application/rtf",
+    "application/vnd.",
+    "application/wasm",
+    "application/x-7z",
+    "application/x-bzip",
+    "application/x-font",
+    "application/x-gzip",
+    "application/x-javascript",
+    "application/x-msdownload",
+    "application/x-rar",
+    "application/x-shockwave",
+    "application/x-tar",
+    "application/x-zip",
+    "application/zip",
+];
+
+/// Why there is no fetcher.
+#[derive(Debug, Error)]
+pub enum FetcherError {
+    /// A setting that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The HTTP client does not start.
+    #[error("the HTTP client does not start: {0}")]
+    Client(#[source] reqwest::Error),
+    /// Nothing listens where the proxy should be.
+    #[error("the proxy {proxy} cannot be reached ({source}): check fetch.proxy (--proxy)")]
+    ProxyUnreachable {
+        /// Host and port.
+        proxy: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// Fetches one URL at a time, any number of them at once. Clones share one pool of connections and cost little.
+#[derive(Clone, Debug)]
+pub struct Fetcher {
+    client: Client,
+    headers: HeaderMap,
+    max_body: usize,
+    max_wire: usize,
+    allow_private: bool,
+    proxy: Option<Url>,
+    connect_timeout: Duration,
+}
+
+impl Fetcher {
+    /// A fetcher that keeps to `settings`. Proxies named by the environment are not used.
+    ///
+    /// On a machine without certificates of authorities the fetcher works for http; https then fails as
+    /// [`FailureKind::Tls`], and a warning is logged.
+    ///
+    /// # Errors
+    /// [`FetcherError::Settings`] for a value that cannot be used, [`FetcherError::Client`] if the client does not
+    /// start.
+    pub fn new(settings: &Settings) -> Result<Self, FetcherError> {
+        let checked = settings.checked()?;
+        let mut headers = HeaderMap::new();
+        headers.insert(USER_AGENT, checked.agent.clone());
+        headers.insert(ACCEPT, HeaderValue::from_static(PAGES));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(coding::ACCEPTED));
+        if let Some(language) = &checked.accept_language {
+            headers.insert(ACCEPT_LANGUAGE, language.clone());
+        }
+        let client = match builder(&checked, &headers).and_then(ClientBuilder::build) {
+            Ok(client) => client,
+            // What fails here on a bare machine is the search for certificates; demo and loopback need none.
+            Err(error) => {
+                let bare = builder(&checked, &headers).and_then(|builder| builder.tls_certs_only([]).build());
+                let Ok(client) = bare else { return Err(FetcherError::Client(error)) };
+                tracing::warn!("no CA certificates on this machine: https pages will fail (install ca-certificates)");
+                client
+            }
+        };
+        Ok(Self {
+            client,
+            headers,
+            max_body: checked.max_body,
+            max_wire: checked.max_wire,
+            allow_private: checked.allow_private,
+            proxy: checked.proxy,
+            connect_timeout: checked.connect_timeout,
+        })
+    }
+
+    /// Asks for `url` once, following nothing.
+    ///
+    /// Every answer is a [`Fetched`], whatever its status: redirects (their `location` among the headers) and error
+    /// statuses are judged by the caller. Header names are in lower case, in the order received (fields of one name
+    /// stand together, where the first stood), values are UTF-8 if they decode as such and Latin-1 otherwise. `wire`
+    /// is set where the body was packed. Of answers other than 2xx at most 64 KiB of body are read, and the body is
+    /// empty if it is larger or broken.
+    ///
+    /// # Errors
+    /// [`Failure`] if there was no answer, its body is larger than allowed or broken, its address is private, or its
+    /// media type is none of a page's (not asked of `/robots.txt`). `retry_after` is never set: a status that asks to
+    /// wait is an answer, see [`retry_after`](super::retry_after).
+    pub async fn fetch(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        self.exchange(url).await.map_err(|kind| Failure { kind, retry_after: None })
+    }
+
+    async fn exchange(&self, url: &CrawlUrl) -> Result<Fetched, FailureKind> {
+        if !self.allow_private && refused(url.as_url(), self.proxy.is_some()) {
+            return Err(FailureKind::PrivateAddress);
+        }
+        let kind = |error: reqwest::Error| failure::kind(&error, self.proxy.is_some(), url.scheme() == "https");
+        let response = self.client.get(url.as_url().clone()).send().await.map_err(kind)?;
+        let status = response.status().as_u16();
+        if status == 407 && self.proxy.is_some() {
+            return Err(FailureKind::Proxy);
+        }
+        let headers = response.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        let mut fetched = Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None };
+        if response.status().is_success() {
+            let media = fetched.media_type();
+            if is_no_page(&media) && url.path() != "/robots.txt" {
+                return Err(FailureKind::MediaType(media));
+            }
+            self.read_body(response, &mut fetched, self.max_wire, self.max_body).await?;
+        } else {
+            let (max_wire, max_body) = (self.max_wire.min(OTHER_BODY), self.max_body.min(OTHER_BODY));
+            // The status stands, whatever becomes of the body.
+            let _ = self.read_body(response, &mut fetched, max_wire, max_body).await;
+        }
+        Ok(fetched)
+    }
+
+    async fn read_body(
+        &self,
+        mut response: Response,
+        fetched: &mut Fetched,
+        max_wire: usize,
+        max_body: usize,
+    ) -> Result<(), FailureKind> {
+        if response.content_length().is_some_and(|stated| stated > max_wire as u64) {
+            return Err(FailureKind::TooLarge);
+        }
+        let mut wire = BytesMut::new();
+        let encrypted = fetched.url.scheme() == "https";
+        while let Some(chunk) =
+            response.chunk().await.map_err(|error| failure::kind(&error, self.proxy.is_some(), encrypted))?
+        {
+            if chunk.len() > max_wire - wire.len() {
+                return Err(FailureKind::TooLarge);
+            }
+            wire.extend_from_slice(&chunk);
+        }
+        let wire = wire.freeze();
+        let codings: Vec<&str> =
+            fetched.headers.iter().filter(|(name, _)| name == "content-encoding").map(|(_, v)| v.as_str()).collect();
+        match coding::unpack(&codings.join(","), &wire, max_body) {
+            Ok(Some(body)) => (fetched.body, fetched.wire) = (body, Some(wire)),
+            Ok(None) if wire.len() > max_body => return Err(FailureKind::TooLarge),
+            Ok(None) => fetched.body = wire,
+            Err(UnpackError::TooLarge) => return Err(FailureKind::TooLarge),
+            Err(UnpackError::Broken) => return Err(FailureKind::Encoding),
+        }
+        Ok(())
+    }
+
+    /// The header fields every request for `url` carries, `host` first, names in lower case: for the archive's request
+    /// records.
+    #[must_use]
+    pub fn request_headers(&self, url: &CrawlUrl) -> Vec<(String, String)> {
+        let host = ("host".to_owned(), url.authority().to_owned());
+        let rest = self.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
+        std::iter::once(host).chain(rest).collect()
+    }
+
+    /// Whether the proxy can be connected to, so that a crawl need not begin to find out; fine if there is none.
+    ///
+    /// # Errors
+    /// [`FetcherError::ProxyUnreachable`] if it cannot, within the time limit for connections.
+    pub async fn check_proxy(&self) -> Result<(), FetcherError> {
+        let Some(proxy) = &self.proxy else { return Ok(()) };
+        let host = proxy.host_str().unwrap_or_default();
+        let port = proxy.port_or_known_default().unwrap_or(80);
+        // An IPv6 address stands in brackets in a URL, and must not for the resolver.
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let connect = tokio::net::TcpStream::connect((bare, port));
+        let source = match tokio::time::timeout(self.connect_timeout, connect).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(_) => io::Error::new(io::ErrorKind::TimedOut, "no answer in time"),
+        };
+        Err(FetcherError::ProxyUnreachable { proxy: format!("{host}:{port}"), source })
+    }
+}
+
+fn builder(checked: &Checked, headers: &HeaderMap) -> Result<ClientBuilder, reqwest::Error> {
+    let builder = Client::builder()
+        .no_proxy()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .default_headers(headers.clone())
+        .connect_timeout(checked.connect_timeout)
+        .read_timeout(checked.read_timeout)
+        .timeout(checked.timeout)
+        .tcp_nodelay(true)
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(IDLE_PER_HOST)
+        // What browsers forgive.
+        .http1_max_headers(MOST_HEADERS)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        // With a proxy the only name resolved here is its own, and that is the user's word.
+        .dns_resolver(Guard { keep_all: checked.allow_private || checked.proxy.is_some() });
+    Ok(match &checked.proxy {
+        Some(proxy) => builder.proxy(Proxy::all(proxy.clone())?),
+        None => builder,
+    })
+}
+
+/// UTF-8 if it is that, else Latin-1, in which all bytes mean something.
+fn text(value: &HeaderValue) -> String {
+    let bytes = value.as_bytes();
+    std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect(), str::to_owned)
+}
+
+/// Whether a media type (lower case, without parameters) is clearly none of a page's; what is unclear is read.
+fn is_no_page(media: &str) -> bool {
+    !media.ends_with("xhtml+xml") && NO_PAGES.iter().any(|prefix| media.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_clearly_no_page_is_refused() {
+        for media in ["image/svg+xml", "video/mp4", "application/pdf", "application/vnd.ms-excel", "text/css"] {
+            assert!(is_no_page(media), "{media}");
+        }
+        for media in [
+            "",
+            "html",
+            "text/html",
+            "text/plain",
+            "application/xhtml+xml",
+            "application/vnd.wap.xhtml+xml",
+            "text/x-odd",
+        ] {
+            assert!(!is_no_page(media), "{media}");
+        }
+    }
+}

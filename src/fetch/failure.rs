@@ -1,0 +1,56 @@
+//! What the client's errors mean: from a chain of sources to one [`FailureKind`].
+//!
+//! reqwest tells only part of it by methods, so the chain is walked. Of a connection three things are done in turn, and
+//! each failure is known by what stands in its chain:
+//!
+//! | step | in the chain | kind |
+//! |---|---|---|
+//! | name | reqwest's DNS mark (`is_dns`), around this room's [`AllPrivate`] or the system's error | `PrivateAddress`, `Dns` |
+//! | TCP | hyper-util's connect error, whose text begins with `tcp ` | `Connect` |
+//! | tunnel through a proxy | hyper-util's tunnel error, whose text begins with `tunnel error` | `Connect` if the proxy refused it, else `Proxy` |
+//! | TLS | still `is_connect`, and none of these | `Tls` |
+//!
+//! Time limits come first, whatever step they struck. With a proxy, name and TCP are the proxy's own, so that these
+//! mean `Proxy`. All that comes later (the peer closed, the answer is not HTTP) is `Broken`, apart from a head beyond
+//! hyper's limits, which is `TooLarge`.
+
+use std::error::Error;
+
+use super::guard::AllPrivate;
+use crate::model::FailureKind;
+
+/// The kind of `error`; `by_proxy` if the request went to a proxy, `encrypted` if its URL is https.
+pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> FailureKind {
+    let in_chain = |test: &dyn Fn(&(dyn Error + 'static)) -> bool| chain(error).any(test);
+    let says = |text: &str| in_chain(&|link| link.to_string().starts_with(text));
+    if in_chain(&|link| link.is::<AllPrivate>()) {
+        FailureKind::PrivateAddress
+    } else if error.is_timeout() {
+        // Unencrypted requests connect to the proxy and to nothing else.
+        if by_proxy && error.is_connect() && !encrypted { FailureKind::Proxy } else { FailureKind::Timeout }
+    } else if error.is_dns() {
+        if by_proxy { FailureKind::Proxy } else { FailureKind::Dns }
+    } else if error.is_builder() {
+        // The client knows no such host: characters in it that no name may have.
+        FailureKind::Dns
+    } else if error.is_connect() {
+        if says("tunnel error: unsuccessful") {
+            FailureKind::Connect
+        } else if by_proxy && (says("tunnel error") || says("tcp ") || !encrypted) {
+            FailureKind::Proxy
+        } else if encrypted && !says("tcp ") {
+            FailureKind::Tls
+        } else {
+            FailureKind::Connect
+        }
+    } else if says("message head is too large") {
+        FailureKind::TooLarge
+    } else {
+        FailureKind::Broken
+    }
+}
+
+/// An error's sources, itself left out (its text holds the URL).
+fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |&link| link.source())
+}

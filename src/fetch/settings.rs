@@ -1,0 +1,240 @@
+//! What a user may set about fetching (section `[fetch]` of the config), and what is wrong with it.
+
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::HeaderValue;
+use serde::Deserialize;
+use thiserror::Error;
+
+/// The longest time limit that makes sense, in seconds: a day.
+const LONGEST: f64 = 86_400.0;
+
+/// The section `[fetch]` of the config. Times are in seconds, sizes in bytes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Longest wait for a connection: name, TCP and TLS together. Seconds, above 0, at most a day.
+    pub connect_timeout: f64,
+    /// Longest silence of a server, before its answer or within it. Seconds, above 0, at most a day.
+    pub read_timeout: f64,
+    /// Longest time for a whole request, from the name to the last byte. Seconds, above 0, at most a day.
+    pub timeout: f64,
+    /// Largest body after unpacking, in bytes, at least 1; a larger one is no page.
+    pub max_body: usize,
+    /// Largest body on the wire, as it is packed, in bytes, at least 1.
+    pub max_wire: usize,
+    /// Proxy all requests go through: `http://[user:password@]host[:port]` or `https://...`. The environment's
+    /// `HTTP_PROXY` and its like are never read.
+    pub proxy: Option<String>,
+    /// Whether private, loopback and link-local addresses may be asked; for a web on one's own machine.
+    pub allow_private: bool,
+    /// Name and version sent as `User-Agent`, before the contact.
+    pub user_agent: String,
+    /// URL or mail address where the owner of a site can complain; sent as ` (+contact)` behind the agent's name.
+    pub contact: Option<String>,
+    /// Sent as `Accept-Language`; nothing is sent if it is empty.
+    pub accept_language: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: 10.0,
+            read_timeout: 20.0,
+            timeout: 60.0,
+            max_body: 10 << 20,
+            max_wire: 10 << 20,
+            proxy: None,
+            allow_private: false,
+            user_agent: concat!("suidao/", env!("CARGO_PKG_VERSION")).to_owned(),
+            contact: None,
+            accept_language: "zh-CN,zh;q=0.9,en;q=0.8".to_owned(),
+        }
+    }
+}
+
+/// A value that cannot be used; each message names the key and says what would do.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SettingsError {
+    /// A time limit that is none.
+    #[error("fetch.{key} = {value}: must be a number of seconds above 0 and at most 86400 (a day)")]
+    Seconds {
+        /// Which.
+        key: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A size limit nothing fits in.
+    #[error("fetch.{key} = 0: must be a number of bytes, at least 1")]
+    NoBytes {
+        /// Which.
+        key: &'static str,
+    },
+    /// Not the URL of a proxy. The value is left out: it may hold a password.
+    #[error("fetch.proxy (--proxy) {problem}: give it as http://host:port")]
+    Proxy {
+        /// What is wrong.
+        problem: String,
+    },
+    /// Something that cannot stand in a header field.
+    #[error("fetch.{key} = {value:?}: {problem}")]
+    Header {
+        /// Which.
+        key: &'static str,
+        /// What was given.
+        value: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+}
+
+/// [`Settings`] after checking, in the form the client needs.
+#[derive(Clone, Debug)]
+pub(super) struct Checked {
+    pub connect_timeout: Duration,
+    pub read_timeout: Duration,
+    pub timeout: Duration,
+    pub max_body: usize,
+    pub max_wire: usize,
+    pub proxy: Option<Url>,
+    pub allow_private: bool,
+    pub agent: HeaderValue,
+    pub accept_language: Option<HeaderValue>,
+}
+
+impl Settings {
+    /// The `User-Agent` sent: `suidao/0.1.0 (+contact)`, or without the bracket if there is no contact.
+    #[must_use]
+    pub fn agent(&self) -> String {
+        match self.contact.as_deref().map(str::trim) {
+            Some(contact) if !contact.is_empty() => format!("{} (+{contact})", self.user_agent.trim()),
+            _ => self.user_agent.trim().to_owned(),
+        }
+    }
+
+    /// Whether all values can be used.
+    ///
+    /// # Errors
+    /// [`SettingsError`] for the first that cannot.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        self.checked().map(drop)
+    }
+
+    pub(super) fn checked(&self) -> Result<Checked, SettingsError> {
+        for (key, bytes) in [("max_body", self.max_body), ("max_wire", self.max_wire)] {
+            if bytes == 0 {
+                return Err(SettingsError::NoBytes { key });
+            }
+        }
+        if self.user_agent.trim().is_empty() {
+            let problem = "must not be empty: a crawler says who it is";
+            return Err(SettingsError::Header { key: "user_agent", value: self.user_agent.clone(), problem });
+        }
+        let contact = self.contact.as_deref().unwrap_or_default();
+        header("contact", contact)?;
+        if contact.contains(['(', ')']) {
+            let problem = "must not contain brackets, it is sent between them";
+            return Err(SettingsError::Header { key: "contact", value: contact.to_owned(), problem });
+        }
+        header("user_agent", &self.user_agent)?;
+        let language = header("accept_language", self.accept_language.trim())?;
+        Ok(Checked {
+            connect_timeout: seconds("connect_timeout", self.connect_timeout)?,
+            read_timeout: seconds("read_timeout", self.read_timeout)?,
+            timeout: seconds("timeout", self.timeout)?,
+            max_body: self.max_body,
+            max_wire: self.max_wire,
+            proxy: self.proxy.as_deref().map(proxy).transpose()?,
+            allow_private: self.allow_private,
+            agent: header("user_agent", &self.agent())?,
+            accept_language: (!language.is_empty()).then_some(language),
+        })
+    }
+}
+
+fn seconds(key: &'static str, value: f64) -> Result<Duration, SettingsError> {
+    let sound = value > 0.0 && value <= LONGEST;
+    let duration = Duration::try_from_secs_f64(value).ok().filter(|duration| sound && !duration.is_zero());
+    duration.ok_or(SettingsError::Seconds { key, value })
+}
+
+/// A header field's value: UTF-8 passes, control characters do not.
+fn header(key: &'static str, value: &str) -> Result<HeaderValue, SettingsError> {
+    HeaderValue::from_bytes(value.as_bytes()).map_err(|_| SettingsError::Header {
+        key,
+        value: value.to_owned(),
+        problem: "must be one line without control characters",
+    })
+}
+
+fn proxy(text: &str) -> Result<Url, SettingsError> {
+    let problem = |problem: String| SettingsError::Proxy { problem };
+    let url = Url::parse(text.trim()).map_err(|error| problem(format!("is not a URL ({error})")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(problem(format!("has the scheme {}:, only http and https proxies are supported", url.scheme())));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(problem("names no host".to_owned()));
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(change: impl FnOnce(&mut Settings)) -> String {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        settings.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_defaults_are_sound_and_name_the_version() {
+        let settings = Settings::default();
+        settings.check().unwrap();
+        assert_eq!(settings.agent(), format!("suidao/{}", env!("CARGO_PKG_VERSION")));
+        let empty: Settings = toml::from_str("").unwrap();
+        assert_eq!(empty, settings);
+    }
+
+    #[test]
+    fn every_key_is_read_and_unknown_ones_are_refused() {
+        let settings: Settings = toml::from_str(
+            "connect_timeout = 1\nread_timeout = 0.25\ntimeout = 3\nmax_body = 4\nmax_wire = 5\nallow_private = true\n\
+             proxy = 'http://p.example:3128'\nuser_agent = 'bot/1'\ncontact = 'mailto:a@b.cn'\naccept_language = ''",
+        )
+        .unwrap();
+        let checked = settings.checked().unwrap();
+        assert_eq!(
+            (checked.connect_timeout, checked.read_timeout),
+            (Duration::from_secs(1), Duration::from_millis(250))
+        );
+        assert_eq!((checked.max_body, checked.max_wire, checked.allow_private), (4, 5, true));
+        assert_eq!(checked.agent, "bot/1 (+mailto:a@b.cn)");
+        assert_eq!(checked.accept_language, None);
+        assert!(toml::from_str::<Settings>("timeuot = 3").unwrap_err().to_string().contains("timeuot"));
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        for value in [-1.0, 0.0, 1e-12, f64::NAN, f64::INFINITY, 1e9] {
+            assert!(problem(|s| s.read_timeout = value).starts_with("fetch.read_timeout = "), "{value}");
+        }
+        assert!(problem(|s| s.max_wire = 0).contains("fetch.max_wire = 0"));
+        assert!(problem(|s| s.user_agent = " ".into()).contains("fetch.user_agent"));
+        assert!(problem(|s| s.contact = Some("a\r\nX: y".into())).contains("fetch.contact"));
+        assert!(problem(|s| s.contact = Some("a) evil (".into())).contains("fetch.contact"));
+        assert!(problem(|s| s.accept_language = "zh\n".repeat(2)).contains("fetch.accept_language"));
+    }
+
+    #[test]
+    fn a_proxy_is_an_http_url_and_its_password_is_not_repeated() {
+        for bad in ["p.example", "127.0.0.1:3128", "socks5://me:secret@p.example", "http://me:secret@:80", ""] {
+            let problem = problem(|s| s.proxy = Some(bad.into()));
+            assert!(problem.starts_with("fetch.proxy") && problem.contains("http://host:port"), "{problem}");
+            assert!(!problem.contains("secret"), "{problem}");
+        }
+    }
+}
