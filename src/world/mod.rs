@@ -1,1 +1,26 @@
-//! To come.
+//! A generated web: topic islands joined by off-topic tunnels, in Chinese, on several hosts, with everything a real
+//! web has that a crawler trips over. For the demo, the tests, the benches and the experiments.
+//!
+//! Apart because nothing of the crawler may know of it: it meets the rest only as a [`Web`](crate::replay::Web) and, through [`Server`],
+//! as HTTP on loopback.
+//!
+//! A page is a number. Its URL, its text and its links are functions of the seed and that number ([`World`]), so the
+//! web costs a few dozen bytes per host, island and bridge and nothing per page. What a web looks like is a [`Spec`].
+
+mod answer;
+mod draw;
+mod html;
+mod layout;
+mod links;
+mod serve;
+mod spec;
+mod text_web;
+mod truth;
+mod words;
+mod write;
+
+pub use serve::{Access, Proxied, Server, ServerOptions};
+pub use spec::{Spec, SpecError};
+pub use text_web::{TextWeb, TextWebError};
+pub use truth::World;
+pub use words::topic_words;

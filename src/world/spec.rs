@@ -1,0 +1,176 @@
+//! What a generated web looks like, as a person writes it down.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The parameters of a [`super::World`]. Two equal specs give the same web to the byte.
+///
+/// The default is the demo's web. Probabilities and shares lie in 0 to 1; a range `[a, b]` includes both ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Another seed, another web of the same kind.
+    pub seed: u64,
+    /// Pages in all: homes, listings, articles, bridge pages. What traps make up comes on top.
+    pub pages: u64,
+    /// Hosts in all. Three in ten at most carry nothing but the topic.
+    pub hosts: u64,
+    /// Topic islands; the seeds lie in island 0.
+    pub islands: u64,
+    /// Pages of one island.
+    pub island_pages: [u64; 2],
+    /// Hosts of one island, at least 12 pages each.
+    pub island_hosts: [u64; 2],
+    /// Off-topic pages on a bridge between two islands.
+    pub gap: [u64; 2],
+    /// Mean of the above over all bridges, inside it. An island's own gap is that of its shortest bridge.
+    pub gap_mean: f64,
+    /// Bridges that lead to each island but the first, each from an island with a smaller number.
+    pub bridges: u64,
+    /// Pages of an island that link to the head of a bridge that starts there.
+    pub bridge_heads: u64,
+    /// Probability that the anchor of a link to a topic page, or along a bridge, holds words of the topic or near it.
+    pub anchor_quality: f64,
+    /// Probability that the text around such a link does.
+    pub context_quality: f64,
+    /// Probability that the directory of an island's pages on one host has a name of the topic.
+    pub url_quality: f64,
+    /// Probability that a link to an off-topic page has an anchor of the topic.
+    pub misleading: f64,
+    /// Probability that a sentence of an article speaks of another topic than the article does.
+    pub noise: f64,
+    /// Off-topic pages of other hosts that a page links to.
+    pub off_topic_links: [u64; 2],
+    /// Share of these that lead to a hub (the home of an off-topic host, large hosts more often).
+    pub hub_share: f64,
+    /// Probability that a page of the off-topic region links to the head of a bridge.
+    pub stray_heads: f64,
+    /// Share of links that lead nowhere: 404, one in five to a host without an address.
+    pub dangling: f64,
+    /// Share of links to pages that go through a redirect (301 or 302).
+    pub redirects: f64,
+    /// Share of links to articles that use a second URL of the same bytes.
+    pub duplicates: f64,
+    /// Share of off-topic hosts with a calendar of endless months.
+    pub calendar_hosts: f64,
+    /// Share of hosts that put a session id into every link to themselves.
+    pub session_hosts: f64,
+    /// Share of hosts whose pages are in GBK; half of these say so in the header, half in a meta tag only.
+    pub gbk_hosts: f64,
+    /// Share of hosts with a robots.txt; the off-topic ones of these forbid `/private/`, and link there.
+    pub robots_hosts: f64,
+    /// Crawl-delay in every robots.txt, in seconds; 0 leaves the line out.
+    pub crawl_delay: u64,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            pages: 6_000,
+            hosts: 40,
+            islands: 10,
+            island_pages: [60, 180],
+            island_hosts: [1, 3],
+            gap: [1, 12],
+            gap_mean: 5.0,
+            bridges: 2,
+            bridge_heads: 4,
+            anchor_quality: 0.6,
+            context_quality: 0.6,
+            url_quality: 0.5,
+            misleading: 0.02,
+            noise: 0.1,
+            off_topic_links: [6, 14],
+            hub_share: 0.3,
+            stray_heads: 0.01,
+            dangling: 0.03,
+            redirects: 0.03,
+            duplicates: 0.03,
+            calendar_hosts: 0.15,
+            session_hosts: 0.15,
+            gbk_hosts: 0.2,
+            robots_hosts: 0.6,
+            crawl_delay: 0,
+        }
+    }
+}
+
+/// Why a spec describes no web.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum SpecError {
+    /// A number outside its range.
+    #[error("the web's {field} is {value}; it must be {want}")]
+    OutOfRange {
+        /// Name of the field.
+        field: &'static str,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        want: &'static str,
+    },
+    /// Islands and bridges leave too few pages for the off-topic hosts.
+    #[error(
+        "the web's islands and bridges need {taken} pages and its {hosts} off-topic hosts 12 each, but pages is {pages}: raise pages, or lower islands, island_pages or hosts"
+    )]
+    TooSmall {
+        /// Pages of islands and bridges.
+        taken: u64,
+        /// Hosts of the off-topic region.
+        hosts: u64,
+        /// Pages in all.
+        pages: u64,
+    },
+}
+
+impl Spec {
+    /// Whether every field lies in its range.
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        let shares = [
+            ("anchor_quality", self.anchor_quality),
+            ("context_quality", self.context_quality),
+            ("url_quality", self.url_quality),
+            ("misleading", self.misleading),
+            ("noise", self.noise),
+            ("hub_share", self.hub_share),
+            ("stray_heads", self.stray_heads),
+            ("dangling", self.dangling),
+            ("redirects", self.redirects),
+            ("duplicates", self.duplicates),
+            ("calendar_hosts", self.calendar_hosts),
+            ("session_hosts", self.session_hosts),
+            ("gbk_hosts", self.gbk_hosts),
+            ("robots_hosts", self.robots_hosts),
+        ];
+        for (field, value) in shares {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(SpecError::OutOfRange { field, value: value.to_string(), want: "between 0 and 1" });
+            }
+        }
+        let counts = [
+            ("hosts", self.hosts, 4, u64::from(u32::MAX), "at least 4"),
+            ("islands", self.islands, 1, 1 << 20, "1 to 1048576"),
+            ("bridges", self.bridges, 1, 64, "1 to 64"),
+            ("bridge_heads", self.bridge_heads, 1, 64, "1 to 64"),
+            ("off_topic_links", self.off_topic_links[1], self.off_topic_links[0], 100, "a range up to 100"),
+            ("gap", self.gap[1], self.gap[0].max(1), 1_000, "a range from 1 up to 1000"),
+            ("gap", self.gap[0], 1, 1_000, "a range from 1 up to 1000"),
+            ("island_pages", self.island_pages[0], 12, u64::MAX, "a range from 12 up"),
+            ("island_pages", self.island_pages[1], self.island_pages[0], u64::MAX, "a range from 12 up"),
+            ("island_hosts", self.island_hosts[0], 1, 64, "a range from 1 up to 64"),
+            ("island_hosts", self.island_hosts[1], self.island_hosts[0], 64, "a range from 1 up to 64"),
+            ("pages", self.pages, 1, 1 << 40, "1 to 2^40"),
+        ];
+        for (field, value, least, most, want) in counts {
+            if !(least..=most).contains(&value) {
+                return Err(SpecError::OutOfRange { field, value: value.to_string(), want });
+            }
+        }
+        let mean = self.gap[0] as f64..=self.gap[1] as f64;
+        if !mean.contains(&self.gap_mean) {
+            let value = self.gap_mean.to_string();
+            return Err(SpecError::OutOfRange { field: "gap_mean", value, want: "inside gap" });
+        }
+        Ok(())
+    }
+}
