@@ -1,1 +1,135 @@
-//! To come.
+//! What a crawl leaves on disk: the log of its events, the archive of its pages, and what is made of the two.
+//!
+//! Apart because everything that must survive `kill -9` is decided here, in one order: pages first (WARC, synced),
+//! then the batches that mention them (log, synced), then the acknowledgement ([`Writer`]). Whatever lies behind the
+//! last acknowledged batch is cut off when the crawl goes on. The store decides nothing about the crawl.
+
+pub mod archive;
+pub mod directory;
+pub mod export;
+pub mod harvest;
+pub mod log;
+pub mod skipped;
+mod unpack;
+mod warc;
+mod writer;
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location, Responses};
+pub use directory::CrawlDirectory;
+pub use log::{Meta, Record, Store};
+pub use writer::{Notice, Stopped, Work, Writer};
+
+/// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system refused.
+    #[error("{}: cannot {doing}: {source}; {}", path.display(), advice(source))]
+    Io {
+        /// File or directory.
+        path: PathBuf,
+        /// What was tried, as an infinitive.
+        doing: &'static str,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// Another process works in the directory.
+    #[error("{}: another crawl runs in this directory; wait for it or stop it, or use another output directory", .0.display())]
+    InUse(PathBuf),
+    /// There is no crawl in the directory.
+    #[error("{}: holds no crawl ({} is missing); give the output directory of `suidao crawl`", .dir.display(), .missing.display())]
+    NoCrawl {
+        /// The directory.
+        dir: PathBuf,
+        /// The file that would be there.
+        missing: PathBuf,
+    },
+    /// The directory is not empty, and what is in it belongs to no crawl that could go on.
+    #[error("{}: holds files of a crawl whose state/ is gone; use another output directory, or move them away", .0.display())]
+    Strangers(PathBuf),
+    /// The directory was written by a newer suidao.
+    #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} at most; use the newer suidao or another output directory", path.display())]
+    Newer {
+        /// The file that says so.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest this program reads.
+        known: u32,
+        /// The program that wrote it.
+        version: String,
+    },
+    /// The directory holds another crawl.
+    #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use another output directory, or the same {what} again", path.display())]
+    OtherCrawl {
+        /// The file that says so.
+        path: PathBuf,
+        /// What differs: topic, lexicon, strategy, seeds.
+        what: &'static str,
+        /// What the directory was made with.
+        found: String,
+        /// What was asked for.
+        wanted: String,
+    },
+    /// Something in it is not what was written.
+    #[error("{}: damaged: {what}; restore the directory from a copy, or crawl again into another output directory", path.display())]
+    Damaged {
+        /// File or directory.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file that is no WARC file, or breaks off.
+    #[error("{}: not a readable WARC file: {what} at byte {at} of its unpacked content; leave it out or get it again", path.display())]
+    Warc {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+        /// Where.
+        at: u64,
+    },
+    /// The thread that writes is gone.
+    #[error("{}: the writing thread broke down ({what}); run the same command again to go on from the last page kept", path.display())]
+    WriterLost {
+        /// The crawl directory.
+        path: PathBuf,
+        /// Its last words.
+        what: String,
+    },
+}
+
+impl StoreError {
+    fn io(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Io { path, doing, source }
+    }
+
+    fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), what: what.into() }
+    }
+
+    /// Whether the machine is at fault and not what the user gave: the crawl stops (exit code 1) and resumes later.
+    #[must_use]
+    pub fn is_environment(&self) -> bool {
+        matches!(self, Self::Io { .. } | Self::WriterLost { .. })
+    }
+}
+
+/// What a person can do about an error of the system.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space and run the same command again",
+        ErrorKind::FileTooLarge => "raise the limit on file sizes (ulimit -f) and run the same command again",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "make it writable, or use another directory",
+        ErrorKind::NotFound => "check the path",
+        _ => "put that right and run the same command again",
+    }
+}
+
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod fixture;

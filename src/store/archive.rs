@@ -1,0 +1,447 @@
+//! The archive: every answer that is kept, as a request and a response record in WARC files, in order of settling.
+//!
+//! Files are numbered; the one being written is called `.open` until it is closed or full. The archive knows nothing
+//! of batches: the log keeps each page's [`Location`], and [`Archive::resume`] is told the last one. All that lies
+//! behind it was never acknowledged and is cut off, so that what is fetched again is not in the archive twice.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use flate2::Compression;
+use serde::{Deserialize, Serialize};
+
+use super::directory::sync_directory;
+use super::warc::{self, Draft, Head};
+use super::{CrawlDirectory, StoreError};
+use crate::model::{Fetched, Millis};
+
+/// Where a response record lies: bytes of a WARC file, one whole gzip member. It is the last record of its answer,
+/// so the file may be cut at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// Number of the file.
+    pub file: u32,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+}
+
+impl Location {
+    fn end(self) -> u64 {
+        self.offset + self.length
+    }
+}
+
+/// How the archive is written.
+#[derive(Clone, Debug)]
+pub struct ArchiveSettings {
+    /// A file that has reached this many bytes is closed, and the next begun.
+    pub rotate_at: u64,
+    /// The `User-Agent` sent with every request.
+    pub user_agent: String,
+    /// The other header fields sent with every request, names in lower case.
+    pub request_headers: Vec<(String, String)>,
+}
+
+impl ArchiveSettings {
+    /// Files of 1 GB, as is usual.
+    pub const ROTATE_AT: u64 = 1_000_000_000;
+}
+
+/// How files are named before the number.
+const PREFIX: &str = "suidao";
+
+/// The archive, open for writing.
+#[derive(Debug)]
+pub struct Archive {
+    pages: PathBuf,
+    settings: ArchiveSettings,
+    request_headers: Vec<(String, String)>,
+    number: u32,
+    open: Option<OpenFile>,
+}
+
+#[derive(Debug)]
+struct OpenFile {
+    file: File,
+    path: PathBuf,
+    /// Bytes handed over so far, `pending` among them.
+    length: u64,
+    /// Records not handed to the system yet.
+    pending: Vec<u8>,
+}
+
+impl Archive {
+    /// Opens the archive of `dir` behind `last`, the last location that the log holds. What lies there was never
+    /// acknowledged: files after the one of `last` are removed, and that one is cut.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if a file is missing or shorter than the log says; [`StoreError::Io`].
+    pub fn resume(dir: &CrawlDirectory, last: Option<Location>, settings: ArchiveSettings) -> Result<Self, StoreError> {
+        let pages = dir.pages();
+        let keep = last.map(|location| location.file);
+        let mut files = warc_files(&pages)?;
+        let kept = files.iter().position(|(number, _)| Some(*number) == keep).map(|at| files.swap_remove(at).1);
+        // The highest first: at any moment what is left is a beginning of what was there.
+        files.sort();
+        for (_, path) in files.iter().rev().filter(|(number, _)| keep.is_none_or(|keep| *number > keep)) {
+            fs::remove_file(path).map_err(StoreError::io(path, "remove what was not acknowledged"))?;
+        }
+        let mut request_headers = vec![("user-agent".to_owned(), settings.user_agent.clone())];
+        request_headers.extend(settings.request_headers.iter().cloned());
+        let mut archive = Self { pages, settings, request_headers, number: 0, open: None };
+        if let Some(last) = last {
+            archive.number = last.file;
+            let path = kept.ok_or_else(|| missing(&archive.pages, last))?;
+            archive.go_on(path, last)?;
+        }
+        sync_directory(&archive.pages)?;
+        Ok(archive)
+    }
+
+    /// Opens the file of the last location, cut behind it; or leaves it closed if it was closed just there.
+    fn go_on(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
+        let open_path = self.pages.join(open_name(last.file));
+        let found = fs::metadata(&path).map_err(StoreError::io(&path, "look at it"))?.len();
+        if found < last.end() {
+            let what = format!("it ends at byte {found}, and the log holds a page up to byte {}", last.end());
+            return Err(StoreError::damaged(&path, what));
+        }
+        if path != open_path {
+            if found == last.end() {
+                self.number += 1;
+                return Ok(());
+            }
+            fs::rename(&path, &open_path).map_err(StoreError::io(&path, "rename it"))?;
+        }
+        let fail = || StoreError::io(&open_path, "cut it behind the last page kept");
+        let mut file = OpenOptions::new().write(true).open(&open_path).map_err(fail())?;
+        file.set_len(last.end()).map_err(fail())?;
+        file.sync_all().map_err(fail())?;
+        file.seek(SeekFrom::End(0)).map_err(fail())?;
+        self.open = Some(OpenFile { file, path: open_path, length: last.end(), pending: Vec::new() });
+        Ok(())
+    }
+
+    /// Adds an answer: request and response. It is on disk after the next [`Archive::sync`].
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn add(&mut self, fetched: &Fetched, at: Millis) -> Result<Location, StoreError> {
+        if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
+            self.close()?;
+        }
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.begin(at)?,
+        };
+        let fail = |path: &Path| StoreError::io(path, "pack a page");
+        let url = fetched.url.as_str();
+        // Time and place make the id of a page fetched twice another each time.
+        let name = format!("{url} {} {} {}", at.0, self.number, open.length);
+        let body = fetched.wire.as_ref().unwrap_or(&fetched.body);
+        let request = warc::request_head(&fetched.url, &self.request_headers);
+        let start = open.pending.len();
+        open.pending = Draft {
+            kind: "request",
+            name: &name,
+            at,
+            media: "application/http; msgtype=request",
+            fields: vec![
+                ("WARC-Target-URI", url.to_owned()),
+                ("WARC-Concurrent-To", warc::record_id("response", &name)),
+            ],
+            head: &request,
+            payload: &[],
+        }
+        .write(Compression::fast(), open.pending)
+        .map_err(fail(&open.path))?;
+        let middle = open.pending.len();
+        // What came packed does not get smaller.
+        let level = if fetched.wire.is_some() { Compression::fast() } else { Compression::new(LEVEL) };
+        open.pending = Draft {
+            kind: "response",
+            name: &name,
+            at,
+            media: "application/http; msgtype=response",
+            fields: vec![
+                ("WARC-Target-URI", url.to_owned()),
+                ("WARC-Concurrent-To", warc::record_id("request", &name)),
+            ],
+            head: &warc::response_head(fetched, body.len()),
+            payload: body,
+        }
+        .write(level, open.pending)
+        .map_err(fail(&open.path))?;
+        let offset = open.length + (middle - start) as u64;
+        let length = (open.pending.len() - middle) as u64;
+        open.length = offset + length;
+        if open.pending.len() >= PENDING {
+            open.hand_over()?;
+        }
+        self.open = Some(open);
+        Ok(Location { file: self.number, offset, length })
+    }
+
+    /// Begins the file of the current number with a warcinfo record.
+    fn begin(&self, at: Millis) -> Result<OpenFile, StoreError> {
+        let name = open_name(self.number);
+        let path = self.pages.join(&name);
+        let fail = || StoreError::io(&path, "begin it");
+        let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(fail())?;
+        let mut info = String::new();
+        for (field, value) in [
+            ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),
+            ("format", "WARC File Format 1.1"),
+            ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+            ("robots", "obeyed"),
+            ("http-header-user-agent", &self.settings.user_agent.replace(['\r', '\n'], " ")),
+        ] {
+            info.push_str(&format!("{field}: {value}\r\n"));
+        }
+        let pending = Draft {
+            kind: "warcinfo",
+            name: &format!("{name} {}", at.0),
+            at,
+            media: "application/warc-fields",
+            fields: vec![("WARC-Filename", name.trim_end_matches(OPEN).to_owned())],
+            head: &[],
+            payload: info.as_bytes(),
+        }
+        .write(Compression::fast(), Vec::new())
+        .map_err(fail())?;
+        sync_directory(&self.pages)?;
+        Ok(OpenFile { file, path, length: pending.len() as u64, pending })
+    }
+
+    /// Puts on disk all that was added.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        match &mut self.open {
+            Some(open) => open.sync(),
+            None => Ok(()),
+        }
+    }
+
+    /// Syncs the file in progress and gives it its final name; a page added later begins the next.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn close(&mut self) -> Result<(), StoreError> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.sync()?;
+        let closed = self.pages.join(closed_name(self.number));
+        fs::rename(&open.path, &closed).map_err(StoreError::io(&open.path, "rename it"))?;
+        sync_directory(&self.pages)?;
+        self.open = None;
+        self.number += 1;
+        Ok(())
+    }
+}
+
+/// Level of compression: on real pages of 10 to 100 KB, higher ones take twice the time for a tenth of the space.
+const LEVEL: u32 = 3;
+
+/// Bytes gathered before they are handed to the system.
+const PENDING: usize = 1 << 20;
+
+impl OpenFile {
+    fn hand_over(&mut self) -> Result<(), StoreError> {
+        self.file.write_all(&self.pending).map_err(StoreError::io(&self.path, "write a page"))?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        self.hand_over()?;
+        self.file.sync_data().map_err(StoreError::io(&self.path, "write a page"))
+    }
+}
+
+const OPEN: &str = ".open";
+
+fn closed_name(number: u32) -> String {
+    format!("{PREFIX}-{number:05}.warc.gz")
+}
+
+fn open_name(number: u32) -> String {
+    format!("{PREFIX}-{number:05}.warc.gz{OPEN}")
+}
+
+/// The archive's files, by number; other files in the directory are nobody's business here.
+fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(pages).map_err(StoreError::io(pages, "list the directory"))? {
+        let path = entry.map_err(StoreError::io(pages, "list the directory"))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(OPEN).unwrap_or(&name);
+        let number = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix('-'));
+        let number = number.and_then(|rest| rest.strip_suffix(".warc.gz")).and_then(|digits| digits.parse().ok());
+        if let Some(number) = number {
+            files.push((number, path));
+        }
+    }
+    Ok(files)
+}
+
+fn missing(pages: &Path, location: Location) -> StoreError {
+    let what = format!("{} is missing, and the log holds a page in it", closed_name(location.file));
+    StoreError::damaged(pages, what)
+}
+
+/// Pages read back from the archive, by location.
+#[derive(Debug)]
+pub struct ArchiveReader {
+    pages: PathBuf,
+    limit: usize,
+    open: Option<(u32, PathBuf, File)>,
+}
+
+impl ArchiveReader {
+    /// A reader of `dir`'s archive that unpacks bodies to at most `limit` bytes.
+    #[must_use]
+    pub fn new(dir: &CrawlDirectory, limit: usize) -> Self {
+        Self { pages: dir.pages(), limit, open: None }
+    }
+
+    /// The answer at a location.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if there is no response record; [`StoreError::Io`].
+    pub fn read_at(&mut self, location: Location) -> Result<Fetched, StoreError> {
+        let (record, path) = self.record(location)?;
+        unpack_record(&record, &path, location, self.limit)
+    }
+
+    /// Name of the file, without directory.
+    pub(super) fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
+        if self.open.as_ref().is_none_or(|(number, ..)| *number != location.file) {
+            let names = [closed_name(location.file), open_name(location.file)];
+            let path = names.iter().map(|name| self.pages.join(name)).find(|path| path.exists());
+            let path = path.ok_or_else(|| missing(&self.pages, location))?;
+            let file = File::open(&path).map_err(StoreError::io(&path, "open it"))?;
+            self.open = Some((location.file, path, file));
+        }
+        let Some((_, path, file)) = &mut self.open else { return Err(missing(&self.pages, location)) };
+        let mut record = Vec::new();
+        let read = file.seek(SeekFrom::Start(location.offset));
+        let read = read.and_then(|_| file.take(location.length).read_to_end(&mut record));
+        read.map_err(StoreError::io(path, "read a page"))?;
+        Ok((record, path.clone()))
+    }
+}
+
+/// The answer in a record read by [`ArchiveReader::record`].
+pub(super) fn unpack_record(
+    record: &[u8],
+    path: &Path,
+    location: Location,
+    limit: usize,
+) -> Result<Fetched, StoreError> {
+    let what = match warc::response(record, limit) {
+        Ok(Some(fetched)) => return Ok(fetched),
+        Ok(None) => "it is not the record of a page".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(StoreError::damaged(path, format!("the record at byte {}: {what}", location.offset)))
+}
+
+/// The answers over HTTP in a WARC file, ours or another software's, gzip or not, in order. Records of other kinds,
+/// and answers larger than the limit, are passed over. An error ends the iteration; what came before it stands.
+pub struct Responses {
+    input: Counted<Box<dyn BufRead + Send>>,
+    path: PathBuf,
+    limit: usize,
+    ended: bool,
+}
+
+impl Responses {
+    /// Opens a file; bodies are unpacked to at most `limit` bytes.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if it does not open, [`StoreError::Warc`] if it is empty or begins like no WARC file.
+    pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
+        let fail = || StoreError::io(path, "read it");
+        let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
+        let start = file.fill_buf().map_err(fail())?;
+        let gzip = start.starts_with(&warc::GZIP);
+        if !gzip && !start.starts_with(b"WARC/") {
+            let what = if start.is_empty() { "it is empty" } else { "it begins with neither WARC/ nor gzip" };
+            return Err(StoreError::Warc { path: path.to_owned(), what: what.to_owned(), at: 0 });
+        }
+        let inner: Box<dyn BufRead + Send> = if gzip {
+            Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file)))
+        } else {
+            Box::new(file)
+        };
+        Ok(Self { input: Counted { inner, at: 0 }, path: path.to_owned(), limit, ended: false })
+    }
+
+    fn read(&mut self) -> std::io::Result<Option<Fetched>> {
+        while let Some(head) = Head::read(&mut self.input)? {
+            let url = head.response_url().filter(|_| head.length <= self.limit as u64 + (1 << 16));
+            let mut block = Vec::new();
+            let mut rest = self.input.by_ref().take(head.length);
+            let read = match url {
+                Some(_) => rest.read_to_end(&mut block)? as u64,
+                None => std::io::copy(&mut rest, &mut std::io::sink())?,
+            };
+            if read < head.length {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            if let Some(fetched) = url.and_then(|url| warc::answer(url, &Bytes::from(block), self.limit)) {
+                return Ok(Some(fetched));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Responses {
+    type Item = Result<Fetched, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let item = self.read().transpose().map(|item| {
+            item.map_err(|error| {
+                let cut = error.kind() == std::io::ErrorKind::UnexpectedEof;
+                let what = if cut { "it breaks off in the middle of a record".to_owned() } else { error.to_string() };
+                StoreError::Warc { path: self.path.clone(), what, at: self.input.at }
+            })
+        });
+        self.ended = !matches!(item, Some(Ok(_)));
+        item
+    }
+}
+
+/// A reader that knows how far it is.
+struct Counted<R> {
+    inner: R,
+    at: u64,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.at += amount as u64;
+        self.inner.consume(amount);
+    }
+}

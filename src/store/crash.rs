@@ -1,0 +1,113 @@
+//! The contract over crashes, tried: a child process crawls and is killed at some moment; what it acknowledged must
+//! be there, the archive must read, and after going on no page is there twice. Also full disks and damaged files.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::fixture::*;
+use super::*;
+
+const PAGES: u32 = 400;
+const ROTATE_AT: u64 = 300_000;
+
+/// Crawls what is missing of [`PAGES`] in the directory of `SUIDAO_CRASH_DIR` and prints how many batches are durable.
+#[test]
+#[ignore = "the child process of the other tests"]
+fn child() {
+    let Ok(root) = std::env::var("SUIDAO_CRASH_DIR") else { return };
+    let pages = std::env::var("SUIDAO_CRASH_PAGES").ok().and_then(|pages| pages.parse().ok()).unwrap_or(PAGES);
+    let (store, archive) = resume(Path::new(&root), ROTATE_AT).unwrap();
+    let first = u32::try_from(store.len()).unwrap();
+    let mut out = std::io::stdout();
+    let writer = Writer::spawn(store, archive, move |notice| {
+        writeln!(out, "{notice:?}").unwrap();
+        out.flush().unwrap();
+    });
+    let writer = writer.unwrap();
+    for n in first..pages {
+        if writer.submit(Work { batch: batch(n, 3), fetched: Some(fetched(n, 5000)) }).is_err() {
+            break;
+        }
+    }
+    match writer.finish() {
+        Ok(_) => println!("Done"),
+        Err(error) => println!("Error {error}"),
+    }
+}
+
+fn child_command(root: &Path) -> Vec<String> {
+    let _ = root;
+    let exe = std::env::current_exe().unwrap().to_string_lossy().into_owned();
+    [&exe, "--exact", "store::crash::child", "--ignored", "--nocapture", "--test-threads=1"].map(String::from).into()
+}
+
+fn durable(line: &str) -> Option<u64> {
+    // The harness writes its own words before the first notice, on the same line.
+    let (_, rest) = line.split_once("Durable(")?;
+    rest.trim_end().strip_suffix(')')?.parse().ok()
+}
+
+/// What must hold at any time: batches without a gap, each with its page, and no page in the archive but those.
+fn check(root: &Path, acknowledged: u64) -> u64 {
+    // As the crawl would go on: behind this there is nothing in the archive that the log does not hold.
+    let (store, archive) = resume(root, ROTATE_AT).unwrap();
+    drop(archive);
+    let mut reader = ArchiveReader::new(store.directory(), 1 << 20);
+    let mut kept = Vec::new();
+    for (n, record) in store.batches().enumerate() {
+        let record = record.unwrap();
+        let n = u32::try_from(n).unwrap();
+        assert_eq!(record.batch, batch(n, 3));
+        let page = reader.read_at(record.archive.unwrap()).unwrap();
+        assert_eq!(page, fetched(n, 5000));
+        kept.push(page.url.to_string());
+    }
+    assert!(store.len() >= acknowledged, "{} batches, {acknowledged} acknowledged", store.len());
+    let archived: Vec<String> = archived(root).into_iter().flat_map(|(_, urls)| urls).collect();
+    assert_eq!(archived, kept, "each page once, in order");
+    store.len()
+}
+
+#[test]
+fn kills_lose_nothing_acknowledged_and_keep_no_page_twice() {
+    let root = tempfile::tempdir().unwrap();
+    let command = child_command(root.path());
+    let mut moments = BTreeSet::new();
+    let mut acknowledged = 0;
+    // Each child is killed a little later after its first notice than the one before.
+    for round in 0.. {
+        let mut child = Command::new(&command[0])
+            .args(&command[1..])
+            .env("SUIDAO_CRASH_DIR", root.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut done = false;
+        for line in lines.by_ref().map_while(Result::ok) {
+            done |= line.contains("Done");
+            if let Some(number) = durable(&line) {
+                acknowledged = acknowledged.max(number);
+                // A busy loop of uneven length, so that the kill falls between and inside the writes.
+                for spin in 0..(round % 5) * 60_000u64 {
+                    std::hint::black_box(spin);
+                }
+                if round < 12 {
+                    child.kill().unwrap();
+                }
+            }
+        }
+        child.wait().unwrap();
+        moments.insert(check(root.path(), acknowledged));
+        if done {
+            break;
+        }
+        assert!(round < 100, "the crawl does not come to its end");
+    }
+    assert_eq!(moments.last(), Some(&u64::from(PAGES)));
+    assert!(moments.len() > 1, "no kill came before the end: {moments:?}");
+    assert!(archived(root.path()).len() > 1, "several files");
+}

@@ -1,0 +1,218 @@
+//! Where things lie in a crawl directory, and how a file comes to its final name only when it is complete.
+//!
+//! ```text
+//! pages/suidao-00000.warc.gz   request and response records; `.open` behind the name while it is written
+//! state/meta.json, lock, log/  what crawl this is; the lock; the log of events
+//! harvest.csv                  one line per 100 pages
+//! skipped.csv                  every URL known and not fetched, with the reason
+//! summary.json                 counts and settings
+//! ```
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::StoreError;
+
+/// The directory one crawl works in. The value is a path with names and touches the disk only in its methods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrawlDirectory {
+    root: PathBuf,
+}
+
+impl CrawlDirectory {
+    /// The crawl directory at `root`, whether or not it exists.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The directory itself.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// WARC files.
+    #[must_use]
+    pub fn pages(&self) -> PathBuf {
+        self.root.join("pages")
+    }
+
+    /// State: lock, meta, log.
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.root.join("state")
+    }
+
+    /// What crawl this is.
+    #[must_use]
+    pub fn meta_json(&self) -> PathBuf {
+        self.state().join("meta.json")
+    }
+
+    /// The log of events.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.state().join("log")
+    }
+
+    /// The harvest curve.
+    #[must_use]
+    pub fn harvest_csv(&self) -> PathBuf {
+        self.root.join("harvest.csv")
+    }
+
+    /// The URLs not fetched, with reasons.
+    #[must_use]
+    pub fn skipped_csv(&self) -> PathBuf {
+        self.root.join("skipped.csv")
+    }
+
+    /// Counts and settings.
+    #[must_use]
+    pub fn summary_json(&self) -> PathBuf {
+        self.root.join("summary.json")
+    }
+
+    /// Whether a crawl was begun here.
+    #[must_use]
+    pub fn holds_crawl(&self) -> bool {
+        self.meta_json().exists()
+    }
+
+    /// Takes the directory for this process alone; the lock ends with the value, or with the process however it ends.
+    /// A lock of the system and not the existence of a file, so that a killed crawl leaves nothing to clear away.
+    pub(super) fn lock(&self) -> Result<File, StoreError> {
+        let path = self.state().join("lock");
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(false).write(true);
+        let file = options.open(&path).map_err(StoreError::io(&path, "open it"))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(StoreError::InUse(self.root.clone())),
+            Err(TryLockError::Error(source)) => Err(StoreError::Io { path, doing: "lock it", source }),
+        }
+    }
+
+    /// Makes the directories.
+    pub(super) fn make(&self) -> Result<(), StoreError> {
+        for path in [self.pages(), self.state()] {
+            fs::create_dir_all(&path).map_err(StoreError::io(&path, "make the directory"))?;
+        }
+        sync_directory(&self.root)
+    }
+}
+
+/// Writes a whole file: `content` goes to a file beside it, which takes the name `path` only when all of it is on
+/// disk. A reader sees the former file or the new one, never a part.
+///
+/// # Errors
+/// [`StoreError::Io`]; the former file, if any, then stands as it was.
+pub fn write_whole<T>(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> Result<T, WriteError>,
+) -> Result<T, StoreError> {
+    let fail = || StoreError::io(path, "write it");
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".suidao-").suffix(".part");
+    // The library's default is 0600; a result file is as readable as any other the user makes.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let file = builder.tempfile_in(parent).map_err(fail())?;
+    let mut buffer = BufWriter::with_capacity(1 << 16, file);
+    let value = content(&mut buffer).map_err(|error| error.at(path))?;
+    let file = buffer.into_inner().map_err(|error| fail()(error.into_error()))?;
+    file.as_file().sync_all().map_err(fail())?;
+    file.persist(path).map_err(|error| fail()(error.error))?;
+    sync_directory(parent)?;
+    Ok(value)
+}
+
+/// Why the content of a file could not be written: the file itself, or what it is made from.
+#[derive(Debug)]
+pub enum WriteError {
+    /// The file.
+    Out(io::Error),
+    /// The store it is made from.
+    Source(StoreError),
+}
+
+impl WriteError {
+    pub(super) fn at(self, path: &Path) -> StoreError {
+        match self {
+            Self::Out(source) => StoreError::Io { path: path.to_owned(), doing: "write it", source },
+            Self::Source(error) => error,
+        }
+    }
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> Self {
+        Self::Out(error)
+    }
+}
+
+impl From<csv::Error> for WriteError {
+    fn from(error: csv::Error) -> Self {
+        Self::Out(error.into())
+    }
+}
+
+impl From<serde_json::Error> for WriteError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Out(error.into())
+    }
+}
+
+impl From<StoreError> for WriteError {
+    fn from(error: StoreError) -> Self {
+        Self::Source(error)
+    }
+}
+
+/// Makes names in a directory durable: new, renamed and removed files.
+pub(super) fn sync_directory(path: &Path) -> Result<(), StoreError> {
+    // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
+    if cfg!(unix) {
+        File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io(path, "sync the directory"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_fails_half_way_leaves_the_former_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("harvest.csv");
+        write_whole(&path, |out| Ok(out.write_all(b"old")?)).unwrap();
+        let failed = write_whole(&path, |out| -> Result<(), WriteError> {
+            out.write_all(b"new, but not all of")?;
+            Err(WriteError::Out(io::Error::from(io::ErrorKind::StorageFull)))
+        });
+        let message = failed.unwrap_err().to_string();
+        assert!(message.contains("harvest.csv") && message.contains("free some space"), "{message}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the part is taken away");
+        write_whole(&path, |out| Ok(out.write_all(b"new")?)).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn one_process_at_a_time() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = CrawlDirectory::new(root.path());
+        dir.make().unwrap();
+        let lock = dir.lock().unwrap();
+        assert!(matches!(dir.lock(), Err(StoreError::InUse(path)) if path == root.path()));
+        drop(lock);
+        dir.lock().unwrap();
+    }
+}

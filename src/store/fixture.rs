@@ -1,0 +1,104 @@
+//! Small made-up crawls for the tests of this room.
+
+use bytes::Bytes;
+
+use super::*;
+use crate::model::*;
+
+pub(super) fn url(n: u32) -> CrawlUrl {
+    CrawlUrl::parse(&format!("http://h{}.example.cn/体育/page-{n}.html?n={n}", n % 7)).unwrap()
+}
+
+/// The answer of page `n`: `size` bytes and a few, incompressible but for its letters.
+pub(super) fn fetched(n: u32, size: usize) -> Fetched {
+    let mut body = format!("<title>第{n}页</title><p>足球 ").into_bytes();
+    let mut state = u64::from(n) + 1;
+    while body.len() < size {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        body.extend_from_slice(format!("{:x} 比赛 ", state >> 40).as_bytes());
+    }
+    Fetched {
+        url: url(n),
+        status: 200,
+        headers: vec![
+            ("content-type".into(), "text/html; charset=utf-8".into()),
+            ("content-length".into(), body.len().to_string()),
+        ],
+        body: Bytes::from(body),
+        wire: None,
+    }
+}
+
+/// Batch `n` settles page `n` and makes `links` URLs known, numbered without gaps; batch 0 seeds page 0 too.
+pub(super) fn batch(n: u32, links: u32) -> Batch {
+    let first = 1 + n * links;
+    let follow = |to: u32| Link {
+        to: UrlId(to),
+        evidence: Evidence { anchor: Relevance::new(0.3), ..Evidence::default() },
+        verdict: Verdict::Follow { lane: Lane(0), priority: Priority::new(0.5), trail: Trail::SEED },
+    };
+    let mut events = Vec::new();
+    if n == 0 {
+        events.push(discovered(0, Origin::Seed));
+        events.push(Event::Seeded(follow(0)));
+    }
+    events.extend((first..first + links).map(|id| discovered(id, Origin::Link(UrlId(n)))));
+    events.push(Event::Settled(Box::new(Settled {
+        id: UrlId(n),
+        status: 200,
+        lane: Lane(1),
+        priority: Priority::new(0.25),
+        trail: Trail { depth: 3, hops: 2, k: Tunnel::Left(4), inherited: Relevance::ZERO },
+        relevance: Relevance::new(0.5),
+        relevant: n % 2 == 0,
+        title: format!("第{n}页"),
+        language: Some("cmn".into()),
+        digest: Digest([7; 20]),
+        terms: vec![TermMatch { term: "足球".into(), count: 3 }],
+        noindex: false,
+        links: (first..first + links).map(follow).collect(),
+        known: vec![UrlId(0)],
+    })));
+    Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), events }
+}
+
+fn discovered(id: u32, origin: Origin) -> Event {
+    Event::Discovered(Discovered { id: UrlId(id), url: url(id), origin, anchor: "体育新闻 更多".into() })
+}
+
+pub(super) fn meta() -> Meta {
+    Meta::new("体育", "sha1:LEXICON", "dth", "sha1:SEEDS", Millis(1_700_000_000_000))
+}
+
+pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {
+    let request_headers = vec![("accept".to_owned(), "text/html".to_owned())];
+    ArchiveSettings { rotate_at, user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(), request_headers }
+}
+
+/// Opens or goes on with the crawl at `root`.
+pub(super) fn resume(root: &std::path::Path, rotate_at: u64) -> Result<(Store, Archive), StoreError> {
+    let dir = CrawlDirectory::new(root);
+    let store = Store::resume(&dir, &meta())?;
+    let archive = Archive::resume(&dir, store.last_location()?, settings(rotate_at))?;
+    Ok((store, archive))
+}
+
+/// Crawls `pages` of `size` bytes through a writer that then closes everything.
+pub(super) fn crawl(root: &std::path::Path, pages: std::ops::Range<u32>, size: usize, rotate_at: u64) -> Store {
+    let (store, archive) = resume(root, rotate_at).unwrap();
+    let writer = Writer::spawn(store, archive, |_| {}).unwrap();
+    for n in pages {
+        writer.submit(Work { batch: batch(n, 3), fetched: Some(fetched(n, size)) }).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// Every WARC file at `root` in order of names, with the URLs of its answers.
+pub(super) fn archived(root: &std::path::Path) -> Vec<(String, Vec<String>)> {
+    let mut files: Vec<_> = std::fs::read_dir(root.join("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let urls = |path: &PathBuf| -> Vec<String> {
+        Responses::open(path, 1 << 20).unwrap().map(|fetched| fetched.unwrap().url.to_string()).collect()
+    };
+    files.iter().map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), urls(path))).collect()
+}

@@ -1,0 +1,327 @@
+//! The log of events: batch after batch, numbered from 0, each kept whole or not at all. The crawl's state is a fold
+//! of it. Apart because it is the only file that knows the engine (sled), which can so be replaced.
+//!
+//! A value is `version u8, crc32 of the rest u32 little endian, postcard of (Batch, Option<Location>)`. The engine
+//! checks what it reads from the disk too; the checksum of ours is there because it is cheap and the engine is young.
+//! `meta.json` stands outside the engine, so that a later suidao may change the engine and still be told apart.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::StoreError;
+use super::archive::Location;
+use super::directory::{CrawlDirectory, write_whole};
+use crate::model::{Batch, Millis};
+
+/// Format of directory and log written by this program; older ones are read, newer ones refused.
+pub const FORMAT: u32 = 1;
+
+/// Version byte of a value.
+const VALUE_VERSION: u8 = 1;
+
+/// How many values are unpacked at a time, in parallel, when the log is read.
+const READ_AHEAD: usize = 1024;
+
+/// A batch, and where the page that it settles lies in the archive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// What happened, and when.
+    pub batch: Batch,
+    /// The response record, if the step brought an answer that is kept.
+    pub archive: Option<Location>,
+}
+
+/// What crawl a directory holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Format of the directory: [`FORMAT`] when written.
+    pub format: u32,
+    /// The suidao that began the crawl.
+    pub version: String,
+    /// Name of the topic.
+    pub topic: String,
+    /// Digest of the lexicon.
+    pub lexicon: String,
+    /// Name of the strategy.
+    pub strategy: String,
+    /// Digest of the seeds.
+    pub seeds: String,
+    /// When the crawl was begun.
+    pub created: Millis,
+}
+
+impl Meta {
+    /// The description of a crawl begun now by this program.
+    #[must_use]
+    pub fn new(topic: &str, lexicon: &str, strategy: &str, seeds: &str, created: Millis) -> Self {
+        Self {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            topic: topic.to_owned(),
+            lexicon: lexicon.to_owned(),
+            strategy: strategy.to_owned(),
+            seeds: seeds.to_owned(),
+            created,
+        }
+    }
+
+    /// Reads a directory's description; changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::NoCrawl`], [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::Io`].
+    pub fn read(dir: &CrawlDirectory) -> Result<Self, StoreError> {
+        /// The part that every format has.
+        #[derive(Deserialize)]
+        struct Head {
+            format: u32,
+            #[serde(default)]
+            version: String,
+        }
+        let path = dir.meta_json();
+        if !path.exists() {
+            return Err(StoreError::NoCrawl { dir: dir.root().to_owned(), missing: path });
+        }
+        let text = fs::read(&path).map_err(StoreError::io(&path, "read it"))?;
+        let damaged = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
+        let head: Head = serde_json::from_slice(&text).map_err(damaged)?;
+        if head.format > FORMAT {
+            return Err(StoreError::Newer { path, found: head.format, known: FORMAT, version: head.version });
+        }
+        serde_json::from_slice(&text).map_err(damaged)
+    }
+
+    /// That a crawl described by `self` may go on where one described by `there` stopped: date and program may
+    /// differ, nothing else.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherCrawl`] with the first difference.
+    fn resumes(&self, there: &Self, dir: &CrawlDirectory) -> Result<(), StoreError> {
+        let pairs = [
+            ("topic", &there.topic, &self.topic),
+            ("lexicon", &there.lexicon, &self.lexicon),
+            ("strategy", &there.strategy, &self.strategy),
+            ("seeds", &there.seeds, &self.seeds),
+        ];
+        match pairs.into_iter().find(|(_, found, wanted)| found != wanted) {
+            None => Ok(()),
+            Some((what, found, wanted)) => Err(StoreError::OtherCrawl {
+                path: dir.meta_json(),
+                what,
+                found: found.clone(),
+                wanted: wanted.clone(),
+            }),
+        }
+    }
+}
+
+/// The log, open in this process and in no other.
+#[derive(Debug)]
+pub struct Store {
+    db: sled::Db,
+    meta: Meta,
+    dir: CrawlDirectory,
+    log: PathBuf,
+    next: u64,
+    // Last, so that the engine is closed before another process may come in.
+    _lock: File,
+}
+
+impl Store {
+    /// Memory the engine may use for what it has read or written, in bytes.
+    pub const CACHE: u64 = 32 << 20;
+
+    /// Begins a crawl in `dir`, or opens the one that is there to go on with it.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherCrawl`] if the crawl there is not `meta`'s, [`StoreError::Strangers`] if there are pages
+    /// without a state, [`StoreError::InUse`] if one runs there, and as [`Store::open`]. Nothing is changed then.
+    pub fn resume(dir: &CrawlDirectory, meta: &Meta) -> Result<Self, StoreError> {
+        if dir.holds_crawl() {
+            let there = Meta::read(dir)?;
+            meta.resumes(&there, dir)?;
+            return Self::open(dir);
+        }
+        let pages = dir.pages();
+        if fs::read_dir(&pages).is_ok_and(|mut files| files.next().is_some()) {
+            return Err(StoreError::Strangers(pages));
+        }
+        dir.make()?;
+        let lock = dir.lock()?;
+        let store = Self::open_engine(dir, meta.clone(), lock)?;
+        if store.next != 0 {
+            return Err(StoreError::damaged(&dir.meta_json(), "it is missing, though state/log holds a crawl"));
+        }
+        // Last: a crawl exists from the moment it is described.
+        write_whole(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
+        Ok(store)
+    }
+
+    /// Opens the crawl in `dir`, for going on with it, for `why` or for an export.
+    ///
+    /// # Errors
+    /// [`StoreError::NoCrawl`] if there is none, [`StoreError::InUse`] while one runs there,
+    /// [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::Io`].
+    pub fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
+        let meta = Meta::read(dir)?;
+        let lock = dir.lock()?;
+        Self::open_engine(dir, meta, lock)
+    }
+
+    fn open_engine(dir: &CrawlDirectory, meta: Meta, lock: File) -> Result<Self, StoreError> {
+        let log = dir.log();
+        let config = sled::Config::new().path(&log).cache_capacity(Self::CACHE).flush_every_ms(None);
+        let db = open_patiently(&config).map_err(|error| engine_error(&log, "open the log", error))?;
+        let last = db.last().map_err(|error| engine_error(&log, "read the log", error))?;
+        let next = match last {
+            None => 0,
+            Some((key, _)) => number(&log, &key)? + 1,
+        };
+        Ok(Self { db, meta, dir: dir.clone(), log, next, _lock: lock })
+    }
+
+    /// What crawl this is.
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn directory(&self) -> &CrawlDirectory {
+        &self.dir
+    }
+
+    /// How many batches it holds; also the number of the next one.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.next
+    }
+
+    /// Whether nothing happened yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.next == 0
+    }
+
+    /// Appends batches, in order and all or none of them; they are on disk when this returns.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if the disk does not take them. What of the log was acknowledged before stays.
+    pub fn append(&mut self, records: &[Record]) -> Result<(), StoreError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let mut batch = sled::Batch::default();
+        for (number, record) in (self.next..).zip(records) {
+            let value = encode(record).map_err(|error| StoreError::damaged(&self.log, error.to_string()))?;
+            batch.insert(&number.to_be_bytes(), value);
+        }
+        let written = self.db.apply_batch(batch).and_then(|()| self.db.flush());
+        written.map_err(|error| engine_error(&self.log, "append to the log", error))?;
+        self.next += records.len() as u64;
+        Ok(())
+    }
+
+    /// All batches in order. An error ends the iteration.
+    pub fn batches(&self) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
+        // Unpacking costs more than reading (most of it is URLs), so it is spread over the cores a portion at a time.
+        let mut rows = self.db.iter();
+        let mut expected = 0;
+        let mut portion: std::vec::IntoIter<Result<Record, StoreError>> = Vec::new().into_iter();
+        let mut ended = false;
+        std::iter::from_fn(move || {
+            if ended {
+                return None;
+            }
+            if portion.len() == 0 {
+                let raw: Vec<_> = rows.by_ref().take(READ_AHEAD).collect();
+                let first = expected;
+                expected += raw.len() as u64;
+                let decoded = raw.into_par_iter().enumerate().map(|(place, row)| self.read(first + place as u64, row));
+                portion = decoded.collect::<Vec<_>>().into_iter();
+            }
+            let item = match portion.next() {
+                Some(item) => item,
+                None if expected == self.next => return None,
+                None => Err(StoreError::damaged(&self.log, format!("batch {expected} is missing"))),
+            };
+            ended = item.is_err();
+            Some(item)
+        })
+    }
+
+    /// Where the last page in the archive lies: everything behind it was never acknowledged.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] or [`StoreError::Io`] if the log does not read.
+    pub fn last_location(&self) -> Result<Option<Location>, StoreError> {
+        for (number, row) in (0..self.next).rev().zip(self.db.iter().rev()) {
+            if let Some(location) = self.read(number, row)?.archive {
+                return Ok(Some(location));
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(&self, expected: u64, row: sled::Result<(sled::IVec, sled::IVec)>) -> Result<Record, StoreError> {
+        let (key, value) = row.map_err(|error| engine_error(&self.log, "read the log", error))?;
+        let found = number(&self.log, &key)?;
+        if found != expected {
+            return Err(StoreError::damaged(&self.log, format!("batch {expected} is missing, {found} comes next")));
+        }
+        decode(&value).map_err(|what| StoreError::damaged(&self.log, format!("batch {found}: {what}")))
+    }
+}
+
+fn encode(record: &Record) -> postcard::Result<Vec<u8>> {
+    let mut value = postcard::to_extend(record, vec![VALUE_VERSION, 0, 0, 0, 0])?;
+    let sum = checksum(&value[5..]);
+    value[1..5].copy_from_slice(&sum.to_le_bytes());
+    Ok(value)
+}
+
+fn decode(value: &[u8]) -> Result<Record, String> {
+    let (head, content) = value.split_at_checked(5).ok_or("too short")?;
+    if head[0] != VALUE_VERSION {
+        return Err(format!("has version {}, not {VALUE_VERSION}", head[0]));
+    }
+    if head[1..] != checksum(content).to_le_bytes() {
+        return Err("its checksum is wrong".to_owned());
+    }
+    postcard::from_bytes(content).map_err(|error| error.to_string())
+}
+
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+fn number(log: &Path, key: &[u8]) -> Result<u64, StoreError> {
+    let key: [u8; 8] = key.try_into().map_err(|_| StoreError::damaged(log, format!("a key of {} bytes", key.len())))?;
+    Ok(u64::from_be_bytes(key))
+}
+
+/// The engine's threads let go of its own lock a moment after it was closed; ours is held, so nobody else has it.
+#[allow(clippy::disallowed_methods, reason = "an edge, and the engine offers nothing to wait on")]
+fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
+    for _ in 0..100 {
+        match config.open() {
+            Err(sled::Error::Io(error)) if error.to_string().contains("could not acquire lock") => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            other => return other,
+        }
+    }
+    config.open()
+}
+
+fn engine_error(log: &Path, doing: &'static str, error: sled::Error) -> StoreError {
+    match error {
+        sled::Error::Io(source) => StoreError::Io { path: log.to_owned(), doing, source },
+        other => StoreError::damaged(log, other.to_string()),
+    }
+}
