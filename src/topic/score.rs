@@ -360,7 +360,7 @@ mod tests {
                 .collect();
             let texts: Vec<Vec<&str>> =
                 texts.iter().map(|pieces| pieces.iter().map(String::as_str).collect()).collect();
-            let region = |index: usize| if index % 2 == 0 { Region::Content } else { Region::Navigation };
+            let region = |index: usize| if index.is_multiple_of(2) { Region::Content } else { Region::Navigation };
             let blocks: Vec<(&[&str], Region)> =
                 texts.iter().enumerate().map(|(index, pieces)| (pieces.as_slice(), region(index))).collect();
             let document = document(&blocks);
