@@ -1,1 +1,7 @@
-//! To come.
+//! Text: folding, segmentation, what counts as a term, TextRank.
+
+pub mod segment;
+mod stop;
+pub mod textrank;
+
+pub use segment::{cut, fold, is_term};

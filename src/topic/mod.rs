@@ -1,5 +1,14 @@
 //! The topic: a lexicon, and how pages and links are scored by it.
 
+mod lexicon;
+mod score;
+mod tokens;
+mod url;
+mod vocabulary;
+
+pub use lexicon::{DocumentFrequencies, FORMAT, Lexicon, LexiconError, Made, TermFrequency, Threshold, Weights};
+pub use score::Topic;
+
 use crate::model::{Evidence, Relevance, TermMatch};
 
 /// What the topic says of a document.

@@ -1,0 +1,225 @@
+//! From text to words: folding and segmentation. Apart because whatever compares words must cut them here, in the
+//! same way; there is one segmenter (jieba) for the whole program.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use jieba_rs::Jieba;
+
+use super::stop::is_stop;
+
+/// jieba with its own dictionary: 0.4 s and 32 MB to load, so it is loaded once, at the first use.
+static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+
+/// New words by jieba's hidden Markov model: on, as names that no dictionary has are good terms.
+const HMM: bool = true;
+
+/// Longer runs of letters are hashes and encoded data.
+const LONGEST_WORD: usize = 24;
+
+/// Characters whose Simplified form depends on their neighbours (乾隆 but 干净, 计划 but 图画), as fast2s has them.
+const CONTEXTUAL: &str = "兒覆夥藉瞭麽幺於乾著苧闔鍾讎畫";
+
+/// Simplified characters of common words (呵护, 捍卫, 大阪, 呱呱, 磐石) that fast2s takes for Traditional ones.
+const KEPT: &str = "呵捍阪呱磐";
+
+/// Folded form of every character of the basic plane; 0 stands for the contextual ones. fast2s goes character to
+/// character with a hash look-up or three for each: the table holds its answers, and it is asked again for the few
+/// characters of [`CONTEXTUAL`] only.
+static FOLDED: LazyLock<Vec<u16>> = LazyLock::new(|| {
+    let mut table: Vec<u16> = (0..=u16::MAX).map(fold_alone).collect();
+    for contextual in CONTEXTUAL.chars() {
+        table[contextual as usize] = 0;
+    }
+    for kept in KEPT.chars() {
+        table[kept as usize] = u16::try_from(u32::from(kept)).unwrap_or_default();
+    }
+    table
+});
+
+fn fold_alone(code: u16) -> u16 {
+    let Some(character) = char::from_u32(u32::from(code)) else { return code };
+    let half = match character {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(code) - 0xfee0).unwrap_or(character),
+        '\u{3000}' | '\u{a0}' => ' ',
+        other => other,
+    };
+    let mut lower = half.to_lowercase();
+    let lower = if lower.len() == 1 { lower.next().unwrap_or(half) } else { half };
+    let simple = if is_han(lower) { fast2s::convert(&lower.to_string()).chars().next() } else { None };
+    u16::try_from(u32::from(simple.unwrap_or(lower))).unwrap_or(code)
+}
+
+/// Lower case, half width, Simplified: the form in which words are compared. Character for character.
+#[must_use]
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    fold_into(text, &mut folded);
+    folded
+}
+
+/// Appends the folded form of `text` to `folded`.
+pub fn fold_into(text: &str, folded: &mut String) {
+    let table: &[u16] = &FOLDED;
+    let mut before = '0';
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        if character.is_ascii() {
+            folded.push(character.to_ascii_lowercase());
+        } else {
+            match table.get(character as usize) {
+                Some(0) => {
+                    let after = rest.clone().next().unwrap_or('0');
+                    let window: String = [before, character, after].into_iter().collect();
+                    folded.push(fast2s::convert(&window).chars().nth(1).unwrap_or(character));
+                }
+                Some(&code) => folded.push(char::from_u32(u32::from(code)).unwrap_or(character)),
+                None => folded.push(character),
+            }
+        }
+        before = character;
+    }
+}
+
+/// A Chinese character.
+fn is_han(character: char) -> bool {
+    matches!(character, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}' | '々' | '〇')
+}
+
+/// A run of one script.
+enum Run {
+    Han(Range<usize>),
+    /// Letters and digits of other scripts: one word (`gpt4`, `c++`, `c#`).
+    Word(Range<usize>),
+}
+
+/// Runs of Chinese characters and words of other scripts in folded text, in order; all else separates.
+fn runs(text: &str, mut each: impl FnMut(Run)) {
+    let bytes = text.as_bytes();
+    let mut rest = text.char_indices().peekable();
+    while let Some((start, first)) = rest.next() {
+        let mut end = start + first.len_utf8();
+        if is_han(first) {
+            while let Some((at, next)) = rest.next_if(|&(_, next)| is_han(next)) {
+                end = at + next.len_utf8();
+            }
+            each(Run::Han(start..end));
+        } else if first.is_alphanumeric() {
+            while let Some((at, next)) = rest.next_if(|&(_, next)| next.is_alphanumeric() && !is_han(next)) {
+                end = at + next.len_utf8();
+            }
+            let sign = match bytes.get(end) {
+                Some(b'+') if bytes.get(end + 1) == Some(&b'+') => 2,
+                Some(b'#') if end - start == 1 && first.is_ascii_alphabetic() => 1,
+                _ => 0,
+            };
+            for _ in 0..sign {
+                rest.next();
+            }
+            each(Run::Word(start..end + sign));
+        }
+    }
+}
+
+/// Cuts folded text into words and hands over each one's bytes, in order. Punctuation and white space are left out.
+pub fn cut(text: &str, mut each: impl FnMut(Range<usize>)) {
+    runs(text, |run| match run {
+        Run::Han(range) => {
+            for token in JIEBA.cut(&text[range.clone()], HMM) {
+                each(range.start + token.byte_start..range.start + token.byte_end);
+            }
+        }
+        Run::Word(range) => each(range),
+    });
+}
+
+/// Like [`cut`], with jieba's part of speech (`eng` for words of other scripts).
+pub fn cut_tagged(text: &str, mut each: impl FnMut(Range<usize>, &str)) {
+    runs(text, |run| match run {
+        Run::Han(range) => {
+            for tag in JIEBA.tag(&text[range.clone()], HMM) {
+                each(range.start + tag.byte_start..range.start + tag.byte_end, tag.tag);
+            }
+        }
+        Run::Word(range) => each(range, "eng"),
+    });
+}
+
+/// Whether a word can say something about a topic: of two characters or more, with a letter, not over-long, and no
+/// stop word.
+#[must_use]
+pub fn is_term(word: &str) -> bool {
+    let mut characters = word.chars();
+    let several = characters.next().is_some() && characters.next().is_some();
+    several
+        && (!word.is_ascii() || word.len() <= LONGEST_WORD && word.bytes().any(|byte| byte.is_ascii_alphabetic()))
+        && !is_stop(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let folded = fold(text);
+        let mut words = Vec::new();
+        cut(&folded, |range| words.push(folded[range].to_owned()));
+        words
+    }
+
+    #[test]
+    fn folding_makes_one_spelling_of_many() {
+        assert_eq!(fold("ＧＰＴ４　機器學習，Ｃ＋＋"), "gpt4 机器学习,c++");
+        assert_eq!(fold("乾隆的企畫，乾淨的圖畫"), "乾隆的企划,干净的图画");
+        assert_eq!(fold("呵護大阪"), "呵护大阪");
+        assert_eq!(fold("İstanbul ÀÉ 𠮷"), "İstanbul àé 𠮷");
+    }
+
+    #[test]
+    fn words_of_every_script_are_cut() {
+        assert_eq!(words("我们用C++和GPT4訓練神經網絡!"), ["我们", "用", "c++", "和", "gpt4", "训练", "神经网络"]);
+        assert_eq!(
+            words("C# F# a#1 node.js x86-64 1+1 日本のサッカー"),
+            ["c#", "f#", "a#", "1", "node", "js", "x86", "64", "1", "1", "日本", "のサッカー"]
+        );
+        assert!(words(" 。—… \u{0}").is_empty());
+    }
+
+    #[test]
+    fn terms_are_words_that_tell() {
+        for term in ["足球", "gpt4", "c++", "3d", "nba", "ai"] {
+            assert!(is_term(term), "{term}");
+        }
+        for other in ["", "球", "x", "2024", "的", "我们", "the", "版权所有", &"a1".repeat(20)] {
+            assert!(!is_term(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn tagging_cuts_as_cutting_does() {
+        let text = fold("清华大学的研究人员提出了Transformer模型的新变体。姚明在休斯敦火箭队打球");
+        let (mut plain, mut tagged) = (Vec::new(), Vec::new());
+        cut(&text, |range| plain.push(range));
+        cut_tagged(&text, |range, tag| {
+            assert!(!tag.is_empty());
+            tagged.push(range);
+        });
+        assert_eq!(plain, tagged);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn cutting_keeps_order_and_loses_no_letter(text in "[ -~足球機器學習乾畫の，。　０-９]{0,60}") {
+            let folded = fold(&text);
+            proptest::prop_assert_eq!(folded.chars().count(), text.chars().count());
+            let (mut end, mut kept) = (0, String::new());
+            cut(&folded, |range| {
+                assert!(range.start >= end && range.end > range.start);
+                end = range.end;
+                kept.extend(folded[range].chars().filter(|character| character.is_alphanumeric()));
+            });
+            let letters: String = folded.chars().filter(|character| character.is_alphanumeric()).collect();
+            proptest::prop_assert_eq!(kept, letters);
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Relevance of pages, eq. (1), and of links, eq. (3), of paper 001.
+//!
+//! Sim(P,T) = Σ_{i∈T} w_ij w_ir / (‖P‖ ‖T‖) with w_ij = tf_ij · ln(1 + N/(1+df_i)), eq. (2), the page's norm taken
+//! over all its terms. R = w1 R_Anchor + w2 R_Context + w3 R_Url, where R_Anchor = max(Sim(anchor, T),
+//! b · Sim(anchor, T_near)), and R_Context likewise.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use ordered_float::OrderedFloat;
+
+use super::tokens::{Folded, Sums, Tokens};
+use super::url::UrlLexicon;
+use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary};
+use super::{Lexicon, Scores};
+use crate::model::{CrawlUrl, Evidence, Relevance, TermMatch};
+use crate::read::{Document, DocumentLink};
+
+/// Words of context on each side of an anchor.
+const CONTEXT: usize = 50;
+/// Terms told of a page.
+const TERMS_TOLD: usize = 12;
+
+/// A lexicon made ready for scoring. Share it by `Arc`: it never changes.
+pub struct Topic {
+    lexicon: Lexicon,
+    vocabulary: Vocabulary,
+    url: UrlLexicon,
+}
+
+impl Topic {
+    /// Makes a lexicon ready.
+    #[must_use]
+    pub fn new(lexicon: Lexicon) -> Self {
+        Self { vocabulary: Vocabulary::new(&lexicon), url: UrlLexicon::new(&lexicon.url), lexicon }
+    }
+
+    /// The lexicon it was made of.
+    #[must_use]
+    pub fn lexicon(&self) -> &Lexicon {
+        &self.lexicon
+    }
+
+    /// From this relevance on, a page is on topic.
+    #[must_use]
+    pub fn page_threshold(&self) -> Relevance {
+        Relevance::new(self.lexicon.page.value as f32)
+    }
+
+    /// From this relevance on, a link is promising.
+    #[must_use]
+    pub fn link_threshold(&self) -> Relevance {
+        Relevance::new(self.lexicon.link.value as f32)
+    }
+
+    /// Relevance of a page and of its links.
+    #[must_use]
+    pub fn score(&self, document: &Document) -> Scores {
+        self.score_by(document, true)
+    }
+
+    /// R_Url of a URL by itself, for what is known of it before any link: 1 or 0.
+    #[must_use]
+    pub fn url_relevance(&self, url: &CrawlUrl) -> Relevance {
+        if self.url.matches(url) { Relevance::ONE } else { Relevance::ZERO }
+    }
+
+    fn score_by(&self, document: &Document, prefilter: bool) -> Scores {
+        let folded = Folded::new(document);
+        let mut tokens = Tokens::new(&folded, &self.vocabulary, prefilter);
+        let (relevance, terms) = self.page(document, &mut tokens);
+        let links = document.links.iter().map(|link| self.link(document, link, &mut tokens)).collect();
+        Scores { relevance, terms, links }
+    }
+
+    /// Eq. (1) over title and main content, and the topic's terms there.
+    fn page(&self, document: &Document, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
+        // Without a term of the topic the sum is 0, whatever the norm: nothing to segment.
+        if !document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
+            return (Relevance::ZERO, Vec::new());
+        }
+        for piece in document.content() {
+            let range = tokens.of_piece(piece);
+            tokens.add_to_bag(range);
+        }
+        let mut found = Vec::new();
+        let sums = tokens.empty_bag(|word, count| {
+            let share = self.vocabulary.tf.weigh(count) * word.idf * word.topic;
+            found.push((Reverse(OrderedFloat(share)), word.term, count));
+        });
+        found.sort_by_key(|&(share, _, _)| share);
+        let told = found.iter().take(TERMS_TOLD);
+        let name = |term: u32| self.lexicon.terms[term as usize].0.clone();
+        (cosine(sums.topic, sums.norm), told.map(|&(_, term, count)| TermMatch { term: name(term), count }).collect())
+    }
+
+    /// Eq. (3) of one link.
+    fn link(&self, document: &Document, link: &DocumentLink, tokens: &mut Tokens<'_>) -> (Evidence, Relevance) {
+        let evidence = Evidence {
+            anchor: self.anchor(link, tokens),
+            context: self.context(document, link, tokens),
+            url: self.url_relevance(&link.url),
+        };
+        let weights = &self.lexicon.weights;
+        let sum = weights.anchor * f64::from(evidence.anchor.get())
+            + weights.context * f64::from(evidence.context.get())
+            + weights.url * f64::from(evidence.url.get());
+        (evidence, Relevance::new(sum as f32))
+    }
+
+    fn anchor(&self, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
+        if !link.anchor.clone().any(|piece| tokens.may_hold(piece, TOPIC_HIT | NEAR_HIT)) {
+            return Relevance::ZERO;
+        }
+        for piece in link.anchor.clone() {
+            let range = tokens.of_piece(piece);
+            tokens.add_to_bag(range);
+        }
+        let sums = tokens.empty_bag(|_, _| ());
+        self.nearest(sums)
+    }
+
+    /// Similarity of the [`CONTEXT`] words on each side of the anchor within its block, the anchor left out.
+    fn context(&self, document: &Document, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
+        let block = document.blocks[link.block].pieces.clone();
+        let before = block.start..link.anchor.start.clamp(block.start, block.end);
+        let after = link.anchor.end.clamp(block.start, block.end)..block.end;
+        let shown = |pieces: Range<usize>| pieces.filter(|&piece| !document.pieces[piece].hidden);
+        let mut around = shown(before.clone()).chain(shown(after.clone()));
+        if !around.any(|piece| tokens.may_hold(piece, TOPIC_HIT | NEAR_HIT)) {
+            return Relevance::ZERO;
+        }
+        // Only pieces within the window are segmented: from the anchor outwards.
+        let mut window = Vec::new();
+        let mut left = CONTEXT;
+        for piece in shown(before).rev() {
+            let range = tokens.of_piece(piece);
+            let taken = range.len().min(left);
+            window.push(range.end - taken..range.end);
+            left -= taken;
+            if left == 0 {
+                break;
+            }
+        }
+        window.reverse();
+        let mut left = CONTEXT;
+        for piece in shown(after) {
+            let range = tokens.of_piece(piece);
+            let taken = range.len().min(left);
+            window.push(range.start..range.start + taken);
+            left -= taken;
+            if left == 0 {
+                break;
+            }
+        }
+        if !window.iter().any(|range| tokens.holds_term(range.clone())) {
+            return Relevance::ZERO;
+        }
+        for range in window {
+            tokens.add_to_bag(range);
+        }
+        let sums = tokens.empty_bag(|_, _| ());
+        self.nearest(sums)
+    }
+
+    /// max(Sim with T, b · Sim with T_near).
+    fn nearest(&self, sums: Sums) -> Relevance {
+        let near = f64::from(cosine(sums.near, sums.norm).get()) * self.lexicon.weights.near;
+        cosine(sums.topic, sums.norm).max(Relevance::new(near as f32))
+    }
+}
+
+/// Σ w_ij w_ir / ‖P‖, the topic's weights being normalised already; 0 where nothing matches.
+fn cosine(product: f64, norm: f64) -> Relevance {
+    if product > 0.0 { Relevance::new((product / norm.sqrt()) as f32) } else { Relevance::ZERO }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::Region;
+    use crate::read::{Block, Piece};
+
+    /// Builds a document: blocks of pieces, `[text](url)` a link, `!text` a hidden piece.
+    fn document(blocks: &[(&[&str], Region)]) -> Document {
+        let mut document = Document::default();
+        for (pieces, region) in blocks {
+            let first = document.pieces.len();
+            for piece in *pieces {
+                let (shown, url) = match piece.strip_prefix('[').and_then(|link| link.split_once("](")) {
+                    Some((anchor, url)) => (anchor, Some(url.trim_end_matches(')'))),
+                    None => (*piece, None),
+                };
+                let text = shown.strip_prefix('!').unwrap_or(shown);
+                let start = document.text.len();
+                document.text.push_str(text);
+                let index = document.pieces.len();
+                document.pieces.push(Piece { text: start..document.text.len(), hidden: shown.starts_with('!') });
+                if let Some(url) = url {
+                    document.links.push(DocumentLink {
+                        url: CrawlUrl::parse(url).unwrap(),
+                        anchor: index..index + 1,
+                        block: document.blocks.len(),
+                        region: *region,
+                        nofollow: false,
+                    });
+                }
+            }
+            document.blocks.push(Block { pieces: first..document.pieces.len(), region: *region });
+        }
+        document
+    }
+
+    fn topic() -> Topic {
+        let mut lexicon = Lexicon::from_terms(
+            "体育",
+            &[("足球", 0.8), ("篮球", 0.6), ("World Cup", 0.3), ("NBA", 0.2), ("人工智能竞赛", 0.1)],
+        );
+        lexicon.near = vec![("大学".to_owned(), 0.4), ("足球".to_owned(), 1.0)];
+        lexicon.url = vec!["sports".to_owned()];
+        Topic::new(lexicon)
+    }
+
+    fn page(text: &str) -> f32 {
+        topic().score(&document(&[(&[text], Region::Content)])).relevance.get()
+    }
+
+    #[test]
+    fn relevance_is_the_cosine_of_equation_1() {
+        let length = (0.64_f64 + 0.36 + 0.09 + 0.04 + 0.01).sqrt();
+        // 足球 twice, 篮球 once, 电影 once; 的 is a stop word; every IDF is the same.
+        let expected = (2.0 * 0.8 + 0.6) / (length * 6.0_f64.sqrt());
+        assert!((f64::from(page("足球的足球，篮球的电影")) - expected).abs() < 1e-6);
+        assert_eq!(page("电影的音乐"), 0.0);
+        assert_eq!(page(""), 0.0);
+        assert_eq!(page("大学"), 0.0, "near terms say nothing of the page");
+    }
+
+    #[test]
+    fn terms_match_in_every_spelling_and_as_phrases() {
+        assert_eq!(page("足球"), page("足　球".replace('　', "").as_str()));
+        assert!(page("ＮＢＡ") > 0.0 && page("nba") > 0.0 && page("nbalive") == 0.0);
+        assert!(page("world cup") > 0.0 && page("World-Cup!") > 0.0);
+        assert_eq!(page("cup world"), 0.0);
+        assert!(page("人工智能競賽") > 0.0);
+        assert_eq!(page("人工智能，竞赛"), 0.0, "a comma stands between");
+    }
+
+    #[test]
+    fn rare_words_weigh_more_than_frequent_ones() {
+        let mut lexicon = Lexicon::from_terms("体育", &[("足球", 1.0)]);
+        lexicon.background.pages = 1000;
+        lexicon.background.df = vec![("电影".to_owned(), 900), ("足球".to_owned(), 9)];
+        lexicon.background.other = 4.0;
+        let topic = Topic::new(lexicon);
+        let score = |text: &str| f64::from(topic.score(&document(&[(&[text], Region::Content)])).relevance.get());
+        let idf = |df: f64| (1.0 + 1000.0 / (1.0 + df)).ln();
+        let cosine = |other: f64| idf(9.0) / (idf(9.0).powi(2) + idf(other).powi(2)).sqrt();
+        assert!((score("足球电影") - cosine(900.0)).abs() < 1e-6);
+        assert!((score("足球音乐") - cosine(4.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn furniture_and_hidden_text_are_no_content() {
+        let scores =
+            topic().score(&document(&[(&["足球"], Region::Navigation), (&["!足球", "电影"], Region::Content)]));
+        assert_eq!(scores.relevance, Relevance::ZERO);
+        assert!(scores.terms.is_empty());
+    }
+
+    #[test]
+    fn the_most_telling_terms_come_first() {
+        let scores = topic().score(&document(&[(&["nba nba nba 足球 篮球 篮球"], Region::Content)]));
+        let terms: Vec<(&str, u32)> = scores.terms.iter().map(|term| (term.term.as_str(), term.count)).collect();
+        assert_eq!(terms, [("篮球", 2), ("足球", 1), ("NBA", 3)]);
+    }
+
+    #[test]
+    fn a_link_is_judged_by_anchor_context_and_url() {
+        let scores = topic().score(&document(&[
+            (&["看", "[足球](http://a.cn/sports/)", "电影"], Region::Content),
+            (&["[电影](http://a.cn/2)", "足球"], Region::Navigation),
+            (&["[大学](http://a.cn/3)"], Region::Navigation),
+            (&["!足球", "[!篮球](http://a.cn/4)"], Region::Navigation),
+        ]));
+        let length = (0.64_f64 + 0.36 + 0.09 + 0.04 + 0.01).sqrt();
+        let evidence: Vec<[f32; 3]> = scores
+            .links
+            .iter()
+            .map(|(evidence, _)| [evidence.anchor.get(), evidence.context.get(), evidence.url.get()])
+            .collect();
+        let foot = (0.8 / length) as f32;
+        assert_eq!(evidence[0], [foot, 0.0, 1.0]);
+        assert_eq!(evidence[1], [0.0, foot, 0.0]);
+        assert_eq!(evidence[2], [0.5, 0.0, 0.0], "b times the near topic, its terms less the topic's");
+        assert_eq!(evidence[3], [(0.6 / length) as f32, 0.0, 0.0], "hidden text is evidence in the anchor only");
+        assert!((scores.links[0].1.get() - (0.5 * foot + 0.2)).abs() < 1e-6);
+        assert!((scores.links[1].1.get() - 0.3 * foot).abs() < 1e-6);
+    }
+
+    #[test]
+    fn context_ends_fifty_words_from_the_anchor() {
+        let context = |words: usize| {
+            let far = format!("足球 {}", "x1 ".repeat(words));
+            let scores = topic().score(&document(&[(&[&far, "[电影](http://a.cn/)", "音乐"], Region::Content)]));
+            scores.links[0].0.context.get()
+        };
+        assert!(context(CONTEXT - 1) > 0.0);
+        assert_eq!(context(CONTEXT), 0.0);
+    }
+
+    /// Pieces of words that are terms, parts of terms, or neither.
+    fn piece() -> impl Strategy<Value = String> {
+        let word = prop::sample::select(vec![
+            "足球",
+            "足",
+            "球",
+            "篮球",
+            "蓝",
+            "nba",
+            "x",
+            "nb",
+            "World",
+            " cup",
+            " ",
+            "大学",
+            "大",
+            "学生",
+            "，",
+            "电影",
+            "的",
+            "人工智能",
+            "竞赛",
+            "競賽",
+            "ＮＢＡ",
+            "İ",
+            "c++",
+        ]);
+        prop::collection::vec(word, 0..6).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn the_prefilter_changes_nothing(
+            blocks in prop::collection::vec(prop::collection::vec((piece(), 0..4_u8), 0..5), 0..5),
+            topical in 0..2_u8,
+        ) {
+            let texts: Vec<Vec<String>> = blocks
+                .iter()
+                .map(|pieces| {
+                    let text = |(text, kind): &(String, u8)| match kind {
+                        0 => format!("[{text}](http://a.cn/)"),
+                        1 => format!("!{text}"),
+                        _ => text.clone(),
+                    };
+                    pieces.iter().map(text).collect()
+                })
+                .collect();
+            let texts: Vec<Vec<&str>> =
+                texts.iter().map(|pieces| pieces.iter().map(String::as_str).collect()).collect();
+            let region = |index: usize| if index.is_multiple_of(2) { Region::Content } else { Region::Navigation };
+            let blocks: Vec<(&[&str], Region)> =
+                texts.iter().enumerate().map(|(index, pieces)| (pieces.as_slice(), region(index))).collect();
+            let document = document(&blocks);
+            let topic = if topical == 0 { topic() } else { Topic::new(Lexicon::from_terms("x", &[("学", 1.0)])) };
+            prop_assert_eq!(topic.score_by(&document, true), topic.score_by(&document, false));
+        }
+    }
+}

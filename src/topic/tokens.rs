@@ -1,0 +1,167 @@
+//! The tokens of one document as a topic sees them: each piece of text is folded once and segmented at most once, and
+//! serves page, anchors and contexts. Apart from scoring, which only adds up what stands here.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary, Word};
+use crate::read::Document;
+use crate::text;
+
+/// A token that is no term: it takes its place in a window and adds nothing.
+pub(super) const NO_TERM: u32 = u32::MAX;
+
+/// The folded text of a document, its pieces separated by line feeds (no term holds one).
+pub(super) struct Folded {
+    text: String,
+    pieces: Vec<Range<usize>>,
+}
+
+impl Folded {
+    pub(super) fn new(document: &Document) -> Self {
+        let mut text = String::with_capacity(document.text.len() + document.pieces.len());
+        let fold = |index: usize| {
+            let start = text.len();
+            text::segment::fold_into(document.piece(index), &mut text);
+            let piece = start..text.len();
+            text.push('\n');
+            piece
+        };
+        let pieces = (0..document.pieces.len()).map(fold).collect();
+        Self { text, pieces }
+    }
+}
+
+/// Tokens, numbered by word in order of first occurrence.
+pub(super) struct Tokens<'a> {
+    folded: &'a Folded,
+    vocabulary: &'a Vocabulary,
+    /// Per piece: [`TOPIC_HIT`] and [`NEAR_HIT`] where a term occurs as a string, and so may occur as a word.
+    hits: Vec<u8>,
+    /// Per piece: its range of `tokens`, once it is segmented.
+    segmented: Vec<Option<Range<usize>>>,
+    /// Word numbers.
+    tokens: Vec<u32>,
+    numbers: FxHashMap<&'a str, u32>,
+    words: Vec<Word>,
+    cuts: Vec<Range<usize>>,
+    counts: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+/// Sums of eq. (1) over some tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    /// Σ w_ij w_ir over the topic's terms.
+    pub(super) topic: f64,
+    /// The same over the near terms.
+    pub(super) near: f64,
+    /// Σ w_ij² over all terms.
+    pub(super) norm: f64,
+}
+
+impl<'a> Tokens<'a> {
+    /// `prefilter` off segments everything: for the test that it changes nothing.
+    pub(super) fn new(folded: &'a Folded, vocabulary: &'a Vocabulary, prefilter: bool) -> Self {
+        let mut hits = vec![TOPIC_HIT | NEAR_HIT; folded.pieces.len()];
+        if prefilter {
+            hits.fill(0);
+            let mut piece = 0;
+            vocabulary.each_hit(&folded.text, |at, kind| {
+                while folded.pieces.get(piece).is_some_and(|range| range.end <= at) {
+                    piece += 1;
+                }
+                if let Some(hit) = hits.get_mut(piece) {
+                    *hit |= kind;
+                }
+            });
+        }
+        Self {
+            folded,
+            vocabulary,
+            hits,
+            segmented: vec![None; folded.pieces.len()],
+            tokens: Vec::new(),
+            numbers: FxHashMap::default(),
+            words: Vec::new(),
+            cuts: Vec::new(),
+            counts: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    /// Whether a piece may hold a term of one of these kinds.
+    pub(super) fn may_hold(&self, piece: usize, kinds: u8) -> bool {
+        self.hits[piece] & kinds != 0
+    }
+
+    /// The piece's tokens, cut now if they were not before.
+    pub(super) fn of_piece(&mut self, piece: usize) -> Range<usize> {
+        if let Some(range) = &self.segmented[piece] {
+            return range.clone();
+        }
+        let folded: &'a Folded = self.folded;
+        let text = &folded.text[folded.pieces[piece].clone()];
+        self.cuts.clear();
+        text::cut(text, |range| self.cuts.push(range));
+        let start = self.tokens.len();
+        let mut at = 0;
+        while at < self.cuts.len() {
+            let (word, parts) = match self.vocabulary.phrase(text, &self.cuts[at..]) {
+                Some((phrase, parts)) => (phrase, parts),
+                None => (&text[self.cuts[at].clone()], 1),
+            };
+            at += parts;
+            let number = *self.numbers.entry(word).or_insert_with(|| match self.vocabulary.word(word) {
+                Some(known) => {
+                    self.words.push(known);
+                    (self.words.len() - 1) as u32
+                }
+                None => NO_TERM,
+            });
+            self.tokens.push(number);
+        }
+        let range = start..self.tokens.len();
+        self.segmented[piece] = Some(range.clone());
+        range
+    }
+
+    /// Whether one of these tokens is a term of the topic or near it.
+    pub(super) fn holds_term(&self, range: Range<usize>) -> bool {
+        let telling =
+            |&number: &u32| self.words.get(number as usize).is_some_and(|word| word.topic > 0.0 || word.near > 0.0);
+        self.tokens[range].iter().any(telling)
+    }
+
+    /// Adds tokens to the bag that [`Tokens::empty_bag`] sums up.
+    pub(super) fn add_to_bag(&mut self, range: Range<usize>) {
+        self.counts.resize(self.words.len(), 0);
+        for &number in &self.tokens[range] {
+            if number != NO_TERM {
+                let count = &mut self.counts[number as usize];
+                if *count == 0 {
+                    self.touched.push(number);
+                }
+                *count += 1;
+            }
+        }
+    }
+
+    /// Sums up the bag in order of first addition, hands over its topic terms with their counts, and empties it.
+    pub(super) fn empty_bag(&mut self, mut each_term: impl FnMut(&Word, u32)) -> Sums {
+        let mut sums = Sums::default();
+        for &number in &self.touched {
+            let (word, count) = (&self.words[number as usize], std::mem::take(&mut self.counts[number as usize]));
+            let weight = self.vocabulary.tf.weigh(count) * word.idf;
+            sums.topic += weight * word.topic;
+            sums.near += weight * word.near;
+            sums.norm += weight * weight;
+            if word.topic > 0.0 {
+                each_term(word, count);
+            }
+        }
+        self.touched.clear();
+        sums
+    }
+}

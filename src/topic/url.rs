@@ -1,0 +1,121 @@
+//! Tokens of a URL, and R_Url of eq. (3): whether the URL holds one of the topic's. Apart because learning a lexicon
+//! and scoring a link must cut URLs alike.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashSet;
+
+use crate::model::CrawlUrl;
+use crate::text;
+
+/// A token of at least so many letters also counts inside a host name (`sports` in `sportsnews.cn`).
+const HOST_SUBSTRING: usize = 4;
+
+/// Hands over the tokens of host, path and query, folded and percent-decoded: runs of letters and runs of digits.
+pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
+    let mut part = |encoded: &str| {
+        let folded = text::fold(&decoded(encoded));
+        let kind = |character: char| match character {
+            _ if character.is_numeric() => 2,
+            _ if character.is_alphanumeric() => 1,
+            _ => 0,
+        };
+        let (mut start, mut running) = (0, 0);
+        for (at, character) in folded.char_indices().chain([(folded.len(), '/')]) {
+            let kind = kind(character);
+            if kind != running {
+                if running != 0 {
+                    each(&folded[start..at]);
+                }
+                (start, running) = (at, kind);
+            }
+        }
+    };
+    part(url.host());
+    part(url.path());
+    if let Some(query) = url.query() {
+        part(query);
+    }
+}
+
+/// Percent escapes undone; bytes that are no UTF-8 become replacement characters.
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escape = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        if let Some(code) = escape.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            out.push(code);
+            at += 3;
+        } else {
+            out.push(bytes[at]);
+            at += 1;
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// The URL tokens of a topic.
+pub(super) struct UrlLexicon {
+    tokens: FxHashSet<String>,
+    inside_hosts: Vec<String>,
+}
+
+impl UrlLexicon {
+    pub(super) fn new(tokens: &[String]) -> Self {
+        let tokens: FxHashSet<String> = tokens.iter().map(|token| text::fold(token.trim())).collect();
+        let mut inside_hosts: Vec<String> =
+            tokens.iter().filter(|token| token.chars().count() >= HOST_SUBSTRING).cloned().collect();
+        inside_hosts.sort_unstable();
+        Self { tokens, inside_hosts }
+    }
+
+    /// Whether R_Url is 1.
+    pub(super) fn matches(&self, url: &CrawlUrl) -> bool {
+        if self.tokens.is_empty() {
+            return false;
+        }
+        let mut found = self.inside_hosts.iter().any(|token| url.host().contains(token.as_str()));
+        if !found {
+            url_tokens(url, |token| found |= self.tokens.contains(token));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(url: &str) -> Vec<String> {
+        let mut tokens = Vec::new();
+        url_tokens(&CrawlUrl::parse(url).unwrap(), |token| tokens.push(token.to_owned()));
+        tokens
+    }
+
+    #[test]
+    fn urls_are_cut_at_signs_and_where_digits_begin() {
+        assert_eq!(
+            tokens("http://Sports.qq.com:8080/nba2024/%E8%B6%B3%E7%90%83_A.html?Id=x7%20y"),
+            ["sports", "qq", "com", "nba", "2024", "足球", "a", "html", "id", "x", "7", "y"]
+        );
+        assert_eq!(tokens("http://a.cn/%ff%E4z"), ["a", "cn", "z"]);
+    }
+
+    #[test]
+    fn a_token_counts_whole_or_inside_the_host() {
+        let lexicon = UrlLexicon::new(&["Sports".to_owned(), "nba".to_owned(), "足球".to_owned()]);
+        let matches = |url: &str| lexicon.matches(&CrawlUrl::parse(url).unwrap());
+        for url in ["http://x.cn/sports/1", "http://mysports.cn/", "http://x.cn/?c=NBA", "http://x.cn/足球/"] {
+            assert!(matches(url), "{url}");
+        }
+        for url in ["http://x.cn/esports/", "http://nbax.cn/", "http://x.cn/足球场"] {
+            assert!(!matches(url), "{url}");
+        }
+        assert!(!UrlLexicon::new(&[]).matches(&CrawlUrl::parse("http://x.cn/").unwrap()));
+    }
+}

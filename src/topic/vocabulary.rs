@@ -1,0 +1,172 @@
+//! The words a topic knows: its terms, the near terms, and the IDF of all others; and where they may occur in a text.
+//! Apart from the lexicon, which is for people: here all is folded, normalised and indexed.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use rustc_hash::FxHashMap;
+
+use super::{Lexicon, TermFrequency};
+use crate::text;
+
+/// A term of the topic occurs.
+pub(super) const TOPIC_HIT: u8 = 1;
+/// A near term occurs.
+pub(super) const NEAR_HIT: u8 = 2;
+
+/// What is known of a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Word {
+    /// Eq. (2)'s second factor.
+    pub(super) idf: f64,
+    /// w_ir over the length of the topic vector; 0 if it is no term of the topic.
+    pub(super) topic: f64,
+    /// The same for the near terms.
+    pub(super) near: f64,
+    /// Index into [`Lexicon::terms`] where `topic` > 0.
+    pub(super) term: u32,
+}
+
+/// A term that segmentation cuts into several words (`深度 学习`): they are joined where they stand together.
+struct Phrase {
+    words: Vec<String>,
+    joined: String,
+}
+
+/// The words a topic knows.
+pub(super) struct Vocabulary {
+    /// tf of eq. (2).
+    pub(super) tf: TermFrequency,
+    words: FxHashMap<String, Word>,
+    /// IDF of words not known.
+    other: f64,
+    /// By first word, the longest first.
+    phrases: FxHashMap<String, Vec<Phrase>>,
+    /// Finds terms (of phrases: the first word) in folded text; none where there are no terms.
+    automaton: Option<AhoCorasick>,
+    /// Kind of each of its patterns.
+    kinds: Vec<u8>,
+}
+
+impl Vocabulary {
+    pub(super) fn new(lexicon: &Lexicon) -> Self {
+        let background = &lexicon.background;
+        let df: FxHashMap<&str, u32> = background.df.iter().map(|(word, df)| (word.as_str(), *df)).collect();
+        let idf = |df: Option<u32>| background.idf(df.map_or(background.other, f64::from));
+        let unknown = |df: u32| Word { idf: idf(Some(df)), topic: 0.0, near: 0.0, term: 0 };
+        let mut vocabulary = Self {
+            tf: lexicon.tf,
+            words: FxHashMap::default(),
+            other: idf(None),
+            phrases: FxHashMap::default(),
+            automaton: None,
+            kinds: Vec::new(),
+        };
+        for (word, df) in &background.df {
+            if text::is_term(word) {
+                vocabulary.words.insert(word.clone(), unknown(*df));
+            }
+        }
+        let mut patterns = Vec::new();
+        for (terms, kind) in [(&lexicon.terms, TOPIC_HIT), (&lexicon.near, NEAR_HIT)] {
+            let mut length = 0.0;
+            let mut mine = Vec::new();
+            for (index, (term, weight)) in terms.iter().enumerate() {
+                let Some((key, parts)) = joined(term) else { continue };
+                let key_df = df.get(key.as_str()).copied();
+                // A phrase the background did not count is at most as frequent as its rarest word.
+                let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
+                let word = vocabulary.words.entry(key.clone()).or_insert(Word {
+                    idf: idf(key_df),
+                    topic: 0.0,
+                    near: 0.0,
+                    term: 0,
+                });
+                // Two spellings of one term count once; a term of the topic is not near it.
+                if word.topic > 0.0 || word.near > 0.0 {
+                    continue;
+                }
+                if kind == TOPIC_HIT {
+                    (word.topic, word.term) = (*weight, index as u32);
+                } else {
+                    word.near = *weight;
+                }
+                length += weight * weight;
+                patterns.push(parts[0].clone());
+                vocabulary.kinds.push(kind);
+                if parts.len() > 1 {
+                    let phrases = vocabulary.phrases.entry(parts[0].clone()).or_default();
+                    phrases.push(Phrase { words: parts, joined: key.clone() });
+                    phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.words.len()));
+                }
+                mine.push(key);
+            }
+            for key in mine {
+                if let Some(word) = vocabulary.words.get_mut(&key) {
+                    word.topic /= if kind == TOPIC_HIT { length.sqrt() } else { 1.0 };
+                    word.near /= if kind == NEAR_HIT { length.sqrt() } else { 1.0 };
+                }
+            }
+        }
+        if !patterns.is_empty() {
+            // Building fails only beyond 2³¹ states; without an automaton each text counts as hit.
+            vocabulary.automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok();
+        }
+        vocabulary
+    }
+
+    /// What is known of a word; `None` if it is no term of any text.
+    pub(super) fn word(&self, word: &str) -> Option<Word> {
+        self.words
+            .get(word)
+            .copied()
+            .or_else(|| text::is_term(word).then_some(Word { idf: self.other, topic: 0.0, near: 0.0, term: 0 }))
+    }
+
+    /// The phrase that begins with the first of these words of `text`, and of how many it consists.
+    pub(super) fn phrase(&self, text: &str, cuts: &[Range<usize>]) -> Option<(&str, usize)> {
+        if self.phrases.is_empty() {
+            return None;
+        }
+        let phrases = self.phrases.get(&text[cuts.first()?.clone()])?;
+        let stands = |phrase: &&Phrase| {
+            let parts = phrase.words.len();
+            cuts.len() >= parts
+                && phrase.words.iter().zip(cuts).all(|(word, cut)| text[cut.clone()] == *word)
+                && cuts[..parts].windows(2).all(|pair| matches!(&text[pair[0].end..pair[1].start], "" | " " | "-"))
+        };
+        phrases.iter().find(stands).map(|phrase| (phrase.joined.as_str(), phrase.words.len()))
+    }
+
+    /// Hands over where in folded text a term may begin, in order of where it ends, and its kind.
+    ///
+    /// Lossless: a term that segmentation yields stands there as a string, and words of Latin letters are whole runs.
+    pub(super) fn each_hit(&self, text: &str, mut each: impl FnMut(usize, u8)) {
+        let Some(automaton) = &self.automaton else { return };
+        let bytes = text.as_bytes();
+        let inside_run = |at: usize| {
+            at > 0 && at < bytes.len() && bytes[at - 1].is_ascii_alphanumeric() && bytes[at].is_ascii_alphanumeric()
+        };
+        for hit in automaton.find_overlapping_iter(text) {
+            if !inside_run(hit.start()) && !inside_run(hit.end()) {
+                each(hit.start(), self.kinds[hit.pattern().as_usize()]);
+            }
+        }
+    }
+}
+
+/// A term as scoring looks it up, and the words segmentation makes of it; `None` if it holds no word.
+pub(super) fn joined(term: &str) -> Option<(String, Vec<String>)> {
+    let folded = text::fold(term);
+    let mut cuts = Vec::new();
+    text::cut(&folded, |range| cuts.push(range));
+    let mut key = String::new();
+    for (index, cut) in cuts.iter().enumerate() {
+        if index > 0 && folded[cuts[index - 1].end..cut.start].contains([' ', '-']) {
+            key.push(' ');
+        }
+        key.push_str(&folded[cut.clone()]);
+    }
+    let parts: Vec<String> = cuts.into_iter().map(|cut| folded[cut].to_owned()).collect();
+    (!parts.is_empty()).then_some((key, parts))
+}
