@@ -1,6 +1,9 @@
 //! suidao (隧道, tunnel): a focused web crawler that tunnels.
 
+pub mod config;
+pub mod crawl;
 pub mod fetch;
+pub mod live;
 pub mod model;
 pub mod read;
 pub mod replay;

@@ -1,3 +1,7 @@
-//! The command.
+//! The command: see `suidao --help`.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

@@ -214,13 +214,10 @@ impl Fetcher {
         Ok(())
     }
 
-    /// The header fields every request for `url` carries, `host` first, names in lower case: for the archive's request
-    /// records.
+    /// The header fields every request carries beside `host`, names in lower case: for the archive's request records.
     #[must_use]
-    pub fn request_headers(&self, url: &CrawlUrl) -> Vec<(String, String)> {
-        let host = ("host".to_owned(), url.authority().to_owned());
-        let rest = self.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
-        std::iter::once(host).chain(rest).collect()
+    pub fn request_headers(&self) -> Vec<(String, String)> {
+        self.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
     }
 
     /// Whether the proxy can be connected to, so that a crawl need not begin to find out; fine if there is none.

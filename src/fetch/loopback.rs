@@ -134,12 +134,10 @@ async fn an_answer_comes_as_it_was_sent() {
     let heads = server.heads();
     let head = heads[0].as_str();
     assert!(head.starts_with("GET /a?b=1 HTTP/1.1\r\n"), "{head}");
-    let mut sent: Vec<String> = head.lines().skip(1).filter(|line| !line.is_empty()).map(str::to_lowercase).collect();
-    let mut told: Vec<String> = fetcher
-        .request_headers(&server.url("/a?b=1"))
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}").to_lowercase())
-        .collect();
+    let fields = head.lines().skip(1).filter(|line| !line.is_empty()).map(str::to_lowercase);
+    let mut sent: Vec<String> = fields.filter(|field| !field.starts_with("host:")).collect();
+    let mut told: Vec<String> =
+        fetcher.request_headers().iter().map(|(name, value)| format!("{name}: {value}").to_lowercase()).collect();
     sent.sort();
     told.sort();
     assert_eq!(sent, told);

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// The longest time limit that makes sense, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
 
 /// The section `[fetch]` of the config. Times are in seconds, sizes in bytes.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Longest wait for a connection: name, TCP and TLS together. Seconds, above 0, at most a day.

@@ -184,6 +184,8 @@ pub struct Link {
     pub to: UrlId,
     /// Eq. (3)'s parts.
     pub evidence: Evidence,
+    /// Eq. (3).
+    pub relevance: Relevance,
     /// The strategy's word, after scope and caps.
     pub verdict: Verdict,
 }

@@ -16,7 +16,8 @@ use sha1::{Digest as _, Sha1};
 pub use document::{Block, Document, DocumentLink, Piece};
 pub use outlinks::page;
 
-use crate::model::{CrawlUrl, Defect, Digest, Fetched, Region};
+use crate::model::{CrawlUrl, Defect, Digest, Fetched, Page, Region};
+use crate::topic::Topic;
 
 /// A page read, before it is scored.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,14 @@ pub struct Parsed {
     pub canonical: Option<CrawlUrl>,
     /// What was wrong with it.
     pub defects: Vec<Defect>,
+}
+
+/// Reads an answer and scores it: the one door from bytes to a page.
+#[must_use]
+pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
+    let parsed = parse(fetched);
+    let scores = topic.score(&parsed.document);
+    page(parsed, scores, &fetched.url)
 }
 
 /// Reads an answer's body: HTML, plain text, or what looks like HTML though it is declared as something odd.

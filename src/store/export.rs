@@ -203,13 +203,13 @@ fn line(
         language: page.language.as_deref(),
         relevance: page.relevance,
         relevant: page.relevant,
-        scores: Scores { priority: page.priority.get(), lane: page.lane.0 },
-        k: match page.trail.k {
+        scores: Scores { priority: page.place.priority.get(), lane: page.place.lane.0 },
+        k: match page.place.trail.k {
             Tunnel::Left(k) => Some(k),
             Tunnel::Unbounded => None,
         },
-        hops: page.trail.hops,
-        depth: page.trail.depth,
+        hops: page.place.trail.hops,
+        depth: page.place.trail.depth,
         found_on,
         digest: page.digest.to_string(),
         warc: Place { file: &file, offset: location.offset },

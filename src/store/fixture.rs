@@ -35,7 +35,8 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
     let follow = |to: u32| Link {
         to: UrlId(to),
         evidence: Evidence { anchor: Relevance::new(0.3), ..Evidence::default() },
-        verdict: Verdict::Follow { lane: Lane(0), priority: Priority::new(0.5), trail: Trail::SEED },
+        relevance: Relevance::new(0.15),
+        verdict: Verdict::Follow(Place { lane: Lane(0), priority: Priority::new(0.5), trail: Trail::SEED }),
     };
     let mut events = Vec::new();
     if n == 0 {
@@ -46,9 +47,11 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
     events.push(Event::Settled(Box::new(Settled {
         id: UrlId(n),
         status: 200,
-        lane: Lane(1),
-        priority: Priority::new(0.25),
-        trail: Trail { depth: 3, hops: 2, k: Tunnel::Left(4), inherited: Relevance::ZERO },
+        place: Place {
+            lane: Lane(1),
+            priority: Priority::new(0.25),
+            trail: Trail { depth: 3, hops: 2, k: Tunnel::Left(4), inherited: Relevance::ZERO },
+        },
         relevance: Relevance::new(0.5),
         relevant: n % 2 == 0,
         title: format!("第{n}页"),
@@ -67,7 +70,7 @@ fn discovered(id: u32, origin: Origin) -> Event {
 }
 
 pub(super) fn meta() -> Meta {
-    Meta::new("体育", "sha1:LEXICON", "dth", "sha1:SEEDS", Millis(1_700_000_000_000))
+    Meta::new("体育", "sha1:LEXICON", "dth", Millis(1_700_000_000_000))
 }
 
 pub(super) fn settings(rotate_at: u64) -> ArchiveSettings {

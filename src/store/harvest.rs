@@ -72,7 +72,7 @@ impl Harvest {
                     self.pages += 1;
                     self.relevant += u64::from(page.relevant);
                     self.since.pages += 1;
-                    if let Tunnel::Left(k) = page.trail.k {
+                    if let Tunnel::Left(k) = page.place.trail.k {
                         self.since.bounded += 1;
                         self.since.k += u64::from(k);
                     }

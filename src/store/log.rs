@@ -47,8 +47,6 @@ pub struct Meta {
     pub lexicon: String,
     /// Name of the strategy.
     pub strategy: String,
-    /// Digest of the seeds.
-    pub seeds: String,
     /// When the crawl was begun.
     pub created: Millis,
 }
@@ -56,14 +54,13 @@ pub struct Meta {
 impl Meta {
     /// The description of a crawl begun now by this program.
     #[must_use]
-    pub fn new(topic: &str, lexicon: &str, strategy: &str, seeds: &str, created: Millis) -> Self {
+    pub fn new(topic: &str, lexicon: &str, strategy: &str, created: Millis) -> Self {
         Self {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             topic: topic.to_owned(),
             lexicon: lexicon.to_owned(),
             strategy: strategy.to_owned(),
-            seeds: seeds.to_owned(),
             created,
         }
     }
@@ -103,7 +100,6 @@ impl Meta {
             ("topic", &there.topic, &self.topic),
             ("lexicon", &there.lexicon, &self.lexicon),
             ("strategy", &there.strategy, &self.strategy),
-            ("seeds", &there.seeds, &self.seeds),
         ];
         match pairs.into_iter().find(|(_, found, wanted)| found != wanted) {
             None => Ok(()),

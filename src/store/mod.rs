@@ -66,7 +66,7 @@ pub enum StoreError {
     OtherCrawl {
         /// The file that says so.
         path: PathBuf,
-        /// What differs: topic, lexicon, strategy, seeds.
+        /// What differs: topic, lexicon, strategy.
         what: &'static str,
         /// What the directory was made with.
         found: String,

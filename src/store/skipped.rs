@@ -67,7 +67,7 @@ fn judge(standing: &mut [Standing], link: &Link) {
     let Some(now) = standing.get_mut(link.to.0 as usize) else { return };
     match (link.verdict, *now) {
         (_, Standing::Refused(_)) => {}
-        (Verdict::Follow { .. }, _) => *now = Standing::Wanted,
+        (Verdict::Follow(_), _) => *now = Standing::Wanted,
         (Verdict::Drop(_), Standing::Wanted) => {}
         (Verdict::Drop(reason), _) => *now = Standing::Dropped(reason),
     }

@@ -1,0 +1,116 @@
+//! `suidao check`: what suidao makes of one thing, without a crawl.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use suidao::config::Config;
+use suidao::model::{CrawlUrl, Fetched};
+use suidao::strategy::url_weight;
+
+use super::{Exit, inputs};
+
+/// Show what suidao makes of one page, robots.txt, URL or configuration.
+#[derive(Args)]
+#[command(after_help = "Example: suidao check page saved.html --url http://host/saved.html -m lexicons/ml.toml")]
+pub struct CheckArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// A saved page: charset, title, main text, scores, links
+    Page {
+        /// HTML or text file
+        file: PathBuf,
+        /// Where it was fetched from, for its relative links
+        #[arg(long, default_value = "http://localhost/")]
+        url: String,
+        /// Lexicon to score by
+        #[arg(short = 'm', long)]
+        lexicon: PathBuf,
+    },
+    /// Whether a saved robots.txt allows a URL
+    Robots {
+        /// The saved robots.txt
+        file: PathBuf,
+        /// The URL
+        url: String,
+    },
+    /// A URL: normal form, scope, weight
+    Url {
+        /// The URL
+        url: String,
+        /// Configuration file
+        #[arg(short, long)]
+        config: Option<PathBuf>,
+        /// Override one key of the configuration
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        sets: Vec<String>,
+    },
+    /// A configuration: the values in force
+    Config {
+        /// Configuration file
+        file: Option<PathBuf>,
+        /// Override one key
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        sets: Vec<String>,
+    },
+}
+
+/// Runs the verb.
+pub fn run(args: &CheckArgs) -> Result<Exit> {
+    match &args.what {
+        What::Page { file, url, lexicon } => check_page(file, url, lexicon)?,
+        What::Robots { file, url } => {
+            let text = read(file)?;
+            let url = parse(url)?;
+            let robot = texting_robots::Robot::new(suidao::live::AGENT, &text)
+                .map_err(|error| error.context(format!("{} is no robots.txt", file.display())))?;
+            println!("{}", json!({ "url": url, "allowed": robot.allowed(url.as_str()), "crawl_delay": robot.delay }));
+        }
+        What::Url { url, config, sets } => {
+            let config = Config::load(config.as_deref(), sets)?;
+            let url = parse(url)?;
+            let refusal = config.scope.refuses(&url);
+            println!(
+                "{}",
+                json!({ "url": url, "robots": url.robots(), "refused": refusal, "why": refusal.map(suidao::model::Refusal::why), "weight": url_weight(&url) })
+            );
+        }
+        What::Config { file, sets } => print!("{}", toml::to_string(&Config::load(file.as_deref(), sets)?)?),
+    }
+    Ok(Exit::Done)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    std::fs::read(file).with_context(|| format!("cannot read {}; check the path", file.display()))
+}
+
+fn parse(url: &str) -> Result<CrawlUrl> {
+    CrawlUrl::parse(url).with_context(|| format!("{url} is no URL; write it as http://host/path"))
+}
+
+fn check_page(file: &Path, url: &str, lexicon: &Path) -> Result<()> {
+    let topic = inputs::topic(lexicon)?;
+    let fetched =
+        Fetched { url: parse(url)?, status: 200, headers: vec![], body: Bytes::from(read(file)?), wire: None };
+    let page = suidao::read::read(&fetched, &topic);
+    let links = page.outlinks.iter().map(|link| {
+        json!({
+            "url": link.url, "anchor": link.anchor, "relevance": link.relevance, "evidence": link.evidence,
+            "region": link.region, "nofollow": link.nofollow,
+        })
+    });
+    let shown = json!({
+        "title": page.title, "charset": page.charset, "language": page.language, "digest": page.digest.to_string(),
+        "relevance": page.relevance, "relevant": page.relevance >= topic.page_threshold(), "terms": page.terms,
+        "noindex": page.noindex, "canonical": page.canonical, "defects": page.defects,
+        "links": links.collect::<Vec<_>>(), "text": page.text,
+    });
+    println!("{}", serde_json::to_string_pretty(&shown)?);
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! `suidao demo`: the main job from end to end on a web of its own, over real HTTP on loopback, with the code of a real
+//! crawl.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use suidao::config::Config;
+use suidao::live::{self, Job, Report};
+use suidao::model::Event;
+use suidao::store::{CrawlDirectory, Store, export};
+use suidao::strategy::StrategyName;
+use suidao::topic::Topic;
+use suidao::world::{Proxied, Server, Spec, World};
+
+use super::screen::Screen;
+use super::{Exit, Voice};
+
+/// Crawl a generated web of topic islands over real HTTP on loopback, with best-first and with dth.
+#[derive(Args)]
+#[command(after_help = "Example: suidao demo")]
+pub struct DemoArgs {
+    /// Pages that each strategy may fetch
+    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    pages: u64,
+    /// Keep the crawls and exports in this directory; otherwise they are removed
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// Topic pages to learn from.
+const SAMPLES: usize = 60;
+/// Off-topic pages to tell them from.
+const BACKGROUND: usize = 240;
+
+/// One line of the table.
+struct Row {
+    strategy: String,
+    report: Report,
+    relevant: usize,
+    islands: usize,
+}
+
+/// Runs the verb.
+pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
+    let say = |text: &str| {
+        if !voice.quiet {
+            eprintln!("{text}");
+        }
+    };
+    let kept = args.output.clone();
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
+    let root = kept.clone().unwrap_or_else(|| scratch.path().to_owned());
+
+    let world = Arc::new(World::new(Spec::default()).context("the demo's web cannot be generated")?);
+    say(&format!(
+        "A web of {} pages: {} islands of pages about 体育 (sports), joined by tunnels of {} off-topic pages.",
+        world.spec().pages,
+        world.islands(),
+        tunnels(&world.gaps()),
+    ));
+    let server = Server::start(Arc::new(Proxied(Arc::clone(&world))))
+        .context("cannot serve the demo's web on loopback; is 127.0.0.1 there?")?;
+    let topic = Arc::new(learn(&world)?);
+    let lexicon = topic.lexicon();
+    let terms: Vec<&str> = lexicon.terms.iter().take(10).map(|(term, _)| term.as_str()).collect();
+    say(&format!("Learnt from {SAMPLES} sample pages: {} ...", terms.join(" ")));
+
+    let mut rows = Vec::new();
+    for strategy in [StrategyName::BestFirst, StrategyName::Dth] {
+        let mut config = Config::default();
+        config.strategy.name = strategy;
+        config.limits.pages = Some(args.pages);
+        config.politeness.delay = 0.0;
+        config.fetch.proxy = Some(server.proxy());
+        config.fetch.contact = Some("suidao demo on loopback".to_owned());
+        let name = config.strategy.label();
+        say(&format!("Crawling with {name} ..."));
+        let directory = CrawlDirectory::new(root.join(strategy.to_string()));
+        let job = Job { topic: Arc::clone(&topic), seeds: world.seeds(), config, directory };
+        let mut screen = Screen::new(voice, false, job.config.limits.pages);
+        let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
+        screen.clear();
+        let report = report.with_context(|| format!("the demo's crawl with {name} stopped"))?;
+        if report.stop.is_none() {
+            return Ok(Exit::Interrupted);
+        }
+        let store = Store::open(&job.directory)?;
+        let output = root.join(format!("{strategy}.jsonl.gz"));
+        export::jsonl(&store, &output, 1 << 30, |fetched| suidao::read::parse(fetched).text)?;
+        let (relevant, islands) = truth(&world, &store)?;
+        rows.push(Row { strategy: name, report, relevant, islands });
+    }
+    print!("{}", table(&rows, world.islands()));
+    if let Some(kept) = kept {
+        println!("\nThe crawls and their exports (*.jsonl.gz) are in {}.", kept.display());
+    }
+    Ok(Exit::Done)
+}
+
+/// The shortest and the longest of some numbers.
+fn tunnels(gaps: &[u64]) -> String {
+    let (least, most) = (gaps.iter().min().copied().unwrap_or(0), gaps.iter().max().copied().unwrap_or(0));
+    format!("{least} to {most}")
+}
+
+fn learn(world: &World) -> Result<Topic> {
+    let _ = (world, SAMPLES, BACKGROUND, Path::new(""));
+    let words: Vec<(&str, f64)> = suidao::world::topic_words().map(|word| (word, 1.0)).collect();
+    Ok(Topic::new(suidao::topic::Lexicon::from_terms("体育", &words)))
+}
+
+/// Relevant pages fetched and islands reached, by what the web itself knows.
+fn truth(world: &World, store: &Store) -> Result<(usize, usize)> {
+    let mut urls = Vec::new();
+    let mut relevant = 0;
+    let mut islands = std::collections::BTreeSet::new();
+    for record in store.batches() {
+        for event in record?.batch.events {
+            match event {
+                Event::Discovered(found) => urls.push(found.url),
+                Event::Settled(page) => {
+                    let url = &urls[page.id.0 as usize];
+                    relevant += usize::from(world.is_relevant(url));
+                    islands.extend(world.island(url).filter(|_| world.is_relevant(url)));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok((relevant, islands.len()))
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn table(rows: &[Row], islands: usize) -> String {
+    let mut text = format!(
+        "\n{:<18}{:>7}{:>10}{:>14}{:>10}{:>9}\n",
+        "strategy", "pages", "relevant", "harvest rate", "islands", "pages/s"
+    );
+    for row in rows {
+        let pages = row.report.progress.pages;
+        text += &format!(
+            "{:<18}{:>7}{:>10}{:>13.1}%{:>10}{:>9.0}\n",
+            row.strategy,
+            pages,
+            row.relevant,
+            100.0 * row.relevant as f64 / pages.max(1) as f64,
+            format!("{}/{islands}", row.islands),
+            row.report.pages_now as f64 / row.report.seconds.max(1e-3),
+        );
+    }
+    text
+}

@@ -1,0 +1,38 @@
+//! What a user hands in by file: seeds and lexicons. Every error names the file and the line.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use suidao::model::CrawlUrl;
+use suidao::topic::{Lexicon, Topic};
+
+/// Reads a list of URLs: one a line; empty lines and `#` comments are left out, and what follows white space is a
+/// remark.
+pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the {what} {name}; give a text file with one URL a line"))?;
+    let mut urls = Vec::new();
+    for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        let Some(word) = line.split_whitespace().next().filter(|word| !word.starts_with('#')) else { continue };
+        match CrawlUrl::parse(word) {
+            Ok(url) => urls.push(url),
+            Err(error) => {
+                bail!("{name}, line {}: {word} is no URL to crawl: {error}; write it as http://host/path", at + 1)
+            }
+        }
+    }
+    if urls.is_empty() {
+        bail!("{name} holds no URL; write one a line, for example http://sports.example.cn/");
+    }
+    Ok(urls)
+}
+
+/// Reads a lexicon and makes it ready to score.
+pub fn topic(path: &Path) -> Result<Topic> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the lexicon {name}; make one with `suidao topic build -o {name}`"))?;
+    let lexicon = Lexicon::parse(&text).with_context(|| format!("the lexicon {name} cannot be used"))?;
+    Ok(Topic::new(lexicon))
+}

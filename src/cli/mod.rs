@@ -1,0 +1,125 @@
+//! The command line: one file a verb. What is typed becomes what is meant here; exit codes are decided here and
+//! nowhere else: 0 done, 1 stopped before its goal, 2 wrong usage, configuration or input, 130 interrupted.
+
+mod check;
+mod crawl;
+mod demo;
+mod export;
+mod inputs;
+mod screen;
+mod why;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use suidao::live::LiveError;
+use suidao::store::StoreError;
+
+/// A focused web crawler that tunnels: topical corpora, Chinese first, from a topic and a few seed URLs.
+#[derive(Parser)]
+#[command(name = "suidao", version, max_term_width = 100, after_help = "Example: suidao demo")]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+    #[command(flatten)]
+    voice: Voice,
+}
+
+/// How much is said.
+#[derive(Args, Clone, Copy)]
+pub struct Voice {
+    /// Say more; twice for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    verbose: u8,
+    /// Say nothing but errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Crawl a generated web over real HTTP on loopback, with best-first and with dth
+    Demo(demo::DemoArgs),
+    /// Crawl for a topic from seed URLs; the same command again goes on where it stopped
+    Crawl(crawl::CrawlArgs),
+    /// Tell how a URL was found, what it scored, or why it was refused
+    Why(why::WhyArgs),
+    /// Write the pages of a crawl to one file
+    Export(export::ExportArgs),
+    /// Show what suidao makes of one page, robots.txt, URL or configuration
+    Check(check::CheckArgs),
+}
+
+/// How a verb ended, if not with an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Its goal is reached.
+    Done,
+    /// It stopped before its goal.
+    Short,
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// Reads the arguments, runs the verb, says what went wrong, and gives the exit code.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) => {
+            // Help and version are no errors; clap knows to which stream each goes.
+            let code = if told.use_stderr() { 2 } else { 0 };
+            drop(told.print());
+            return ExitCode::from(code);
+        }
+    };
+    let level = match (cli.voice.quiet, cli.voice.verbose) {
+        (true, _) => "error",
+        (false, 0) => "warn",
+        (false, 1) => "suidao=debug,warn",
+        (false, _) => "trace",
+    };
+    let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    let ended = match cli.verb {
+        Verb::Demo(args) => demo::run(&args, cli.voice),
+        Verb::Crawl(args) => crawl::run(&args, cli.voice),
+        Verb::Why(args) => why::run(&args),
+        Verb::Export(args) => export::run(&args, cli.voice),
+        Verb::Check(args) => check::run(&args),
+    };
+    match ended {
+        Ok(Exit::Done) => ExitCode::SUCCESS,
+        Ok(Exit::Short) => ExitCode::from(1),
+        Ok(Exit::Interrupted) => ExitCode::from(130),
+        Err(error) => {
+            if is_broken_pipe(&error) {
+                return ExitCode::SUCCESS;
+            }
+            eprintln!("suidao: {error:#}");
+            ExitCode::from(if is_environment(&error) { 1 } else { 2 })
+        }
+    }
+}
+
+/// The disk and not the user is at fault: the same command may go on later.
+fn is_environment(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let store = cause.downcast_ref::<StoreError>().or_else(|| match cause.downcast_ref::<LiveError>() {
+            Some(LiveError::Store(error)) => Some(error),
+            _ => None,
+        });
+        store.is_some_and(StoreError::is_environment)
+            || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_)))
+    })
+}
+
+/// The reader of our output went away: `suidao ... | head`.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>().or_else(|| match cause.downcast_ref::<StoreError>() {
+            Some(StoreError::Io { source, .. }) => Some(source),
+            _ => None,
+        });
+        io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,114 @@
+//! What a crawl says while it runs: a bar on a terminal, plain lines elsewhere, events as JSON for programs.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use suidao::crawl::Progress;
+use suidao::live::News;
+use suidao::model::{Batch, Event};
+
+use super::Voice;
+
+/// A plain line at least this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// The screen of one crawl.
+pub struct Screen {
+    bar: Option<ProgressBar>,
+    lines: bool,
+    json: bool,
+    begun: Instant,
+    told: Instant,
+    before: u64,
+}
+
+#[allow(clippy::disallowed_methods)] // how long a crawl takes is told to people; nothing is decided by it
+fn clock() -> Instant {
+    Instant::now()
+}
+
+impl Screen {
+    /// A screen for a crawl of at most `limit` pages; `json` writes events to the standard output.
+    pub fn new(voice: Voice, json: bool, limit: Option<u64>) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = (terminal && !voice.quiet && !json).then(|| {
+            let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
+            let style = match limit {
+                Some(_) => "{wide_bar:.cyan/dim} {pos}/{len} pages  {msg}",
+                None => "{spinner:.cyan} {pos} pages  {msg}",
+            };
+            bar.set_style(ProgressStyle::with_template(style).expect("the template is well formed"));
+            bar
+        });
+        let now = clock();
+        Self { lines: bar.is_none() && !voice.quiet && !json, bar, json, begun: now, told: now, before: 0 }
+    }
+
+    /// Takes in news.
+    pub fn tell(&mut self, news: &News) {
+        match news {
+            News::Ready { resumed, progress } => {
+                self.before = progress.pages;
+                if *resumed && (self.lines || self.bar.is_some()) {
+                    let (pages, queued) = (progress.pages, progress.queued);
+                    self.say(&format!("going on from {pages} pages, {queued} URLs queued"));
+                }
+                self.begun = clock();
+            }
+            News::Batch(batch, progress) => {
+                if self.json {
+                    Self::events(batch);
+                }
+                if let Some(bar) = &self.bar {
+                    bar.set_position(progress.pages);
+                    bar.set_message(self.state(progress));
+                } else if self.lines && self.told.elapsed() >= LINE_EVERY {
+                    self.told = clock();
+                    eprintln!("{} pages  {}", progress.pages, self.state(progress));
+                }
+            }
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn state(&self, progress: &Progress) -> String {
+        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
+        format!(
+            "{:.0} pages/s  {} relevant ({:.1}%)  {} queued  {} hosts",
+            (progress.pages - self.before) as f64 / seconds,
+            progress.relevant,
+            100.0 * progress.relevant as f64 / progress.pages.max(1) as f64,
+            progress.queued,
+            progress.hosts_visited,
+        )
+    }
+
+    fn events(batch: &Batch) {
+        #[derive(serde::Serialize)]
+        struct Line<'a> {
+            at: u64,
+            event: &'a Event,
+        }
+        let mut out = std::io::stdout().lock();
+        for event in &batch.events {
+            let line = serde_json::to_string(&Line { at: batch.at.0, event }).expect("events are plain data");
+            // A reader that went away is no reason to stop a crawl.
+            drop(writeln!(out, "{line}"));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The configuration: one TOML file, single keys overridden by `--set key=value`. What is typed ([`toml::Table`])
+//! becomes what is meant ([`Config`]) here and nowhere else; unknown keys are refused.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::crawl::{Limits, Politeness};
+use crate::strategy::{Settings as Strategy, scope::Scope};
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration {path}: {source}; check the path given with -c")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not TOML, an unknown key, or a value of another kind.
+    #[error("the configuration {from} does not fit: {reason}")]
+    Shape {
+        /// The file, or the `--set` flag.
+        from: String,
+        /// What does not fit, with its line where there is one.
+        reason: String,
+    },
+    /// `--set` without `=`.
+    #[error("--set {0}: write it as key=value, for example --set politeness.delay=0.5")]
+    Assignment(String),
+    /// A value out of range.
+    #[error("{key} {reason} (set in the configuration or with --set {key}=VALUE)")]
+    Value {
+        /// The key.
+        key: String,
+        /// What it must be.
+        reason: String,
+    },
+}
+
+/// `[crawl]`: what belongs to no room of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct General {
+    /// Requests under way at one time, each to another host. Decides the order of pages, so it is reported.
+    pub in_flight: usize,
+    /// Seed of what a strategy does at random.
+    pub seed: u64,
+    /// Page threshold, instead of the lexicon's.
+    pub page_threshold: Option<f32>,
+    /// Link threshold, instead of the lexicon's.
+    pub link_threshold: Option<f32>,
+}
+
+impl Default for General {
+    fn default() -> Self {
+        Self { in_flight: 64, seed: 1, page_threshold: None, link_threshold: None }
+    }
+}
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// `[crawl]`
+    pub crawl: General,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[politeness]`
+    pub politeness: Politeness,
+    /// `[scope]`
+    pub scope: Scope,
+    /// `[strategy]`
+    pub strategy: Strategy,
+    /// `[fetch]`
+    pub fetch: crate::fetch::Settings,
+}
+
+impl Config {
+    /// Reads the file, if one is given, and applies the assignments in order.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the file and line, or the flag.
+    pub fn load(path: Option<&Path>, assignments: &[String]) -> Result<Self, ConfigError> {
+        let mut table = toml::Table::new();
+        if let Some(path) = path {
+            let name = path.display().to_string();
+            let text =
+                std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: name.clone(), source })?;
+            // Read once as it will be meant, so that an unknown key is told with its line.
+            let shape = |error: toml::de::Error| ConfigError::Shape { from: name.clone(), reason: error.to_string() };
+            toml::from_str::<Self>(&text).map_err(shape)?;
+            table = toml::from_str(&text).map_err(shape)?;
+        }
+        for assignment in assignments {
+            assign(&mut table, assignment)?;
+            let flag = || format!("--set {assignment}");
+            let tried: Result<Self, _> = toml::Value::Table(table.clone()).try_into();
+            tried.map_err(|error| ConfigError::Shape { from: flag(), reason: error.to_string().trim().to_owned() })?;
+        }
+        let config: Self = toml::Value::Table(table)
+            .try_into()
+            .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: error.to_string() })?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] names the key and what it must be.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let value = |(key, reason): (&str, &str)| ConfigError::Value { key: key.into(), reason: reason.into() };
+        self.politeness.check().map_err(value)?;
+        self.strategy.check().map_err(|(key, reason)| value((key, reason)))?;
+        self.fetch.check().map_err(|error| ConfigError::Value { key: "fetch".into(), reason: error.to_string() })?;
+        if self.crawl.in_flight == 0 || self.crawl.in_flight > 10_000 {
+            return Err(value(("crawl.in_flight", "must lie between 1 and 10000")));
+        }
+        for (key, threshold) in
+            [("crawl.page_threshold", self.crawl.page_threshold), ("crawl.link_threshold", self.crawl.link_threshold)]
+        {
+            if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
+                return Err(value((key, "must lie between 0 and 1")));
+            }
+        }
+        if self.limits.pages == Some(0) {
+            return Err(value(("limits.pages", "must be at least 1")));
+        }
+        for (key, count) in [("limits.redirects", self.limits.redirects), ("limits.retries", self.limits.retries)] {
+            if count > 15 {
+                return Err(value((key, "must be at most 15")));
+            }
+        }
+        if let Some(other) = self.scope.schemes.iter().find(|scheme| !matches!(scheme.as_str(), "http" | "https")) {
+            return Err(ConfigError::Value {
+                key: "scope.schemes".into(),
+                reason: format!("may hold http and https, not {other}"),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Puts `a.b.c=value` into the table; a value that is no TOML is a string.
+fn assign(table: &mut toml::Table, assignment: &str) -> Result<(), ConfigError> {
+    let malformed = || ConfigError::Assignment(assignment.to_owned());
+    let (key, value) = assignment.split_once('=').ok_or_else(malformed)?;
+    let value = value.trim();
+    let value = toml::from_str::<toml::Table>(&format!("v = {value}"))
+        .ok()
+        .and_then(|mut parsed| parsed.remove("v"))
+        .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    let mut parts: Vec<&str> = key.trim().split('.').collect();
+    let last = parts.pop().filter(|last| !last.is_empty()).ok_or_else(malformed)?;
+    let mut table = table;
+    for part in parts {
+        let entry = table.entry(part.to_owned()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        table = entry.as_table_mut().ok_or_else(malformed)?;
+    }
+    table.insert(last.to_owned(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::{Reading, StrategyName};
+
+    fn load(text: &str, sets: &[&str]) -> Result<Config, String> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        Config::load(Some(file.path()), &sets).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn flags_override_the_file_and_the_file_the_defaults() {
+        let config = load(
+            "[politeness]\ndelay = 2\n[strategy.dth]\nkdepth = 6",
+            &[
+                "politeness.delay=0",
+                "strategy.dth.reading=interleave",
+                "strategy.name=dth",
+                "scope.allow_hosts=['a.cn']",
+            ],
+        )
+        .unwrap();
+        assert!(config.politeness.delay.abs() < 1e-9);
+        assert_eq!((config.strategy.dth.kdepth, config.strategy.dth.reading), (6, Reading::Interleave));
+        assert_eq!(config.strategy.name, StrategyName::Dth);
+        assert_eq!(config.scope.allow_hosts, ["a.cn"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_its_place() {
+        for (text, sets, told) in [
+            ("[politeness]\ndelya = 2", &[][..], "line 2"),
+            ("[politeness", &[], "line 1"),
+            ("", &["politeness.delya=2"], "--set politeness.delya=2"),
+            ("", &["strategy.dth.reading=quick"], "quick"),
+            ("", &["politeness.delay"], "key=value"),
+            ("", &["politeness.delay=-1"], "politeness.delay must be"),
+            ("", &["strategy.dth.kdepth=0"], "strategy.dth.kdepth must be"),
+            ("", &["crawl.in_flight=0"], "crawl.in_flight must"),
+            ("[crawl]\npage_threshold = 7", &[], "crawl.page_threshold must"),
+        ] {
+            let error = load(text, sets).unwrap_err();
+            assert!(error.contains(told), "{text} {sets:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_written_and_read_back() {
+        let text = toml::to_string(&Config::default()).unwrap();
+        assert_eq!(load(&text, &[]).unwrap(), Config::default());
+    }
+}

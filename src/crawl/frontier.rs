@@ -1,0 +1,359 @@
+//! What waits to be fetched, host by host, and in which order it leaves. Apart from the machine because it knows
+//! neither pages nor strategies: URLs with a lane and a priority go in, and the head of the lane whose turn it is,
+//! among the hosts that are ready, comes out.
+//!
+//! An entry is 8 bytes: 32 bits of rank over 32 bits of (inverted) URL number, so that a heap of plain integers
+//! orders by rank and, on ties, by discovery. A URL found again with a better rank is pushed again; the old entry is
+//! recognised as stale by the URL's state when it surfaces.
+
+use std::collections::BinaryHeap;
+
+use crate::model::{Discipline, HostId, Lane, Place, Priority, UrlId};
+
+/// Rank and number of a queued URL, in the order of the heap.
+type Entry = u64;
+
+fn entry(rank: u32, id: UrlId) -> Entry {
+    (u64::from(rank) << 32) | u64::from(!id.0)
+}
+
+fn id_of(entry: Entry) -> UrlId {
+    UrlId(!u32::try_from(entry & u64::from(u32::MAX)).expect("masked to 32 bits"))
+}
+
+/// The bits of a float as an integer of the same order.
+fn rank(priority: Priority) -> u32 {
+    let bits = priority.get().to_bits();
+    if bits >> 31 == 0 { bits | 1 << 31 } else { !bits }
+}
+
+#[derive(Default)]
+struct Queue {
+    heap: BinaryHeap<Entry>,
+    /// The head as last made known to the lane, if that still stands there.
+    announced: Option<Entry>,
+}
+
+#[derive(Default)]
+struct HostQueues {
+    /// By lane; most hosts use one.
+    lanes: Vec<(u8, Queue)>,
+    ready: bool,
+}
+
+impl HostQueues {
+    fn lane(&mut self, lane: Lane) -> &mut Queue {
+        let at = match self.lanes.binary_search_by_key(&lane.0, |(lane, _)| *lane) {
+            Ok(at) => at,
+            Err(at) => {
+                self.lanes.insert(at, (lane.0, Queue::default()));
+                at
+            }
+        };
+        &mut self.lanes[at].1
+    }
+}
+
+/// A queued URL whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// Its host.
+    pub host: HostId,
+    /// The URL.
+    pub id: UrlId,
+    /// The lane it waited in.
+    pub lane: Lane,
+    entry: Entry,
+}
+
+/// The queues of all hosts.
+pub struct Frontier {
+    discipline: Discipline,
+    seed: u64,
+    hosts: Vec<HostQueues>,
+    /// For each lane the heads of the hosts; may hold outdated ones.
+    heads: Vec<BinaryHeap<(Entry, std::cmp::Reverse<u32>)>>,
+    /// Pushes to stack lanes so far: the rank on a stack.
+    stacked: u32,
+}
+
+impl Frontier {
+    /// An empty frontier; `seed` drives what the discipline does at random.
+    #[must_use]
+    pub fn new(discipline: Discipline, seed: u64) -> Self {
+        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0 }
+    }
+
+    fn is_stack(&self, lane: Lane) -> bool {
+        lane == Lane::TUNNEL && matches!(self.discipline, Discipline::Preempt | Discipline::Interleave(_))
+    }
+
+    /// Takes in the links of one page. On a stack the last pushed leaves first, so the best are pushed last.
+    pub fn push_all(&mut self, mut links: Vec<(HostId, UrlId, Place)>) {
+        links.retain(|&(host, id, place)| {
+            let stacked = self.is_stack(place.lane);
+            if !stacked {
+                self.push(host, id, place);
+            }
+            stacked
+        });
+        links.sort_by_key(|&(_, id, place)| (place.priority, std::cmp::Reverse(id)));
+        for (host, id, place) in links {
+            self.push(host, id, place);
+        }
+    }
+
+    /// Takes in one URL, or a better place for one that is in already.
+    pub fn push(&mut self, host: HostId, id: UrlId, place: Place) {
+        let rank = if self.is_stack(place.lane) {
+            self.stacked += 1;
+            self.stacked
+        } else {
+            rank(place.priority)
+        };
+        self.insert(host, place.lane, entry(rank, id));
+    }
+
+    /// Gives back a head that was taken and not fetched: it stands where it stood.
+    pub fn put_back(&mut self, head: Head) {
+        self.insert(head.host, head.lane, head.entry);
+    }
+
+    fn insert(&mut self, host: HostId, lane: Lane, entry: Entry) {
+        let queues = self.host(host);
+        let ready = queues.ready;
+        let queue = queues.lane(lane);
+        queue.heap.push(entry);
+        if ready && queue.announced.is_none_or(|announced| entry > announced) {
+            queue.announced = Some(entry);
+            self.announce(lane, entry, host);
+        }
+    }
+
+    fn host(&mut self, host: HostId) -> &mut HostQueues {
+        let at = host.0 as usize;
+        if at >= self.hosts.len() {
+            self.hosts.resize_with(at + 1, HostQueues::default);
+        }
+        &mut self.hosts[at]
+    }
+
+    fn announce(&mut self, lane: Lane, entry: Entry, host: HostId) {
+        let at = usize::from(lane.0);
+        if at >= self.heads.len() {
+            self.heads.resize_with(at + 1, BinaryHeap::new);
+        }
+        self.heads[at].push((entry, std::cmp::Reverse(host.0)));
+    }
+
+    /// The host may not be served until it is made ready again.
+    pub fn rest(&mut self, host: HostId) {
+        self.host(host).ready = false;
+    }
+
+    /// The host may be served again.
+    pub fn make_ready(&mut self, host: HostId) {
+        let queues = self.host(host);
+        queues.ready = true;
+        let mut news = Vec::new();
+        for (lane, queue) in &mut queues.lanes {
+            if let Some(&head) = queue.heap.peek()
+                && queue.announced.is_none_or(|announced| head > announced)
+            {
+                queue.announced = Some(head);
+                news.push((Lane(*lane), head));
+            }
+        }
+        for (lane, head) in news {
+            self.announce(lane, head, host);
+        }
+    }
+
+    /// Takes the next URL from the hosts that are ready; its host is not ready from then on.
+    ///
+    /// `turn` numbers the URLs taken so far: which lane is served is a function of it. `waits` says whether a URL
+    /// still waits in that lane; entries of others are stale and forgotten.
+    pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, Lane) -> bool) -> Option<Head> {
+        let lane = match self.discipline {
+            Discipline::BestFirst => Lane::MAIN,
+            Discipline::Preempt => Lane::TUNNEL,
+            Discipline::Interleave(main) => {
+                if turn % (u64::from(main) + 1) < u64::from(main) {
+                    Lane::MAIN
+                } else {
+                    Lane::TUNNEL
+                }
+            }
+            Discipline::WeightThenRandom { by_weight, at_random } => {
+                let at = turn % u64::from(by_weight + at_random);
+                if at < u64::from(by_weight) {
+                    let heaviest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
+                    return (0..=heaviest).rev().find_map(|lane| self.pop_lane(Lane(lane), &waits));
+                }
+                let lanes: Vec<u8> = (0..=u8::MAX)
+                    .take(self.heads.len())
+                    .filter(|&lane| self.head(Lane(lane), &waits).is_some())
+                    .collect();
+                let random = splitmix64(self.seed.wrapping_add(turn));
+                let lane = *lanes.get(usize::try_from(random % (lanes.len().max(1) as u64)).unwrap_or(0))?;
+                return self.pop_lane(Lane(lane), &waits);
+            }
+        };
+        self.pop_lane(lane, &waits).or_else(|| {
+            let other = if lane == Lane::MAIN { Lane::TUNNEL } else { Lane::MAIN };
+            self.pop_lane(other, &waits)
+        })
+    }
+
+    fn pop_lane(&mut self, lane: Lane, waits: &impl Fn(UrlId, Lane) -> bool) -> Option<Head> {
+        let (entry, host) = self.head(lane, waits)?;
+        self.heads[usize::from(lane.0)].pop();
+        let queues = self.host(host);
+        queues.ready = false;
+        let queue = queues.lane(lane);
+        queue.heap.pop();
+        queue.announced = None;
+        Some(Head { host, id: id_of(entry), lane, entry })
+    }
+
+    /// The best head of a lane among the hosts that are ready, after outdated ones are cleared away; stays in place.
+    fn head(&mut self, lane: Lane, waits: &impl Fn(UrlId, Lane) -> bool) -> Option<(Entry, HostId)> {
+        loop {
+            let &(announced, std::cmp::Reverse(host)) = self.heads.get(usize::from(lane.0))?.peek()?;
+            let host = HostId(host);
+            let queues = self.host(host);
+            let ready = queues.ready;
+            let queue = queues.lane(lane);
+            if queue.announced != Some(announced) {
+                self.heads[usize::from(lane.0)].pop();
+                continue;
+            }
+            while queue.heap.peek().is_some_and(|&head| !waits(id_of(head), lane)) {
+                queue.heap.pop();
+            }
+            let head = queue.heap.peek().copied();
+            if ready && head == Some(announced) {
+                return Some((announced, host));
+            }
+            // Not ready: `make_ready` announces again. Stale: the next best stands in for it.
+            queue.announced = head.filter(|_| ready);
+            let again = queue.announced;
+            self.heads[usize::from(lane.0)].pop();
+            if let Some(head) = again {
+                self.announce(lane, head, host);
+            }
+        }
+    }
+}
+
+/// Steele, Lea, Flood 2014: a random number as a function of its place in the sequence, so a resumed crawl goes on
+/// where it was.
+fn splitmix64(at: u64) -> u64 {
+    let mut z = at.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Trail;
+
+    fn place(lane: u8, priority: f32) -> Place {
+        Place { lane: Lane(lane), priority: Priority::new(priority), trail: Trail::SEED }
+    }
+
+    /// Takes everything, each host ready again at once; what was taken no longer waits.
+    fn drain(frontier: &mut Frontier, from_turn: u64) -> Vec<u32> {
+        let mut taken: Vec<u32> = Vec::new();
+        while let Some(head) = frontier.pop(from_turn + taken.len() as u64, |id, _| !taken.contains(&id.0)) {
+            taken.push(head.id.0);
+            frontier.make_ready(head.host);
+        }
+        taken
+    }
+
+    fn frontier(discipline: Discipline, entries: &[(u32, u32, u8, f32)]) -> Frontier {
+        let mut frontier = Frontier::new(discipline, 7);
+        for &(host, id, lane, priority) in entries {
+            frontier.make_ready(HostId(host));
+            frontier.push(HostId(host), UrlId(id), place(lane, priority));
+        }
+        frontier
+    }
+
+    #[test]
+    fn best_first_across_hosts_and_ties_by_discovery() {
+        let mut frontier = frontier(
+            Discipline::BestFirst,
+            &[(0, 0, 0, 0.1), (1, 1, 0, 0.9), (0, 2, 0, 0.5), (1, 3, 0, 0.5), (0, 4, 0, -1.0), (1, 5, 0, 0.0)],
+        );
+        assert_eq!(drain(&mut frontier, 0), [1, 2, 3, 0, 5, 4]);
+    }
+
+    #[test]
+    fn a_host_that_is_not_ready_waits_and_others_go_first() {
+        let mut frontier = frontier(Discipline::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.8), (1, 2, 0, 0.1)]);
+        assert_eq!(frontier.pop(0, |_, _| true).unwrap().id, UrlId(0));
+        assert_eq!(frontier.pop(1, |_, _| true).unwrap().id, UrlId(2));
+        assert_eq!(frontier.pop(2, |_, _| true), None);
+        frontier.make_ready(HostId(0));
+        assert_eq!(frontier.pop(2, |_, _| true).unwrap().id, UrlId(1));
+    }
+
+    #[test]
+    fn a_better_place_wins_and_the_old_entry_is_forgotten() {
+        let mut frontier = frontier(Discipline::BestFirst, &[(0, 0, 0, 0.1), (0, 1, 0, 0.5), (0, 0, 0, 0.9)]);
+        assert_eq!(drain(&mut frontier, 0), [0, 1]);
+    }
+
+    #[test]
+    fn a_head_given_back_stands_where_it_stood() {
+        let mut frontier = frontier(Discipline::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5)]);
+        let head = frontier.pop(0, |_, _| true).unwrap();
+        frontier.put_back(head);
+        frontier.make_ready(HostId(0));
+        assert_eq!(drain(&mut frontier, 0), [0, 1]);
+    }
+
+    #[test]
+    fn the_stack_is_last_in_first_out_and_the_best_child_leaves_first() {
+        let mut frontier = Frontier::new(Discipline::Preempt, 7);
+        frontier.make_ready(HostId(0));
+        let link = |id, lane, priority| (HostId(0), UrlId(id), place(lane, priority));
+        frontier.push_all(vec![link(0, 1, 0.2), link(1, 1, 0.8), link(2, 0, 1.0), link(3, 1, 0.8)]);
+        frontier.push_all(vec![link(4, 1, 0.0)]);
+        assert_eq!(drain(&mut frontier, 0), [4, 1, 3, 0, 2]);
+    }
+
+    #[test]
+    fn interleave_gives_the_stack_one_turn_after_q() {
+        let entries: Vec<(u32, u32, u8, f32)> =
+            (0..8).map(|id| (0, id, u8::from(id >= 5), 1.0 / (1.0 + id as f32))).collect();
+        let mut frontier = frontier(Discipline::Interleave(2), &entries);
+        assert_eq!(drain(&mut frontier, 0), [0, 1, 7, 2, 3, 6, 4, 5]);
+    }
+
+    #[test]
+    fn weights_take_turns_with_chance() {
+        let entries: Vec<(u32, u32, u8, f32)> = (0..11).map(|id| (id, id, u8::try_from(id).unwrap(), 0.0)).collect();
+        let discipline = Discipline::WeightThenRandom { by_weight: 3, at_random: 1 };
+        let order = drain(&mut frontier(discipline, &entries), 0);
+        assert_eq!(order[..3], [10, 9, 8]);
+        assert_eq!(order.len(), 11);
+        assert_eq!(order, drain(&mut frontier(discipline, &entries), 0));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn best_first_equals_a_sort(links in proptest::collection::vec((0u32..5, 0u32..6), 1..60)) {
+            let entries: Vec<(u32, u32, u8, f32)> =
+                links.iter().enumerate().map(|(id, &(host, p))| (host, id as u32, 0, p as f32 / 5.0)).collect();
+            let mut expected: Vec<(u32, u32)> = entries.iter().map(|e| (e.1, links[e.1 as usize].1)).collect();
+            expected.sort_by_key(|&(id, p)| (std::cmp::Reverse(p), id));
+            let expected: Vec<u32> = expected.into_iter().map(|(id, _)| id).collect();
+            proptest::prop_assert_eq!(drain(&mut frontier(Discipline::BestFirst, &entries), 0), expected);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What a fetch came to, as the machine needs to know it. Pure, so that drivers may run it on any thread.
+
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Page, RobotsRules};
+use crate::topic::Topic;
+
+use super::machine::Wanted;
+
+/// RFC 9309, 2.5: at least 500 KiB of a robots.txt must be read.
+const ROBOTS_BYTES: usize = 500 * 1024;
+
+/// What a fetch came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// A page.
+    Page {
+        /// HTTP status.
+        status: u16,
+        /// What reading made of it.
+        page: Box<Page>,
+    },
+    /// A redirect to this URL.
+    Redirect(CrawlUrl),
+    /// Rules for robots.
+    Robots(RobotsRules),
+    /// Nothing.
+    Failed(Failure),
+}
+
+/// Reads an answer for what it was wanted for. `retry_after`: how long the server asked to wait, in milliseconds.
+#[must_use]
+pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: Option<u64>, topic: &Topic) -> Outcome {
+    let fetched = match answer {
+        Ok(fetched) => fetched,
+        Err(failure) => return Outcome::Failed(failure),
+    };
+    let failed = |kind| Outcome::Failed(Failure { kind, retry_after });
+    match fetched.status {
+        200..=299 => match wanted {
+            Wanted::Robots { .. } => {
+                let bytes = &fetched.body[..fetched.body.len().min(ROBOTS_BYTES)];
+                Outcome::Robots(RobotsRules::Rules(bytes.to_vec()))
+            }
+            Wanted::Page(_) => match fetched.media_type().as_str() {
+                "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
+                    let page = crate::read::read(fetched, topic);
+                    Outcome::Page { status: fetched.status, page: Box::new(page) }
+                }
+                other => failed(FailureKind::MediaType(other.to_owned())),
+            },
+        },
+        301 | 302 | 303 | 307 | 308 => {
+            let target = fetched.header("location").and_then(|location| fetched.url.join(location).ok());
+            target.map_or_else(|| failed(FailureKind::BadRedirect), Outcome::Redirect)
+        }
+        // 429 asks for patience, so it is no permission (RFC 9309 2.3.1.3 leaves it to the crawler).
+        400..=428 | 430..=499 if matches!(wanted, Wanted::Robots { .. }) => Outcome::Robots(RobotsRules::AllowAll),
+        status => failed(FailureKind::Status(status)),
+    }
+}

@@ -1,0 +1,400 @@
+//! The machine driven by hand over webs of a few lines, without readers and topics: a page is a relevance and links.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::model::*;
+use crate::strategy::scope::Scope;
+use crate::strategy::{BestFirst, BreadthFirst, Dth, Focus, Reading, Strategy, UrlWeight};
+
+/// A web as text, a page a line: `URL RELEVANCE -> URL RELEVANCE, URL RELEVANCE` (relevance of page and of links),
+/// or `URL => URL` for a redirect, or `URL STATUS!` for a failure.
+fn web(text: &str) -> BTreeMap<String, Outcome> {
+    let url = |text: &str| CrawlUrl::parse(text).unwrap();
+    let line = |line: &str| {
+        if let Some((from, to)) = line.split_once(" => ") {
+            return (url(from).to_string(), Outcome::Redirect(url(to)));
+        }
+        let (head, links) = line.split_once(" -> ").unwrap_or((line, ""));
+        let (from, what) = head.trim().rsplit_once(' ').unwrap();
+        if let Some(status) = what.strip_suffix('!') {
+            let kind = FailureKind::Status(status.parse().unwrap());
+            return (url(from).to_string(), Outcome::Failed(Failure { kind, retry_after: None }));
+        }
+        let outlink = |link: &str| {
+            let (to, relevance) = link.trim().rsplit_once(' ').unwrap();
+            let relevance = Relevance::new(relevance.parse().unwrap());
+            Outlink {
+                url: url(to),
+                anchor: String::new(),
+                evidence: Evidence::default(),
+                relevance,
+                region: Region::Content,
+                nofollow: false,
+            }
+        };
+        let page = Page {
+            title: from.to_owned(),
+            text: String::new(),
+            language: None,
+            charset: "UTF-8".into(),
+            relevance: Relevance::new(what.parse().unwrap()),
+            terms: Vec::new(),
+            digest: Digest([0; 20]),
+            outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
+            noindex: false,
+            canonical: None,
+            defects: Vec::new(),
+        };
+        (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page) })
+    };
+    text.lines().map(str::trim).filter(|text| !text.is_empty()).map(line).collect()
+}
+
+fn conditions() -> Conditions {
+    Conditions {
+        limits: Limits::default(),
+        politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
+        scope: Scope::default(),
+        agent: "suidao".into(),
+        seed: 1,
+        page_threshold: Relevance::new(0.5),
+        link_threshold: Relevance::new(0.15),
+    }
+}
+
+/// What was fetched, in order; the batches; why it ended; the time at the end.
+struct Run {
+    fetched: Vec<String>,
+    batches: Vec<Batch>,
+    stop: Stop,
+    at: Millis,
+    crawl: Crawl,
+}
+
+fn seeded(conditions: Conditions, strategy: impl Strategy + 'static, seeds: &[&str]) -> (Crawl, Batch) {
+    let mut crawl = Crawl::new(conditions, Box::new(strategy));
+    let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
+    let batch = crawl.seed(&seeds, Millis(0));
+    (crawl, batch)
+}
+
+/// Drives with up to `in_flight` tickets out, settled oldest first, a request taking 10 ms.
+fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, Outcome>, in_flight: usize) -> Run {
+    let mut fetched = Vec::new();
+    let mut batches = vec![first];
+    let mut at = Millis(0);
+    let mut out = std::collections::VecDeque::new();
+    loop {
+        if out.len() < in_flight {
+            match crawl.next(at) {
+                Next::Fetch(ticket) => {
+                    fetched.push(ticket.url.as_str().trim_start_matches("http://").to_owned());
+                    out.push_back(ticket);
+                    continue;
+                }
+                Next::Wait(Some(until)) if out.is_empty() => {
+                    at = until;
+                    continue;
+                }
+                Next::Wait(_) => {}
+                Next::Done(stop) => {
+                    batches.extend(crawl.finish(at));
+                    return Run { fetched, batches, stop, at, crawl };
+                }
+            }
+        }
+        let ticket: Ticket = out.pop_front().expect("a machine that waits for nothing has something in flight");
+        at = at.after(10);
+        let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+        let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+        batches.push(crawl.settle(ticket, outcome, at));
+    }
+}
+
+fn run(conditions: Conditions, strategy: impl Strategy + 'static, text: &str) -> Run {
+    let (crawl, batch) = seeded(conditions, strategy, &["http://s.cn/"]);
+    drive(crawl, batch, &web(text), 1)
+}
+
+/// Two islands, three off-topic pages apart; the link at the entrance promises nothing, the ones inside do.
+const ISLANDS: &str = "
+    http://s.cn/ 0.9 -> http://s.cn/a 0.3, http://s.cn/off 0
+    http://s.cn/a 0.8 -> http://s.cn/ 0.3
+    http://s.cn/off 0.1 -> http://t.cn/1 0.2, http://t.cn/x 0
+    http://t.cn/1 0 -> http://t.cn/2 0.4
+    http://t.cn/2 0 -> http://i.cn/ 0.6
+    http://t.cn/x 0 -> http://t.cn/y 0
+    http://t.cn/y 0
+    http://i.cn/ 0.7 -> http://i.cn/b 0.1
+    http://i.cn/b 0.9
+";
+
+#[test]
+fn dth_digs_where_links_promise_and_breadth_first_takes_all_in_turn() {
+    let dug = run(conditions(), Dth::default(), ISLANDS);
+    let order = ["s.cn/", "s.cn/a", "s.cn/off", "t.cn/1", "t.cn/2", "i.cn/", "i.cn/b", "t.cn/x", "t.cn/y"];
+    assert_eq!(dug.fetched, order);
+    assert_eq!(dug.stop, Stop::FrontierEmpty);
+    let flat = run(conditions(), BreadthFirst, ISLANDS);
+    let order = ["s.cn/", "s.cn/a", "s.cn/off", "t.cn/1", "t.cn/x", "t.cn/2", "t.cn/y", "i.cn/", "i.cn/b"];
+    assert_eq!(flat.fetched, order);
+}
+
+#[test]
+fn hard_focus_never_sees_the_second_island() {
+    let run = run(conditions(), BestFirst { focus: Focus::Hard }, ISLANDS);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/off"]);
+    assert_eq!(run.crawl.progress().refused, 2);
+}
+
+#[test]
+fn the_tunnel_ends_when_k_is_used_up() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/1 0
+        http://s.cn/1 0 -> http://s.cn/2 0, http://s.cn/3 0.5
+        http://s.cn/2 0 -> http://s.cn/4 0
+        http://s.cn/3 0 -> http://s.cn/5 0
+        http://s.cn/5 0 -> http://s.cn/6 0
+    ";
+    let run = run(conditions(), Dth { kdepth: 2, ..Dth::default() }, text);
+    // k: /1 gets 1; of its links /3 keeps 1 and /2 gets 0; /5 gets 0, so /6 and /4 are dropped.
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/1", "s.cn/3", "s.cn/2", "s.cn/5"]);
+    let dropped = run.batches.iter().flat_map(|batch| &batch.events).filter_map(|event| match event {
+        Event::Settled(page) => {
+            Some(page.links.iter().filter(|link| link.verdict == Verdict::Drop(Refusal::TunnelEnd)))
+        }
+        _ => None,
+    });
+    assert_eq!(dropped.flatten().count(), 2);
+}
+
+#[test]
+fn a_page_at_the_end_of_a_tunnel_is_expanded_when_a_longer_one_reaches_it() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/end 0.1, http://s.cn/good 0
+        http://s.cn/end 0 -> http://s.cn/treasure 0
+        http://s.cn/good 0.9 -> http://s.cn/end 0
+        http://s.cn/treasure 0.9
+    ";
+    let run = run(conditions(), Dth { kdepth: 1, ..Dth::default() }, text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/end", "s.cn/good", "s.cn/treasure"]);
+}
+
+#[test]
+fn hops_and_depth_are_capped_however_promising_the_links() {
+    let trap: String = (0..99).map(|n| format!("http://s.cn/{n} 0 -> http://s.cn/{} 0.9\n", n + 1)).collect();
+    let text = format!("http://s.cn/ 0 -> http://s.cn/0 0.9\n{trap}");
+    assert_eq!(run(conditions(), Dth::default(), &text).fetched.len(), 49);
+    let shallow = Conditions { limits: Limits { depth: Some(3), ..Limits::default() }, ..conditions() };
+    assert_eq!(run(shallow, Dth::default(), &text).fetched.len(), 4);
+}
+
+#[test]
+fn a_limit_of_n_pages_gives_n_pages_whatever_is_in_flight() {
+    let pages: String = (0..50).map(|n| format!("http://h{n}.cn/ 0.9\n")).collect();
+    let links: Vec<String> = (0..70).map(|n| format!("http://h{n}.cn/ 0")).collect();
+    let web = web(&format!("http://s.cn/ 0.9 -> {}\n{pages}", links.join(", ")));
+    for in_flight in [1, 7, 64] {
+        let limits = Limits { pages: Some(20), ..Limits::default() };
+        let (crawl, batch) = seeded(Conditions { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let run = drive(crawl, batch, &web, in_flight);
+        assert_eq!((run.crawl.progress().pages, run.stop), (20, Stop::PageLimit), "{in_flight} in flight");
+    }
+}
+
+#[test]
+fn failures_do_not_count_as_pages_and_hosts_have_budgets() {
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/404 0, http://s.cn/a 0, http://s.cn/b 0, http://t.cn/ 0
+        http://s.cn/a 0
+        http://s.cn/b 0
+        http://t.cn/ 0
+    ";
+    let limits = Limits { pages_per_host: Some(2), ..Limits::default() };
+    let run = run(Conditions { limits, ..conditions() }, BreadthFirst, text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/404", "s.cn/a", "t.cn/"]);
+    let refused = Event::Refused { id: UrlId(3), reason: Refusal::HostBudget };
+    assert!(run.batches.iter().any(|batch| batch.events.contains(&refused)));
+}
+
+#[test]
+fn one_request_a_host_and_the_delay_between_them() {
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0, http://t.cn/ 0
+        http://s.cn/a 0
+        http://s.cn/b 0
+        http://t.cn/ 0
+    ";
+    let politeness = Politeness { delay: 2.0, robots: false, ..Politeness::default() };
+    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web(text), 8);
+    assert_eq!(run.fetched, ["s.cn/", "t.cn/", "s.cn/a", "s.cn/b"]);
+    assert_eq!(run.at, Millis(10 + 2000 + 10 + 2000 + 10));
+}
+
+#[test]
+fn transient_failures_are_tried_again_and_then_given_up() {
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/a 0
+        http://s.cn/a 503!
+    ";
+    let run = run(conditions(), BreadthFirst, text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/a", "s.cn/a"]);
+    assert_eq!(run.crawl.progress().failed, 1);
+    // 5 s and 10 s of backing off.
+    assert_eq!(run.at, Millis(10 + 10 + 5_000 + 10 + 10_000 + 10));
+}
+
+#[test]
+fn redirects_are_tickets_of_their_own_and_pass_k_through() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/a 0
+        http://s.cn/a => http://t.cn/b
+        http://t.cn/b 0 -> http://t.cn/c 0
+        http://t.cn/c 0
+    ";
+    let run = run(conditions(), Dth::default(), text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "t.cn/b", "t.cn/c"]);
+    let places: Vec<(u16, Tunnel)> = run
+        .batches
+        .iter()
+        .flat_map(|batch| &batch.events)
+        .filter_map(|event| match event {
+            Event::Settled(page) => Some((page.place.trail.depth, page.place.trail.k)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(places, [(0, Tunnel::Unbounded), (1, Tunnel::Left(11)), (2, Tunnel::Left(10))]);
+}
+
+#[test]
+fn redirects_in_a_circle_and_out_of_scope_end() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/0 0, http://s.cn/out 0
+        http://s.cn/out => http://evil.cn/
+    ";
+    let chain: String = (0..20).map(|n| format!("http://s.cn/{n} => http://s.cn/{}\n", n + 1)).collect();
+    let scope = Scope { deny_hosts: vec!["evil.cn".into()], ..Scope::default() };
+    let run = run(Conditions { scope, ..conditions() }, BreadthFirst, &format!("{text}{chain}"));
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/0", "s.cn/out", "s.cn/1", "s.cn/2", "s.cn/3", "s.cn/4", "s.cn/5"]);
+}
+
+fn robots(text: &str) -> Outcome {
+    Outcome::Robots(RobotsRules::Rules(text.as_bytes().to_vec()))
+}
+
+#[test]
+fn robots_are_asked_first_and_obeyed() {
+    let mut web = web("
+        http://s.cn/ 0.9 -> http://s.cn/private/x 0, http://s.cn/open 0, http://t.cn/ 0
+        http://s.cn/open 0
+        http://t.cn/ 0
+    ");
+    web.insert("http://s.cn/robots.txt".into(), robots("User-agent: *\nDisallow: /private\nCrawl-delay: 3"));
+    web.insert("http://t.cn/robots.txt".into(), Outcome::Redirect(CrawlUrl::parse("http://u.cn/r").unwrap()));
+    web.insert("http://u.cn/r".into(), robots("User-agent: suidao\nDisallow: /"));
+    let politeness = Politeness { delay: 0.0, ..Politeness::default() };
+    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    let order = ["s.cn/robots.txt", "s.cn/", "t.cn/robots.txt", "u.cn/r", "s.cn/open"];
+    assert_eq!(run.fetched, order);
+    assert!(run.at.0 > 6_000, "two waits of 3 s, but it is {:?}", run.at);
+    let refused = run.batches.iter().flat_map(|batch| &batch.events);
+    assert_eq!(refused.filter(|event| matches!(event, Event::Refused { reason: Refusal::Robots, .. })).count(), 2);
+}
+
+#[test]
+fn robots_that_cannot_be_had_forbid_all_for_a_while() {
+    let mut web = web("http://s.cn/ 0.9");
+    let failed = |kind| Outcome::Failed(Failure { kind, retry_after: None });
+    web.insert("http://s.cn/robots.txt".into(), failed(FailureKind::Status(503)));
+    let politeness = Politeness { delay: 0.0, ..Politeness::default() };
+    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    // Tried after 10 s and 60 s more; the next wait, 360 s, is beyond the crawl's patience.
+    assert_eq!(run.fetched, ["s.cn/robots.txt"; 3]);
+    assert_eq!((run.stop, run.crawl.progress().queued), (Stop::OnlyUnreachable, 1));
+}
+
+#[test]
+fn a_host_that_fails_is_left_alone() {
+    let links: Vec<String> = (0..20).map(|n| format!("http://dead.cn/{n} 0")).collect();
+    let text = format!("http://s.cn/ 0.9 -> {}", links.join(", "));
+    let mut web = web(&text);
+    for n in 0..20 {
+        let failure = Failure { kind: FailureKind::Connect, retry_after: None };
+        web.insert(format!("http://dead.cn/{n}"), Outcome::Failed(failure));
+    }
+    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    assert!(run.fetched.len() <= 11, "{} requests", run.fetched.len());
+}
+
+/// A machine restored from a run's first batches, and the rest of the run done again.
+fn resumed(
+    strategy: impl Fn() -> Box<dyn Strategy>,
+    web: &BTreeMap<String, Outcome>,
+    cut: usize,
+) -> (Vec<String>, Vec<String>) {
+    let seeds = [CrawlUrl::parse("http://s.cn/").unwrap()];
+    let mut crawl = Crawl::new(conditions(), strategy());
+    let batch = crawl.seed(&seeds, Millis(0));
+    let whole = drive(crawl, batch, web, 1);
+    let mut restored = Crawl::new(conditions(), strategy());
+    let cut = cut.min(whole.batches.len());
+    for batch in &whole.batches[..cut] {
+        restored.restore(batch);
+    }
+    let batch = restored.seed(&seeds, Millis(0));
+    let rest = drive(restored, batch, web, 1);
+    let mut again = whole.fetched[..cut.saturating_sub(1).min(whole.fetched.len())].to_vec();
+    again.extend(rest.fetched);
+    (whole.fetched, again)
+}
+
+/// A web of 60 pages on 5 hosts with links all over.
+fn tangle() -> BTreeMap<String, Outcome> {
+    let name = |n: usize| {
+        if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{}{n}", n % 5, "a/".repeat(n % 4)) }
+    };
+    let line = |n: usize| {
+        let links: Vec<String> = (1..6)
+            .map(|step| format!("{} {}", name((n * 7 + step * step * 3) % 60), (n * step % 10) as f32 / 20.0))
+            .collect();
+        let mut links = links;
+        links.sort();
+        links.dedup_by_key(|link| link.split(' ').next().unwrap().to_owned());
+        format!("{} {} -> {}", name(n), if n.is_multiple_of(7) { 0.8 } else { 0.1 }, links.join(", "))
+    };
+    web(&(0..60).map(line).collect::<Vec<_>>().join("\n"))
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
+    #[test]
+    fn a_restored_machine_goes_on_as_if_nothing_had_happened(cut in 1usize..60, which in 0usize..6) {
+        let strategy = || -> Box<dyn Strategy> {
+            match which {
+                0 => Box::new(Dth::default()),
+                1 => Box::new(Dth { reading: Reading::Interleave, kdepth: 3, ..Dth::default() }),
+                2 => Box::new(Dth { reading: Reading::Preempt, kdepth: 2, ..Dth::default() }),
+                3 => Box::new(BestFirst::default()),
+                4 => Box::new(UrlWeight::default()),
+                _ => Box::new(crate::strategy::PageRank::default()),
+            }
+        };
+        let (whole, again) = resumed(strategy, &tangle(), cut);
+        proptest::prop_assert_eq!(whole, again);
+    }
+
+    #[test]
+    fn no_page_is_fetched_twice_whatever_is_in_flight(in_flight in 1usize..20) {
+        let (crawl, batch) = seeded(conditions(), Dth::default(), &["http://s.cn/"]);
+        let mut fetched = drive(crawl, batch, &tangle(), in_flight).fetched;
+        let all = fetched.len();
+        fetched.sort();
+        fetched.dedup();
+        proptest::prop_assert_eq!(fetched.len(), all);
+    }
+}

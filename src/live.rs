@@ -1,0 +1,294 @@
+//! The driver over the real web: fetches run side by side, reading runs on all cores, and every step is on disk before
+//! its place in flight is given to another. One of the two places where the crawl loop stands; `replay` is the other.
+//!
+//! A fetch counts as in flight from its ticket until its batch is durable. So what a crash loses is what was in flight
+//! and nothing else, and with one in flight the order of events is that of a replay.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use thiserror::Error;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::config::Config;
+use crate::crawl::{Conditions, Crawl, Next, Outcome, Progress, Ticket, Wanted, outcome};
+use crate::fetch::{Fetcher, FetcherError, retry_after};
+use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis, Relevance, Stop};
+use crate::store::harvest::Harvest;
+use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, StoreError, Work, Writer, skipped};
+use crate::topic::Topic;
+
+/// The product token that robots.txt files know us by.
+pub const AGENT: &str = "suidao";
+
+/// `harvest.csv` is brought up to date after so many pages.
+const HARVEST_EVERY: u64 = 1_000;
+
+/// A live crawl to be run.
+pub struct Job {
+    /// The topic.
+    pub topic: Arc<Topic>,
+    /// Where it starts.
+    pub seeds: Vec<CrawlUrl>,
+    /// How it is done.
+    pub config: Config,
+    /// Where it is kept; a crawl that is there goes on.
+    pub directory: CrawlDirectory,
+}
+
+/// Why a crawl could not be run, or not to its end.
+#[derive(Debug, Error)]
+pub enum LiveError {
+    /// The crawl directory.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The fetcher, its proxy among others.
+    #[error(transparent)]
+    Fetcher(#[from] FetcherError),
+    /// Threads.
+    #[error("the system gives no threads ({0}); close other programs and run the same command again")]
+    Threads(std::io::Error),
+}
+
+/// How a crawl ended.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Where it stands, runs before this one included.
+    pub progress: Progress,
+    /// Why it ended; none if it was interrupted.
+    pub stop: Option<Stop>,
+    /// Pages fetched in this run.
+    pub pages_now: u64,
+    /// Length of this run in seconds.
+    pub seconds: f64,
+    /// Whether it went on from an earlier run.
+    pub resumed: bool,
+}
+
+/// What [`run`] tells while it runs.
+pub enum News<'a> {
+    /// The state was restored, or there was none.
+    Ready {
+        /// Whether an earlier run is gone on with.
+        resumed: bool,
+        /// Where it stands.
+        progress: Progress,
+    },
+    /// A batch, as it is handed to the store.
+    Batch(&'a Batch, Progress),
+}
+
+/// What the machine is made of, by configuration and lexicon.
+#[must_use]
+pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
+    Conditions {
+        limits: config.limits.clone(),
+        politeness: config.politeness.clone(),
+        scope: config.scope.clone(),
+        agent: AGENT.to_owned(),
+        seed: config.crawl.seed,
+        page_threshold: config.crawl.page_threshold.map_or(topic.page_threshold(), Relevance::new),
+        link_threshold: config.crawl.link_threshold.map_or(topic.link_threshold(), Relevance::new),
+    }
+}
+
+/// Runs a crawl until it ends, `interrupt` resolves, or the disk fails; then closes everything properly.
+///
+/// # Errors
+/// [`LiveError`]: nothing was changed if it could not begin; all that was acknowledged is kept otherwise.
+pub fn run(
+    job: &Job,
+    mut tell: impl FnMut(News),
+    interrupt: impl Future<Output = ()> + Send + 'static,
+) -> Result<Report, LiveError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(LiveError::Threads)?;
+    let fetcher = Fetcher::new(&job.config.fetch)?;
+    runtime.block_on(fetcher.check_proxy())?;
+
+    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.lexicon().digest(), &job.config.strategy.label(), now());
+    let mut store = Store::resume(&job.directory, &meta)?;
+    let resumed = !store.is_empty();
+    let mut crawl = Crawl::new(conditions(&job.config, &job.topic), job.config.strategy.build());
+    let mut harvest = Harvest::default();
+    for record in store.batches() {
+        let batch = record?.batch;
+        crawl.restore(&batch);
+        harvest.observe(&batch);
+    }
+    let archive = ArchiveSettings {
+        rotate_at: ArchiveSettings::ROTATE_AT,
+        user_agent: job.config.fetch.agent(),
+        request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
+    };
+    let archive = Archive::resume(&job.directory, store.last_location()?, archive)?;
+    tell(News::Ready { resumed, progress: crawl.progress() });
+
+    let before = crawl.progress().pages;
+    let begun = clock();
+    let (notices, noticed) = unbounded_channel();
+    let durable = store.len();
+    let writer = Writer::spawn(store, archive, move |notice| {
+        // Nobody listens any more once the crawl has ended for another reason.
+        let _ = notices.send(notice);
+    })?;
+    let mut driver = Driver {
+        crawl,
+        harvest,
+        writer: &writer,
+        fetcher,
+        topic: Arc::clone(&job.topic),
+        directory: &job.directory,
+        most: job.config.crawl.in_flight,
+        in_flight: 0,
+        unwritten: VecDeque::new(),
+        submitted: durable,
+        tell: &mut tell,
+    };
+    let stop = runtime.block_on(driver.drive(&job.seeds, noticed, interrupt));
+    let Driver { crawl, harvest, .. } = driver;
+    store = writer.finish()?;
+    harvest.write(&job.directory)?;
+    skipped::write(&store)?;
+    let seconds = clock().duration_since(begun).as_secs_f64();
+    let progress = crawl.progress();
+    Ok(Report { progress, stop, pages_now: progress.pages - before, seconds, resumed })
+}
+
+/// A fetch that came back, read.
+struct Done {
+    ticket: Ticket,
+    outcome: Outcome,
+    /// The answer, if it is to be archived.
+    fetched: Option<Fetched>,
+}
+
+struct Driver<'a, F: FnMut(News)> {
+    crawl: Crawl,
+    harvest: Harvest,
+    writer: &'a Writer,
+    fetcher: Fetcher,
+    topic: Arc<Topic>,
+    directory: &'a CrawlDirectory,
+    most: usize,
+    /// Tickets out, and batches of tickets that are not on disk yet.
+    in_flight: usize,
+    /// Numbers of the batches of tickets that are not on disk yet.
+    unwritten: VecDeque<u64>,
+    /// Batches handed to the writer, those of earlier runs included.
+    submitted: u64,
+    tell: &'a mut F,
+}
+
+impl<F: FnMut(News)> Driver<'_, F> {
+    /// The crawl loop. Ends with what the machine says, or with nothing when it was interrupted or the disk failed.
+    async fn drive(
+        &mut self,
+        seeds: &[CrawlUrl],
+        mut noticed: UnboundedReceiver<Notice>,
+        interrupt: impl Future<Output = ()>,
+    ) -> Option<Stop> {
+        let (done, mut finished) = unbounded_channel();
+        let batch = self.crawl.seed(seeds, now());
+        self.keep(batch, None);
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut open = true;
+        loop {
+            let mut wake = None;
+            while open && self.in_flight < self.most {
+                match self.crawl.next(now()) {
+                    Next::Fetch(ticket) => self.start(ticket, &done),
+                    Next::Wait(until) => {
+                        wake = until;
+                        break;
+                    }
+                    Next::Done(stop) if self.in_flight == 0 => {
+                        if let Some(batch) = self.crawl.finish(now()) {
+                            self.keep(batch, None);
+                        }
+                        return Some(stop);
+                    }
+                    // What is not on disk yet is waited for.
+                    Next::Done(_) => break,
+                }
+            }
+            if !open && self.in_flight == 0 {
+                return None;
+            }
+            let wake = Duration::from_millis(wake.map_or(60_000, |until| until.since(now())));
+            tokio::select! {
+                // In this order, so that with one in flight nothing depends on chance.
+                biased;
+                Some(notice) = noticed.recv() => match notice {
+                    Notice::Durable(durable) => while self.unwritten.front().is_some_and(|&number| number < durable) {
+                        self.unwritten.pop_front();
+                        self.in_flight -= 1;
+                    },
+                    Notice::Failed => return None,
+                },
+                Some(Done { ticket, outcome, fetched }) = finished.recv() => {
+                    let batch = self.crawl.settle(ticket, outcome, now());
+                    self.unwritten.push_back(self.submitted);
+                    self.keep(batch, fetched);
+                }
+                () = &mut interrupt, if open => open = false,
+                () = tokio::time::sleep(wake) => {}
+            }
+        }
+    }
+
+    /// Fetches on the runtime's threads, reads on the pool of all cores.
+    fn start(&mut self, ticket: Ticket, done: &UnboundedSender<Done>) {
+        self.in_flight += 1;
+        let (fetcher, topic, done) = (self.fetcher.clone(), Arc::clone(&self.topic), done.clone());
+        tokio::spawn(async move {
+            let answer = fetcher.fetch(&ticket.url).await;
+            rayon::spawn(move || {
+                let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
+                let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), wait, &topic)
+                }));
+                // A page that breaks a library is a page lost, not a crawl.
+                let outcome = read.unwrap_or_else(|_| {
+                    tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
+                    Outcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
+                });
+                let keep = matches!(
+                    (&ticket.wanted, &outcome),
+                    (Wanted::Page(_), Outcome::Page { .. } | Outcome::Redirect(_))
+                );
+                let fetched = answer.ok().filter(|_| keep);
+                // The receiver is gone only when the crawl has ended for another reason.
+                drop(done.send(Done { ticket, outcome, fetched }));
+            });
+        });
+    }
+
+    fn keep(&mut self, batch: Batch, fetched: Option<Fetched>) {
+        let progress = self.crawl.progress();
+        self.harvest.observe(&batch);
+        (self.tell)(News::Batch(&batch, progress));
+        self.submitted += 1;
+        // A writer that has stopped says so by its notice, and why when it is finished.
+        let _ = self.writer.submit(Work { batch, fetched });
+        if progress.pages.is_multiple_of(HARVEST_EVERY)
+            && let Err(error) = self.harvest.write(self.directory)
+        {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+/// The wall clock, for the machine.
+#[allow(clippy::disallowed_methods)] // the edge where time comes in
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+#[allow(clippy::disallowed_methods)] // the edge where time comes in
+fn clock() -> Instant {
+    Instant::now()
+}
