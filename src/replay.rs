@@ -14,6 +14,12 @@ pub trait Web {
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure>;
 }
 
+impl<W: Web + ?Sized> Web for std::sync::Arc<W> {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        (**self).get(url)
+    }
+}
+
 /// Drives `crawl` over `web` to its end, one request in flight, and hands every batch to `sink` in order. The virtual
 /// clock starts at 0, a request takes no time, waits take what they say.
 pub fn replay(
