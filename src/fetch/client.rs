@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
 use reqwest::{Client, ClientBuilder, Proxy, Response, Url, redirect};
 use thiserror::Error;
 
@@ -143,8 +143,8 @@ impl Fetcher {
     ///
     /// Every answer is a [`Fetched`], whatever its status: redirects (their `location` among the headers) and error
     /// statuses are judged by the caller. Header names are in lower case, in the order received (fields of one name
-    /// stand together, where the first stood), values are UTF-8 if they decode as such and Latin-1 otherwise. `wire`
-    /// is set where the body was packed. Of answers other than 2xx at most 64 KiB of body are read, and the body is
+    /// stand together, where the first stood), values are UTF-8 if they decode as such and Latin-1 otherwise (a
+    /// `location` has its bytes escaped instead). `wire` is set where the body was packed. Of answers other than 2xx at most 64 KiB of body are read, and the body is
     /// empty if it is larger or broken.
     ///
     /// # Errors
@@ -165,7 +165,11 @@ impl Fetcher {
         if status == 407 && self.proxy.is_some() {
             return Err(FailureKind::Proxy);
         }
-        let headers = response.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        let headers = response.headers().iter().map(|(name, value)| match name {
+            &LOCATION => (name.as_str().to_owned(), escaped(value)),
+            _ => (name.as_str().to_owned(), text(value)),
+        });
+        let headers = headers.collect();
         let mut fetched = Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None };
         if response.status().is_success() {
             let media = fetched.media_type();
@@ -269,6 +273,14 @@ fn builder(checked: &Checked, headers: &HeaderMap) -> Result<ClientBuilder, reqw
 fn text(value: &HeaderValue) -> String {
     let bytes = value.as_bytes();
     std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(|&byte| char::from(byte)).collect(), str::to_owned)
+}
+
+/// As [`text`], but bytes that are no UTF-8 percent-escaped: old Chinese sites redirect to paths in GBK, and these mean
+/// the bytes and not Latin-1 letters.
+fn escaped(value: &HeaderValue) -> String {
+    let bytes = value.as_bytes();
+    let escape = |&byte: &u8| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    std::str::from_utf8(bytes).map_or_else(|_| bytes.iter().map(escape).collect(), str::to_owned)
 }
 
 /// Whether a media type (lower case, without parameters) is clearly none of a page's; what is unclear is read.

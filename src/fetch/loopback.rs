@@ -276,6 +276,13 @@ async fn redirects_and_errors_are_handed_back() {
         assert_eq!((fetched.header("location"), fetched.body.len()), (Some("/x"), 0));
         assert_eq!(server.heads().len(), 1, "not followed");
     }
+    // The path 中 in GBK, and in UTF-8.
+    for (path, joined) in [(&b"/\xd6\xd0"[..], "http://a.cn/%D6%D0"), ("/中".as_bytes(), "http://a.cn/%E4%B8%AD")] {
+        let bytes = [b"HTTP/1.1 302 Found\r\nLocation: ", path, b"\r\n\r\n"].concat();
+        let fetched = get(&local(), Act::Close(bytes)).await.unwrap();
+        let page = CrawlUrl::parse("http://a.cn/x").unwrap();
+        assert_eq!(page.join(fetched.header("location").unwrap()).unwrap().as_str(), joined);
+    }
     for (status, length, kept) in [(304, 0, 0), (404, 30, 30), (429, 0, 0), (500, 65_536, 65_536), (503, 65_537, 0)] {
         let bytes = answer(&format!("{status} X"), "Retry-After: 7\r\n", &vec![b'x'; length]);
         let fetched = get(&local(), Act::Close(bytes)).await.unwrap();
