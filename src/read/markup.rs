@@ -425,13 +425,20 @@ impl Builder {
 
     /// A word's worth of text without white space.
     fn run(&mut self, run: &str, amount: u32) {
-        if self.markup.document.text.len() + run.len() + 1 > TEXT {
-            self.markup.cut = true;
+        let room = TEXT.saturating_sub(self.markup.document.text.len() + 1);
+        let mut end = run.len().min(room);
+        self.markup.cut |= end < run.len();
+        while !run.is_char_boundary(end) {
+            end -= 1;
+        }
+        let run = &run[..end];
+        if run.is_empty() {
             return;
         }
         let space = self.space.take();
         self.breaks = 0;
         let block = self.open_block();
+        let mut apart = false;
         let document = &mut self.markup.document;
         if let Some(line) = space
             && !document.blocks[block].pieces.is_empty()
@@ -439,13 +446,18 @@ impl Builder {
             let wide = |c: Option<char>| c.is_some_and(is_wide);
             // A line end between ideographs is the author's editor, not a space.
             if !(line && wide(run.chars().next()) && wide(document.text.chars().next_back())) {
-                document.text.push(' ');
-                if let Some(last) = document.pieces.last_mut() {
-                    last.text.end += 1;
-                }
+                apart = true;
             }
         }
-        let start = document.text.len();
+        let mut start = document.text.len();
+        if apart {
+            document.text.push(' ');
+            // What is not shown is no place for it.
+            if let Some(last) = document.pieces.last_mut().filter(|last| !last.hidden) {
+                last.text.end += 1;
+                start += 1;
+            }
+        }
         document.text.push_str(run);
         let end = document.text.len();
         match document.pieces.last_mut() {
