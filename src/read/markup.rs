@@ -28,7 +28,7 @@ const DEPTH: usize = 512;
 /// Block-level elements remembered.
 const ELEMENTS: usize = 200_000;
 
-/// A block-level element, or one that says what it is for.
+/// A block-level element.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     /// Index of the enclosing one; the root (0) is its own.
@@ -220,11 +220,7 @@ impl Builder {
                 }
                 return None;
             }
-            local_name!("head") | local_name!("form") | local_name!("frameset") => return None,
-            local_name!("body") => {
-                self.markup.elements[0].hint = Hint::None;
-                return None;
-            }
+            local_name!("head") | local_name!("body") | local_name!("form") | local_name!("frameset") => return None,
             local_name!("base") => self.base(tag),
             local_name!("meta") => self.meta(tag),
             local_name!("link") => self.head_link(tag),
@@ -270,8 +266,9 @@ impl Builder {
         if hint == Hint::Hidden {
             self.skip = Some(self.stack.len());
         }
+        // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
         let mut element = self.element();
-        if (block || hint != Hint::None) && self.markup.elements.len() < ELEMENTS {
+        if block && self.markup.elements.len() < ELEMENTS {
             self.markup.elements.push(Element { parent: element, hint });
             element = (self.markup.elements.len() - 1) as u32;
         }
