@@ -82,11 +82,11 @@ fn decide(body: &[u8], declared: Option<&'static Encoding>) -> &'static Encoding
         None => (&body[first..], true),
     };
     let utf8 = utf8_shape(sample, last);
-    let gb = reading(GB18030, sample, last);
     // Two bytes of GBK may pass for a Latin or Greek letter of UTF-8; three in a row that fit do not come by chance.
     if utf8.long > 4 * utf8.errors {
         return UTF_8;
     }
+    let gb = reading(GB18030, sample, last);
     if utf8.errors == 0 && !(declared.is_some_and(is_chinese) && gb.mean() > CONVINCING) {
         return UTF_8;
     }

@@ -28,7 +28,7 @@ const DEPTH: usize = 512;
 /// Block-level elements remembered.
 const ELEMENTS: usize = 200_000;
 
-/// A block-level element, or one that says what it is for.
+/// A block-level element.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     /// Index of the enclosing one; the root (0) is its own.
@@ -220,11 +220,7 @@ impl Builder {
                 }
                 return None;
             }
-            local_name!("head") | local_name!("form") | local_name!("frameset") => return None,
-            local_name!("body") => {
-                self.markup.elements[0].hint = Hint::None;
-                return None;
-            }
+            local_name!("head") | local_name!("body") | local_name!("form") | local_name!("frameset") => return None,
             local_name!("base") => self.base(tag),
             local_name!("meta") => self.meta(tag),
             local_name!("link") => self.head_link(tag),
@@ -270,8 +266,9 @@ impl Builder {
         if hint == Hint::Hidden {
             self.skip = Some(self.stack.len());
         }
+        // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
         let mut element = self.element();
-        if (block || hint != Hint::None) && self.markup.elements.len() < ELEMENTS {
+        if block && self.markup.elements.len() < ELEMENTS {
             self.markup.elements.push(Element { parent: element, hint });
             element = (self.markup.elements.len() - 1) as u32;
         }
@@ -425,13 +422,20 @@ impl Builder {
 
     /// A word's worth of text without white space.
     fn run(&mut self, run: &str, amount: u32) {
-        if self.markup.document.text.len() + run.len() + 1 > TEXT {
-            self.markup.cut = true;
+        let room = TEXT.saturating_sub(self.markup.document.text.len() + 1);
+        let mut end = run.len().min(room);
+        self.markup.cut |= end < run.len();
+        while !run.is_char_boundary(end) {
+            end -= 1;
+        }
+        let run = &run[..end];
+        if run.is_empty() {
             return;
         }
         let space = self.space.take();
         self.breaks = 0;
         let block = self.open_block();
+        let mut apart = false;
         let document = &mut self.markup.document;
         if let Some(line) = space
             && !document.blocks[block].pieces.is_empty()
@@ -439,13 +443,18 @@ impl Builder {
             let wide = |c: Option<char>| c.is_some_and(is_wide);
             // A line end between ideographs is the author's editor, not a space.
             if !(line && wide(run.chars().next()) && wide(document.text.chars().next_back())) {
-                document.text.push(' ');
-                if let Some(last) = document.pieces.last_mut() {
-                    last.text.end += 1;
-                }
+                apart = true;
             }
         }
-        let start = document.text.len();
+        let mut start = document.text.len();
+        if apart {
+            document.text.push(' ');
+            // What is not shown is no place for it.
+            if let Some(last) = document.pieces.last_mut().filter(|last| !last.hidden) {
+                last.text.end += 1;
+                start += 1;
+            }
+        }
         document.text.push_str(run);
         let end = document.text.len();
         match document.pieces.last_mut() {

@@ -177,3 +177,6 @@ fn plain(text: &str) -> (Document, bool) {
     }
     (document, false)
 }
+
+#[cfg(test)]
+mod tests;

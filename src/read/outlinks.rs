@@ -78,7 +78,7 @@ fn anchor(document: &Document, pieces: std::ops::Range<usize>) -> String {
         }
         text.push_str(document.piece(piece));
     }
-    let mut anchor: String = text.chars().take(ANCHOR).collect();
+    let mut anchor: String = text.trim_start().chars().take(ANCHOR).collect();
     anchor.truncate(anchor.trim_end().len());
     anchor
 }

@@ -1,0 +1,333 @@
+//! Whole pages, written for this purpose, and pages made of rubbish.
+
+use bytes::Bytes;
+use encoding_rs::{BIG5, GBK};
+use proptest::prelude::*;
+
+use super::*;
+
+const LONG: &str = "昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力，最后红队以两分的优势获胜。\
+                    比赛结束以后，大家都说这是今年最好看的一场，希望下个月还能再看到他们。";
+
+const BLOG: &str = r##"<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>
+  篮球比赛   | 我的博客 </title>
+<link rel="canonical" href="/2020/match/"><style>p { color: red }</style></head>
+<body class="has-sidebar">
+<header class="site-header"><a href="/">我的博客</a><p>记录生活</p></header>
+<nav><ul><li><a href="/">首页</a><li><a href="/archives/">归档</a><li><a href="/about/">关于</a></ul></nav>
+<div class="container sidebar-position-left">
+<article class="post">
+<h1>篮球比赛</h1><div class="post-meta">发表于 2020-05-01</div>
+<p>昨天下午，我们在学校的<a href="http://gym.cn/?a=1#top">体育馆</a>里看了
+一场篮球比赛。双方的队员都很努力，<b>最后红队</b>以两分的优势获胜。
+<p>比赛结束以后，大家都说这是今年最好看的一场，希望下个月还能再看到他们。
+<ul><li>第一节：二十比十八<li>第二节：四十比四十一</ul>
+<script>document.write("<p>不应该出现</p>")</script>
+<p style="display: none">隐藏的文字</p><noscript>请打开脚本</noscript>
+<a href="/photo"><img src="a.jpg" alt="比赛 照片"></a>
+<div class="post-nav"><a href="/2020/a/">上一篇文章的标题</a> <a href="/2020/b/">下一篇文章的标题</a></div>
+</article>
+<div id="sidebar"><h3>最新文章</h3><ul>
+<li><a href="/2020/c/">春天的第一次旅行</a></li><li><a href="/2020/d/" rel="nofollow">读书笔记之一</a></li></ul></div>
+</div><footer>版权所有 &copy; 2020</footer></body></html>"##;
+
+const PORTAL: &str = "<HTML><HEAD><META HTTP-EQUIV=Content-Type CONTENT='text/html; charset=gb2312'><TITLE>新闻</TITLE>
+<BODY><CENTER><TABLE WIDTH=760><TR><TD><A HREF=/>首页</A> | <A HREF=/sport/>体育</A> | <A HREF=/news/>新闻</A> | <A HREF=/it/>科技</A></TABLE>
+<TABLE><FORM ACTION=/s><TR><TD WIDTH=160><FONT COLOR=red>热点</FONT><BR>·<A HREF=1.htm>全市今年的经济增长很快</A><BR>·<A HREF=2.htm>新图书馆下周向公众开放</A><BR>
+·<A HREF=3.htm>大学生运动会昨天开幕了</A><BR>·<A HREF=4.htm>旧城区的改造工程完成</A><TD><FONT SIZE=5><B>红队以两分取胜</B></FONT><BR><BR>
+　　昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力，最后红队以两分的优势获胜。<BR>
+　　比赛结束以后，大家都说这是今年最好看的一场，希望下个月还能再看到他们。<BR>　　（记者 <A HREF='?q=记者'>王明</A>）</FORM></TABLE>
+<TABLE><TR><TD><A HREF=/about>关于我们</A> <A HREF=/ad>广告服务</A> <A HREF=/map>网站地图</A> <A HREF=/job>诚聘英才</A></TABLE>";
+
+const FORUM: &str = "<html><head><title>篮球讨论区</title></head><body><div id='nv'><a href='/'>论坛首页</a><a href='/new'>最新帖子</a></div>
+<table><tr><th>主题<th>作者<th>回复
+<tr><td><a href='thread-1-1-1.html'>昨天的比赛大家怎么看？</a><td><a href='u1'>小明</a><td>12
+<tr><td><a href='thread-2-1-1.html'>红队的新队员</a><td><a href='u2'>阿强</a><td>3
+<tr><td><a href='thread-3-1-1.html'>求推荐一双篮球鞋</a><td><a href='u3'>老李</a><td>45
+</table><div class='pages'><a href='forum-2.html'>2</a></div><div id='footer'><a href='/x'>联系我们</a></div></body></html>";
+
+fn fetched(content_type: Option<&str>, body: &[u8]) -> Fetched {
+    Fetched {
+        url: CrawlUrl::parse("http://a.cn/x/y.html").unwrap(),
+        status: 200,
+        headers: content_type.map(|value| ("content-type".to_owned(), value.to_owned())).into_iter().collect(),
+        body: Bytes::copy_from_slice(body),
+        wire: None,
+    }
+}
+
+fn html(text: &str) -> Parsed {
+    parse(&fetched(Some("text/html; charset=utf-8"), text.as_bytes()))
+}
+
+fn anchors(parsed: &Parsed, region: Region) -> Vec<(String, String)> {
+    let links = parsed.document.links.iter().filter(|link| link.region == region);
+    let text = |link: &DocumentLink| link.anchor.clone().map(|piece| parsed.document.piece(piece)).collect::<String>();
+    links.map(|link| (link.url.as_str().replace("http://a.cn", ""), text(link))).collect()
+}
+
+/// What every document promises, whatever the page.
+fn check(parsed: &Parsed) {
+    let document = &parsed.document;
+    let (mut text, mut piece) = (0, 0);
+    for block in &document.blocks {
+        assert_eq!(block.pieces.start, piece, "blocks without gaps");
+        piece = block.pieces.end;
+    }
+    assert_eq!(piece, document.pieces.len());
+    for piece in &document.pieces {
+        assert!(piece.text.start == text && piece.text.end > text, "pieces back to back, none empty");
+        text = piece.text.end;
+        assert!(document.text.is_char_boundary(text));
+    }
+    assert_eq!(text, document.text.len());
+    for link in &document.links {
+        assert!(link.block < document.blocks.len() && link.anchor.start <= link.anchor.end);
+        assert!(link.anchor.end <= document.pieces.len());
+        assert_eq!(link.region, document.blocks[link.block].region);
+    }
+    assert!(document.links.len() <= markup::LINKS && document.text.len() <= markup::TEXT + parsed.title.len());
+    assert_eq!(parsed.text.is_empty(), parsed.defects.iter().any(|d| matches!(d, Defect::NoContent | Defect::NotText)));
+    if !parsed.title.is_empty() {
+        let title: String = document.blocks[0].pieces.clone().map(|piece| document.piece(piece)).collect();
+        assert_eq!((title, document.blocks[0].region), (parsed.title.clone(), Region::Content));
+    }
+}
+
+#[test]
+fn blog_post_with_sidebar() {
+    let parsed = html(BLOG);
+    check(&parsed);
+    assert_eq!(parsed.title, "篮球比赛 | 我的博客");
+    assert_eq!(
+        parsed.text,
+        "昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力，最后红队以两分的优势获胜。\n\
+         比赛结束以后，大家都说这是今年最好看的一场，希望下个月还能再看到他们。\n第一节：二十比十八\n第二节：四十比四十一"
+    );
+    assert_eq!((parsed.language.as_deref(), parsed.charset.as_str()), (Some("cmn"), "UTF-8"));
+    assert_eq!(parsed.canonical.as_ref().map(CrawlUrl::as_str), Some("http://a.cn/2020/match/"));
+    let own = |url: &str, text: &str| (url.to_owned(), text.to_owned());
+    assert_eq!(anchors(&parsed, Region::Content), [own("http://gym.cn/?a=1", "体育馆"), own("/photo", "比赛 照片")]);
+    let beside: Vec<_> = anchors(&parsed, Region::Navigation).into_iter().map(|(url, _)| url).collect();
+    assert_eq!(beside, ["/", "/", "/archives/", "/about/", "/2020/a/", "/2020/b/", "/2020/c/", "/2020/d/"]);
+    let refused: Vec<_> = parsed.document.links.iter().filter(|l| l.nofollow).map(|l| l.url.path()).collect();
+    assert_eq!(refused, ["/2020/d/"]);
+    assert!(!parsed.document.text.contains("不应该出现") && !parsed.document.text.contains("隐藏"));
+}
+
+#[test]
+fn old_table_portal_in_gbk() {
+    let (body, _, _) = GBK.encode(PORTAL);
+    let parsed = parse(&fetched(None, &body));
+    check(&parsed);
+    assert_eq!((parsed.charset.as_str(), parsed.title.as_str()), ("GBK", "新闻"));
+    assert_eq!(
+        parsed.text,
+        "红队以两分取胜\n昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力，最后红队以两分的优势获胜。\n\
+         比赛结束以后，大家都说这是今年最好看的一场，希望下个月还能再看到他们。\n（记者 王明）"
+    );
+    let content = anchors(&parsed, Region::Content);
+    assert_eq!(content, [("/x/y.html?q=%BC%C7%D5%DF".to_owned(), "王明".to_owned())]);
+    assert_eq!(parsed.document.links.len(), 13);
+}
+
+#[test]
+fn forum_list_keeps_its_threads() {
+    let parsed = html(FORUM);
+    check(&parsed);
+    let content: Vec<_> = anchors(&parsed, Region::Content).into_iter().map(|(_, text)| text).collect();
+    for title in ["昨天的比赛大家怎么看？", "红队的新队员", "求推荐一双篮球鞋"] {
+        assert!(content.iter().any(|anchor| anchor == title), "{content:?}");
+        assert!(parsed.text.contains(title));
+    }
+    let beside: Vec<_> = anchors(&parsed, Region::Navigation).into_iter().map(|(_, text)| text).collect();
+    assert!(beside.contains(&"论坛首页".to_owned()) && beside.contains(&"联系我们".to_owned()));
+}
+
+#[test]
+fn page_of_links_has_content() {
+    let items: String = (0..30).map(|n| format!("<li><a href=/p/{n}>第{n}篇文章的标题</a></li>")).collect();
+    let parsed =
+        html(&format!("<title>归档</title><nav><a href=/>首页</a></nav><div class=archive><ul>{items}</ul></div>"));
+    check(&parsed);
+    assert!(parsed.text.starts_with("第0篇文章的标题\n第1篇"));
+    assert_eq!(anchors(&parsed, Region::Content).len(), 30);
+    assert_eq!(anchors(&parsed, Region::Navigation).len(), 1);
+    // And where all calls itself navigation, there is nothing else to show.
+    let parsed = html("<nav><a href=/a>第一</a><a href=/b>第二</a></nav>");
+    assert_eq!(parsed.text, "第一第二");
+}
+
+#[test]
+fn long_text_is_kept_wherever_it_stands() {
+    for around in ["<aside>", "<div class=sidebar>", "<footer>", "<div class='comment-list'>", "<td class=menu>"] {
+        let parsed =
+            html(&format!("<article><p>{LONG}</p></article>{around}<p>{0}{0}{0}</p>", LONG.replace("昨天", "前天")));
+        assert_eq!(parsed.text.lines().count(), 2, "{around}");
+    }
+}
+
+#[test]
+fn links_stand_where_they_stand() {
+    let page = "<base href='/b/'><meta http-equiv=refresh content=\"5; URL='next.htm'\"><link rel='prev next' href=n>
+        <p>before <a href=' c\n.htm#x ' title=tip>text</a>after<a href=javascript:x()>no</a> <a href='mailto:x@y.cn'>no</a><a name=z>no</a>
+        <a href=d title='the whole title'>the wh...</a><a href=e title=tip></a>
+        <map><area href=f alt=map></map><a href=#here>same page</a></p><a href=h>x<div>y</div></a><iframe src=g>z</iframe>";
+    let parsed = html(page);
+    check(&parsed);
+    let mut all = anchors(&parsed, Region::Content);
+    all.extend(anchors(&parsed, Region::Navigation));
+    let brief: Vec<_> = all.iter().map(|(url, text)| format!("{url} {text}")).collect();
+    assert_eq!(
+        brief,
+        [
+            "/b/next.htm ",
+            "/b/n ",
+            "/b/c.htm text",
+            "/b/d the wh...the whole title",
+            "/b/e tip",
+            "/b/f map",
+            "/b/h xy",
+            "/b/g ",
+        ]
+    );
+    assert!(parsed.text.starts_with("before text"), "{}", parsed.text);
+}
+
+#[test]
+fn directives_of_header_and_page_add_up() {
+    let mut answer = fetched(Some("text/html"), b"<meta name=robots content=nofollow><p>x");
+    answer.headers.push(("x-robots-tag".to_owned(), "noindex".to_owned()));
+    let parsed = parse(&answer);
+    assert!(parsed.noindex && parsed.nofollow);
+}
+
+#[test]
+fn what_is_no_page_is_said_to_be_none() {
+    for (media, body, is_page) in [
+        (Some("application/pdf"), "%PDF-1.4", false),
+        (Some("image/png"), "\u{89}PNG", false),
+        (None, "{\"a\": \"<html>\"}", false),
+        (None, "<?xml version='1.0'?><rss><title>x</title></rss>", false),
+        (None, " <!-- x --><!DOCTYPE HTML><p>x", true),
+        (Some("application/octet-stream"), "<html><p>x", true),
+        (Some("text/plain"), "<html> is a tag\n\n x", true),
+    ] {
+        let parsed = parse(&fetched(media, body.as_bytes()));
+        check(&parsed);
+        assert_eq!(parsed.defects != [Defect::NotText], is_page, "{media:?} {body}");
+    }
+    let parsed = parse(&fetched(Some("text/plain"), " 第一行　\r\n\r\n<b> 第二行".as_bytes()));
+    assert_eq!(parsed.text, "第一行\n<b> 第二行");
+}
+
+#[test]
+fn pages_shown_only_by_scripts_fall_back() {
+    let parsed = html(
+        "<body style='display:none'><script>x</script><noscript><p>请打开脚本</p><a href=/m>手机版</a></noscript>",
+    );
+    assert_eq!(parsed.text, "请打开脚本\n手机版");
+    assert_eq!(html("<script>x</script>").defects, [Defect::NoContent]);
+}
+
+#[test]
+fn caps_hold_and_are_told() {
+    let links: String = (0..6_000).map(|n| format!("<a href={n}>{n}</a> ")).collect();
+    let deep = format!("{}{LONG}", "<div><font>".repeat(50_000));
+    let long = format!("<p>{}</p>", LONG.repeat(9_000));
+    let open = "<b><p>x".repeat(30_000);
+    for (page, cut) in [(links, true), (deep, true), (long, true), (open, false)] {
+        let parsed = html(&page);
+        check(&parsed);
+        assert_eq!(parsed.defects, if cut { vec![Defect::CutShort] } else { vec![] });
+        assert!(!parsed.text.is_empty());
+    }
+}
+
+#[test]
+fn every_prefix_of_a_page_can_be_read() {
+    for body in [BLOG.as_bytes().to_vec(), GBK.encode(PORTAL).0.into_owned(), BIG5.encode(FORUM).0.into_owned()] {
+        for end in (0..body.len()).step_by(7) {
+            check(&parse(&fetched(Some("text/html"), &body[..end])));
+        }
+    }
+}
+
+fn fragments() -> impl Strategy<Value = Vec<u8>> {
+    let known = prop::sample::select(vec![
+        "<p>",
+        "</p>",
+        "<div class=nav>",
+        "</div>",
+        "<table>",
+        "<tr>",
+        "<td>",
+        "</table>",
+        "<a href=x>",
+        "</a>",
+        "<a>",
+        "<script>",
+        "</script>",
+        "<!--",
+        "-->",
+        "<title>",
+        "</title>",
+        "<svg>",
+        "</svg>",
+        "<![CDATA[",
+        "]]>",
+        "<br>",
+        "<br/>",
+        "　",
+        "字",
+        "文字，文字。",
+        " text ",
+        "&nbsp;",
+        "&#0;",
+        "&#x110000;",
+        "<noscript>",
+        "</noscript>",
+        "<b>",
+        "</b>",
+        "<li>",
+        "</ul>",
+        "<frameset>",
+        "<iframe src=x>",
+        "</iframe>",
+        "<textarea>",
+        "<select>",
+        "<td",
+        "<p hidden>",
+        "<img alt='图'>",
+        "<base href='http://[/'>",
+        "<a href='http://b.cn/?q=字' title=t>",
+        "<math>",
+        "<plaintext>",
+        "<template>",
+        "</template>",
+        "<meta charset=gbk>",
+        "</body>",
+        "</html>",
+        "<head>",
+        "<style>",
+        "\0",
+    ]);
+    let piece = prop_oneof![8 => known.prop_map(|text| text.as_bytes().to_vec()), 1 => prop::collection::vec(any::<u8>(), 0..6)];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn any_bytes_can_be_read(body in prop::collection::vec(any::<u8>(), 0..600), typed in any::<bool>()) {
+        check(&parse(&fetched(typed.then_some("text/html"), &body)));
+        check(&parse(&fetched(Some("text/plain"), &body)));
+    }
+
+    #[test]
+    fn any_mixture_of_markup_can_be_read(body in fragments()) {
+        check(&parse(&fetched(Some("text/html"), &body)));
+    }
+}
