@@ -445,3 +445,200 @@ impl<R: BufRead> BufRead for Counted<R> {
         self.inner.consume(amount);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::super::fixture::*;
+    use super::*;
+
+    fn add(archive: &mut Archive, pages: std::ops::Range<u32>) -> Vec<Location> {
+        let locations = pages.map(|n| archive.add(&fetched(n, 2000), Millis(u64::from(n))).unwrap()).collect();
+        archive.sync().unwrap();
+        locations
+    }
+
+    fn open(root: &Path, last: Option<Location>, rotate_at: u64) -> Result<Archive, StoreError> {
+        let dir = CrawlDirectory::new(root);
+        dir.make()?;
+        Archive::resume(&dir, last, settings(rotate_at))
+    }
+
+    fn names(root: &Path) -> Vec<String> {
+        archived(root).into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn urls(root: &Path) -> Vec<String> {
+        archived(root).into_iter().flat_map(|(_, urls)| urls).collect()
+    }
+
+    #[test]
+    fn answers_come_back_as_they_were() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 1 << 30).unwrap();
+        let mut packed = fetched(1, 3000);
+        packed.headers.push(("content-encoding".into(), "zstd".into()));
+        packed.wire = Some(zstd::encode_all(&packed.body[..], 1).unwrap().into());
+        packed.headers[1].1 = packed.wire.as_ref().unwrap().len().to_string();
+        let mut odd = fetched(2, 10);
+        odd.status = 299;
+        odd.headers = vec![("x-a".into(), "ü\r\ninjected: 1".into()), ("content-length".into(), "5".into())];
+        odd.headers.push(("transfer-encoding".into(), "chunked".into()));
+        // Said to be packed, and is not.
+        odd.headers.push(("content-encoding".into(), "gzip".into()));
+        let mut empty = fetched(3, 0);
+        empty.body = Bytes::new();
+        empty.headers.clear();
+        let at = [&packed, &odd, &empty].map(|page| archive.add(page, Millis(5)).unwrap());
+        archive.close().unwrap();
+        let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 1 << 20);
+        assert_eq!(reader.read_at(at[0]).unwrap(), packed);
+        let back = reader.read_at(at[1]).unwrap();
+        assert_eq!((back.status, &back.body, &back.wire), (299, &odd.body, &None));
+        assert_eq!(back.header("x-a"), Some("ü  injected: 1"));
+        assert_eq!(back.header("content-length"), Some(odd.body.len().to_string().as_str()));
+        assert_eq!(back.header("transfer-encoding"), None);
+        assert!(reader.read_at(at[2]).unwrap().body.is_empty());
+        let elsewhere = Location { offset: at[1].offset + 3, ..at[1] };
+        assert!(matches!(reader.read_at(elsewhere), Err(StoreError::Damaged { .. })));
+        assert!(matches!(reader.read_at(Location { file: 9, ..at[0] }), Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn equal_crawls_write_equal_files() {
+        let roots = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let files = roots.each_ref().map(|root| {
+            let mut archive = open(root.path(), None, 1 << 30).unwrap();
+            add(&mut archive, 0..5);
+            archive.close().unwrap();
+            fs::read(root.path().join("pages/suidao-00000.warc.gz")).unwrap()
+        });
+        assert_eq!(files[0], files[1]);
+    }
+
+    #[test]
+    fn what_was_not_acknowledged_is_cut_off() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 6000).unwrap();
+        let at = add(&mut archive, 0..20);
+        drop(archive);
+        assert!(at[19].file >= 2, "{at:?}");
+        // A torn tail behind the last file, as a crash leaves it.
+        let open_file = root.path().join("pages").join(open_name(at[19].file));
+        let mut torn = OpenOptions::new().append(true).open(&open_file).unwrap();
+        torn.write_all(&[0x1f, 0x8b, 8, 0, 1, 2]).unwrap();
+        let all: Vec<String> = (0..30).map(|n| url(n).to_string()).collect();
+
+        let mut archive = open(root.path(), Some(at[19]), 6000).unwrap();
+        assert_eq!(urls(root.path()), all[..20]);
+        add(&mut archive, 20..21);
+        drop(archive);
+        // Back into a file that was closed: it is open again, and those after it are gone.
+        let back = at.iter().rposition(|at| at.file == 1).unwrap() - 1;
+        drop(open(root.path(), Some(at[back]), 6000).unwrap());
+        assert_eq!(names(root.path()), [closed_name(0), open_name(1)]);
+        assert_eq!(urls(root.path()), all[..=back]);
+        // To the end of a closed file: it stays closed.
+        let last = at.iter().rposition(|at| at.file == 0).unwrap();
+        let mut archive = open(root.path(), Some(at[last]), 6000).unwrap();
+        assert_eq!(names(root.path()), [closed_name(0)]);
+        add(&mut archive, 20..21);
+        assert_eq!(names(root.path()), [closed_name(0), open_name(1)]);
+        drop(archive);
+        fs::remove_file(root.path().join("pages").join(closed_name(0))).unwrap();
+        assert!(matches!(open(root.path(), Some(at[last]), 6000), Err(StoreError::Damaged { .. })));
+        fs::write(root.path().join("pages").join(closed_name(0)), "short").unwrap();
+        let message = open(root.path(), Some(at[last]), 6000).unwrap_err().to_string();
+        assert!(message.contains("ends at byte 5"), "{message}");
+        // Nothing acknowledged at all; strangers stay.
+        fs::write(root.path().join("pages/notes.txt"), "mine").unwrap();
+        drop(open(root.path(), None, 6000).unwrap());
+        let left: Vec<_> = fs::read_dir(root.path().join("pages")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, ["notes.txt"]);
+    }
+
+    const FOREIGN: &str = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n\
+        WARC/1.0\nWARC-Type: response\nWARC-Target-URI: <dns:example.cn>\nContent-Type: text/dns\nContent-Length: 2\n\nxx\n\n\
+        WARC/1.0\r\nwarc-type: response\r\nWARC-Target-URI: <http://Example.cn/a#b>\r\n\
+        Content-Type: application/http;\r\n msgtype=response\r\nContent-Length: 83\r\n\r\n\
+        HTTP/1.1 200\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n<p>a\r\n0\r\n\r\n\r\n\r\n\
+        WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://example.cn/c\r\n\
+        Content-Type: application/http\r\nContent-Length: 22\r\n\r\nHTTP/1.0 404 Not\r\n\r\nno\r\n\r\n";
+
+    #[test]
+    fn archives_of_other_software_are_read() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("other.warc");
+        fs::write(&path, FOREIGN).unwrap();
+        let read = |path: &Path| -> Vec<_> {
+            let pages = Responses::open(path, 1000).unwrap().map(Result::unwrap);
+            pages.map(|page| (page.url.to_string(), page.status, page.body)).collect()
+        };
+        let expected = vec![
+            ("http://example.cn/a".to_owned(), 200, Bytes::from("<p>a")),
+            ("http://example.cn/c".to_owned(), 404, Bytes::from("no")),
+        ];
+        assert_eq!(read(&path), expected);
+        let packed = root.path().join("other.gz");
+        let mut gzip = flate2::write::GzEncoder::new(File::create(&packed).unwrap(), Compression::fast());
+        gzip.write_all(FOREIGN.as_bytes()).unwrap();
+        gzip.finish().unwrap();
+        assert_eq!(read(&packed), expected);
+
+        fs::write(&path, &FOREIGN.as_bytes()[..FOREIGN.len() - 6]).unwrap();
+        let items: Vec<_> = Responses::open(&path, 1000).unwrap().collect();
+        assert_eq!(items.len(), 2, "the page before the break, and the break");
+        let message = items[1].as_ref().unwrap_err().to_string();
+        assert!(message.contains("breaks off") && message.contains("other.warc"), "{message}");
+        fs::write(&path, "<html>").unwrap();
+        assert!(matches!(Responses::open(&path, 1000), Err(StoreError::Warc { at: 0, .. })));
+        fs::write(&path, "").unwrap();
+        assert!(matches!(Responses::open(&path, 1000), Err(StoreError::Warc { at: 0, .. })));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(64))]
+        #[test]
+        fn no_archive_panics(at in 0..FOREIGN.len(), byte: u8, rest in "[ -~\r\n]{0,40}") {
+            let mut text = FOREIGN.as_bytes().to_vec();
+            text[at] = byte;
+            text.truncate(text.len() - at % 7);
+            text.extend_from_slice(rest.as_bytes());
+            let root = tempfile::tempdir().unwrap();
+            let path = root.path().join("x.warc");
+            fs::write(&path, &text).unwrap();
+            if let Ok(pages) = Responses::open(&path, 100) {
+                proptest::prop_assert!(pages.count() <= 10);
+            }
+        }
+    }
+
+    /// The judge is warcio (PyPI); where it is not installed this tells so and passes.
+    #[test]
+    fn warcio_finds_the_files_valid() {
+        let program = std::env::var("SUIDAO_WARCIO").unwrap_or_else(|_| "warcio".to_owned());
+        if Command::new(&program).arg("--version").output().is_err() {
+            eprintln!("skipped: no warcio on the path (pip install warcio), nor in SUIDAO_WARCIO");
+            return;
+        }
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 20_000).unwrap();
+        add(&mut archive, 0..10);
+        let mut packed = fetched(10, 3000);
+        packed.headers.push(("content-encoding".into(), "gzip".into()));
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&packed.body).unwrap();
+        packed.wire = Some(gzip.finish().unwrap().into());
+        archive.add(&packed, Millis(1_700_000_000_000)).unwrap();
+        archive.close().unwrap();
+        for (name, _) in archived(root.path()) {
+            let path = root.path().join("pages").join(name);
+            let check = Command::new(&program).args(["check", "-v"]).arg(&path).output().unwrap();
+            let said = String::from_utf8_lossy(&check.stdout).into_owned();
+            assert!(check.status.success() && said.contains("digest pass"), "{said}");
+            let index = Command::new(&program).args(["index", "-f", "warc-type,warc-target-uri"]).arg(&path).output();
+            assert!(index.unwrap().status.success());
+        }
+    }
+}

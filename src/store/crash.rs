@@ -37,8 +37,7 @@ fn child() {
     }
 }
 
-fn child_command(root: &Path) -> Vec<String> {
-    let _ = root;
+fn child_command() -> Vec<String> {
     let exe = std::env::current_exe().unwrap().to_string_lossy().into_owned();
     [&exe, "--exact", "store::crash::child", "--ignored", "--nocapture", "--test-threads=1"].map(String::from).into()
 }
@@ -73,7 +72,7 @@ fn check(root: &Path, acknowledged: u64) -> u64 {
 #[test]
 fn kills_lose_nothing_acknowledged_and_keep_no_page_twice() {
     let root = tempfile::tempdir().unwrap();
-    let command = child_command(root.path());
+    let command = child_command();
     let mut moments = BTreeSet::new();
     let mut acknowledged = 0;
     // Each child is killed a little later after its first notice than the one before.
@@ -110,4 +109,86 @@ fn kills_lose_nothing_acknowledged_and_keep_no_page_twice() {
     assert_eq!(moments.last(), Some(&u64::from(PAGES)));
     assert!(moments.len() > 1, "no kill came before the end: {moments:?}");
     assert!(archived(root.path()).len() > 1, "several files");
+}
+
+/// A limit on the size of files stands for a full disk: writes fail at some byte, in the archive or in the log.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_stops_the_crawl_and_loses_nothing() {
+    let mut failed = BTreeSet::new();
+    // What a block is differs from shell to shell (512 or 1024 bytes).
+    for blocks in [100, 300, 560, 700] {
+        let root = tempfile::tempdir().unwrap();
+        let run = |limit: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("trap '' XFSZ; {limit} exec \"$@\""), "sh"]).args(child_command());
+            let output = command.env("SUIDAO_CRASH_DIR", root.path()).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let said = run(&format!("ulimit -f {blocks};"));
+        let acknowledged = said.lines().filter_map(durable).max().unwrap_or(0);
+        if let Some((_, error)) = said.split_once("Error ") {
+            assert!(said.contains("Failed") && error.contains("raise the limit"), "{said}");
+            failed.insert(if error.contains("/pages/") { "pages" } else { "state" });
+        } else {
+            assert!(said.contains("Done"), "{said}");
+        }
+        check(root.path(), acknowledged);
+        assert!(run("").contains("Done"));
+        assert_eq!(check(root.path(), u64::from(PAGES)), u64::from(PAGES));
+    }
+    assert!(!failed.is_empty(), "no limit was reached");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_directory_that_cannot_be_written_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = tempfile::tempdir().unwrap();
+    drop(crawl(root.path(), 0..3, 100, ROTATE_AT));
+    let dir = CrawlDirectory::new(root.path());
+    let set = |mode| {
+        for path in [dir.pages(), dir.state(), dir.root().to_owned()] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    set(0o555);
+    if std::fs::write(root.path().join("probe"), "").is_ok() {
+        eprintln!("skipped: this user (root?) writes where nobody may");
+        return;
+    }
+    std::fs::set_permissions(dir.state().join("lock"), std::fs::Permissions::from_mode(0o444)).unwrap();
+    let message = resume(root.path(), ROTATE_AT).unwrap_err().to_string();
+    let other = CrawlDirectory::new(root.path().join("new"));
+    let begun = Store::resume(&other, &meta()).unwrap_err().to_string();
+    set(0o755);
+    assert!(message.contains("lock") && message.contains("make it writable"), "{message}");
+    assert!(begun.contains("new") && begun.contains("make it writable"), "{begun}");
+}
+
+#[test]
+fn a_log_file_with_noise_in_it_is_told_and_not_gone_on_with() {
+    let root = tempfile::tempdir().unwrap();
+    drop(crawl(root.path(), 0..200, 100, ROTATE_AT));
+    let dir = CrawlDirectory::new(root.path());
+    let whole = std::fs::read(dir.log().join("db")).unwrap();
+    let all: Vec<Record> = Store::open(&dir).unwrap().batches().map(Result::unwrap).collect();
+    let mut told = 0;
+    for (round, from) in (0..whole.len()).step_by(whole.len() / 20).enumerate() {
+        let mut bytes = whole.clone();
+        bytes[from..whole.len().min(from + 2000)].fill(if round % 2 == 0 { 0xA5 } else { 0 });
+        std::fs::remove_dir_all(dir.log()).unwrap();
+        std::fs::create_dir(dir.log()).unwrap();
+        std::fs::write(dir.log().join("db"), bytes).unwrap();
+        let read = Store::open(&dir).and_then(|store| store.batches().collect::<Result<Vec<_>, _>>());
+        match read {
+            Ok(read) => assert!(read == all, "{from}"),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(message.contains("state/log") && message.contains("restore"), "{message}");
+                told += 1;
+            }
+        }
+    }
+    assert!(told > 5, "{told}");
 }

@@ -218,3 +218,63 @@ fn line(
     bytes.push(b'\n');
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::super::fixture::*;
+    use super::*;
+
+    fn text(fetched: &Fetched) -> String {
+        String::from_utf8_lossy(&fetched.body[..12]).into_owned()
+    }
+
+    #[test]
+    fn every_page_is_a_line_whatever_the_packing() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = crawl(root.path(), 0..300, 2000, 100_000);
+        store.append(&[super::super::Record { batch: batch(300, 3), archive: None }]).unwrap();
+        let out = tempfile::tempdir().unwrap();
+        let export = |name: &str| {
+            let path = out.path().join(name);
+            let done = jsonl(&store, &path, 1 << 20, text).unwrap();
+            assert_eq!(done, Exported { pages: 300, without_archive: 1 });
+            std::fs::read(path).unwrap()
+        };
+        let plain = export("pages.jsonl");
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(&export("pages.jsonl.gz")[..]).read_to_end(&mut unpacked).unwrap();
+        assert_eq!(unpacked, plain);
+        assert_eq!(zstd::decode_all(&export("pages.jsonl.zst")[..]).unwrap(), plain);
+        let lines: Vec<serde_json::Value> =
+            plain.split(|&byte| byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        assert_eq!(lines.len(), 300);
+        let (first, last) = (&lines[0], &lines[299]);
+        assert!(first["found_on"].is_null());
+        assert_eq!(last["found_on"], url(99).as_str());
+        assert_eq!(last["warc"]["file"], archived(root.path()).last().unwrap().0);
+        let expected = serde_json::json!({
+            "url": url(299).as_str(), "fetched": "2023-11-14T22:18:19.123Z", "title": "第299页", "text": "<title>第29",
+            "language": "cmn", "relevance": 0.5, "relevant": false, "scores": {"priority": 0.25, "lane": 1}, "k": 4,
+            "hops": 2, "depth": 3, "found_on": url(99).as_str(), "digest": "sha1:A4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYH",
+            "warc": last["warc"],
+        });
+        assert_eq!(last, &expected);
+    }
+
+    #[test]
+    fn an_export_that_fails_leaves_no_file() {
+        let root = tempfile::tempdir().unwrap();
+        let store = crawl(root.path(), 0..10, 2000, 1 << 30);
+        let archive = root.path().join("pages/suidao-00000.warc.gz");
+        let mut bytes = std::fs::read(&archive).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle..].fill(0);
+        std::fs::write(&archive, bytes).unwrap();
+        let out = root.path().join("out.jsonl");
+        let message = jsonl(&store, &out, 1 << 20, text).unwrap_err().to_string();
+        assert!(message.contains("suidao-00000.warc.gz"), "{message}");
+        assert!(!out.exists());
+    }
+}

@@ -145,3 +145,29 @@ impl Harvest {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::batch;
+    use super::*;
+
+    #[test]
+    fn a_line_per_hundred_pages_and_one_for_the_rest() {
+        let mut harvest = Harvest::default();
+        (0..250).for_each(|n| harvest.observe(&batch(n, 3)));
+        let lines: Vec<_> = harvest.lines().collect();
+        let line = |pages, new_hosts| HarvestLine {
+            pages,
+            relevant: pages / 2,
+            harvest_rate: 0.5,
+            mean_k: Some(4.0),
+            new_hosts,
+        };
+        assert_eq!(lines, [line(100, 7), line(200, 0), line(250, 0)]);
+        let root = tempfile::tempdir().unwrap();
+        let dir = CrawlDirectory::new(root.path());
+        harvest.write(&dir).unwrap();
+        let text = std::fs::read_to_string(dir.harvest_csv()).unwrap();
+        assert!(text.starts_with("pages,relevant,harvest_rate,mean_k,new_hosts\n100,50,0.5000,4.00,7\n"), "{text}");
+    }
+}

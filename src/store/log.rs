@@ -3,9 +3,14 @@
 //!
 //! A value is `version u8, crc32 of the rest u32 little endian, postcard of (Batch, Option<Location>)`. The engine
 //! checks what it reads from the disk too; the checksum of ours is there because it is cheap and the engine is young.
+//! The engine takes damage in the middle of its file for the end of it and opens with what came before, or with
+//! nothing. So the number of batches is kept beside it ([`Mark`]): a log that has lost some is refused, not gone on
+//! with. The mark is written after the batches and not synced, so it never promises more than is there.
+//!
 //! `meta.json` stands outside the engine, so that a later suidao may change the engine and still be told apart.
 
 use std::fs::{self, File};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -121,6 +126,7 @@ pub struct Store {
     dir: CrawlDirectory,
     log: PathBuf,
     next: u64,
+    mark: Mark,
     // Last, so that the engine is closed before another process may come in.
     _lock: File,
 }
@@ -175,7 +181,12 @@ impl Store {
             None => 0,
             Some((key, _)) => number(&log, &key)? + 1,
         };
-        Ok(Self { db, meta, dir: dir.clone(), log, next, _lock: lock })
+        let mark = Mark::open(dir)?;
+        if mark.read()? > next {
+            let what = format!("the log holds {next} batches, and {} were kept", mark.read()?);
+            return Err(StoreError::damaged(&log, what));
+        }
+        Ok(Self { db, meta, dir: dir.clone(), log, next, mark, _lock: lock })
     }
 
     /// What crawl this is.
@@ -218,7 +229,7 @@ impl Store {
         let written = self.db.apply_batch(batch).and_then(|()| self.db.flush());
         written.map_err(|error| engine_error(&self.log, "append to the log", error))?;
         self.next += records.len() as u64;
-        Ok(())
+        self.mark.write(self.next)
     }
 
     /// All batches in order. An error ends the iteration.
@@ -272,6 +283,37 @@ impl Store {
     }
 }
 
+/// How many batches were acknowledged, as 20 digits in a file beside the log.
+#[derive(Debug)]
+struct Mark {
+    file: File,
+    path: PathBuf,
+}
+
+impl Mark {
+    fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
+        let path = dir.state().join("acknowledged");
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(StoreError::io(&path, "open it"))?;
+        Ok(Self { file, path })
+    }
+
+    /// 0 where it says nothing that can be read: a power failure may leave it so.
+    fn read(&self) -> Result<u64, StoreError> {
+        let mut digits = Vec::new();
+        let mut file = &self.file;
+        let read = file.rewind().and_then(|()| file.take(20).read_to_end(&mut digits));
+        read.map_err(StoreError::io(&self.path, "read it"))?;
+        Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0))
+    }
+
+    fn write(&self, number: u64) -> Result<(), StoreError> {
+        let mut file = &self.file;
+        let written = file.rewind().and_then(|()| file.write_all(format!("{number:020}\n").as_bytes()));
+        written.map_err(StoreError::io(&self.path, "write it"))
+    }
+}
+
 fn encode(record: &Record) -> postcard::Result<Vec<u8>> {
     let mut value = postcard::to_extend(record, vec![VALUE_VERSION, 0, 0, 0, 0])?;
     let sum = checksum(&value[5..]);
@@ -319,5 +361,107 @@ fn engine_error(log: &Path, doing: &'static str, error: sled::Error) -> StoreErr
     match error {
         sled::Error::Io(source) => StoreError::Io { path: log.to_owned(), doing, source },
         other => StoreError::damaged(log, other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::*;
+
+    fn record(n: u32) -> Record {
+        Record { batch: batch(n, 3), archive: (n % 2 == 0).then_some(Location { file: n, offset: 1, length: 2 }) }
+    }
+
+    fn store(root: &Path, records: std::ops::Range<u32>) -> Store {
+        let mut store = Store::resume(&CrawlDirectory::new(root), &meta()).unwrap();
+        store.append(&records.map(record).collect::<Vec<_>>()).unwrap();
+        store
+    }
+
+    #[test]
+    fn batches_come_back_in_order() {
+        let root = tempfile::tempdir().unwrap();
+        let many = READ_AHEAD as u32 + 300;
+        drop(store(root.path(), 0..300));
+        let store = store(root.path(), 300..many);
+        assert_eq!(store.len(), u64::from(many));
+        let read: Vec<_> = store.batches().map(Result::unwrap).collect();
+        assert_eq!(read, (0..many).map(record).collect::<Vec<_>>());
+        assert_eq!(store.last_location().unwrap(), record((many - 1) & !1).archive);
+    }
+
+    #[test]
+    fn a_crawl_goes_on_only_as_itself_and_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = CrawlDirectory::new(root.path());
+        let message = Store::open(&dir).unwrap_err().to_string();
+        assert!(message.contains("meta.json is missing"), "{message}");
+        assert!(!dir.state().exists(), "nothing is made by looking");
+        let first = store(root.path(), 0..2);
+        assert!(matches!(Store::open(&dir), Err(StoreError::InUse(_))));
+        drop(first);
+        let later = Meta { created: Millis(9), version: "0.9.9".into(), ..meta() };
+        assert_eq!(Store::resume(&dir, &later).unwrap().meta(), &meta());
+        for (what, other) in [
+            ("topic", Meta { topic: "文学".into(), ..meta() }),
+            ("lexicon", Meta { lexicon: "sha1:OTHER".into(), ..meta() }),
+            ("strategy", Meta { strategy: "breadth-first".into(), ..meta() }),
+            ("seeds", Meta { seeds: "sha1:OTHER".into(), ..meta() }),
+        ] {
+            let error = Store::resume(&dir, &other).unwrap_err();
+            assert!(matches!(&error, StoreError::OtherCrawl { what: found, .. } if *found == what), "{error}");
+        }
+        std::fs::write(dir.meta_json(), r#"{"format": 2, "version": "7.0", "shape": "unknown"}"#).unwrap();
+        let message = Store::open(&dir).unwrap_err().to_string();
+        assert!(message.contains("format 2 by suidao 7.0") && message.contains("meta.json"), "{message}");
+        std::fs::write(dir.meta_json(), "{").unwrap();
+        assert!(matches!(Store::open(&dir), Err(StoreError::Damaged { .. })));
+        std::fs::remove_file(dir.meta_json()).unwrap();
+        assert!(matches!(Store::resume(&dir, &meta()), Err(StoreError::Damaged { .. })));
+        assert!(!dir.holds_crawl());
+    }
+
+    #[test]
+    fn pages_without_a_state_are_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = CrawlDirectory::new(root.path());
+        std::fs::create_dir(dir.pages()).unwrap();
+        std::fs::write(dir.pages().join("suidao-00000.warc.gz"), "mine").unwrap();
+        assert!(matches!(Store::resume(&dir, &meta()), Err(StoreError::Strangers(_))));
+        assert!(!dir.state().exists());
+    }
+
+    #[test]
+    fn damage_is_told_with_directory_and_advice() {
+        let root = tempfile::tempdir().unwrap();
+        let first = store(root.path(), 0..5);
+        let mut value = first.db.get(2u64.to_be_bytes()).unwrap().unwrap().to_vec();
+        value[40] ^= 1;
+        first.db.insert(2u64.to_be_bytes(), value).unwrap();
+        let read: Vec<_> = first.batches().collect();
+        assert_eq!(read.len(), 3, "two batches and the error");
+        let message = read[2].as_ref().unwrap_err().to_string();
+        for part in [root.path().to_str().unwrap(), "batch 2", "checksum", "another output directory"] {
+            assert!(message.contains(part), "{message}");
+        }
+        first.db.remove(2u64.to_be_bytes()).unwrap();
+        let message = first.batches().last().unwrap().unwrap_err().to_string();
+        assert!(message.contains("batch 2 is missing"), "{message}");
+        first.db.insert(4u64.to_be_bytes(), vec![VALUE_VERSION + 1, 0, 0, 0, 0, 0]).unwrap();
+        assert!(first.last_location().unwrap_err().to_string().contains("version 2"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_value_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..60), fix: bool) {
+            let mut value = bytes;
+            if fix && value.len() >= 5 {
+                let sum = checksum(&value[5..]);
+                value[0] = VALUE_VERSION;
+                value[1..5].copy_from_slice(&sum.to_le_bytes());
+            }
+            let _ = decode(&value);
+        }
     }
 }

@@ -78,3 +78,59 @@ fn set(standing: &mut [Standing], id: UrlId, to: Standing) {
         *now = to;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::*;
+    use crate::model::{Batch, Millis};
+    use crate::store::{CrawlDirectory, Record};
+
+    #[test]
+    fn the_last_word_on_each_url_is_listed_once() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = Store::resume(&CrawlDirectory::new(root.path()), &meta()).unwrap();
+        let dropping = |n, drops: &[(u32, Refusal)]| {
+            let mut batch = batch(n, 3);
+            for event in &mut batch.events {
+                if let Event::Settled(page) = event {
+                    let link = page.links[0];
+                    page.links.retain(|link| drops.iter().all(|(to, _)| link.to.0 != *to));
+                    page.links.extend(drops.iter().map(|&(to, reason)| Link {
+                        to: UrlId(to),
+                        verdict: Verdict::Drop(reason),
+                        ..link
+                    }));
+                }
+            }
+            batch
+        };
+        let skipped = |n| Event::Skipped { url: url(n), from: None, reason: Refusal::Extension };
+        let batches = [
+            // 1 is dropped and stays so; 2 is dropped here, followed by page 1; 3 is followed here, dropped by page 1.
+            dropping(0, &[(1, Refusal::TunnelEnd), (2, Refusal::TunnelEnd)]),
+            dropping(1, &[(3, Refusal::NoFollow)]),
+            Batch {
+                at: Millis(1),
+                events: vec![
+                    skipped(900),
+                    Event::Refused { id: UrlId(4), reason: Refusal::Robots },
+                    skipped(901),
+                    skipped(900),
+                ],
+            },
+        ];
+        let mut batches = batches;
+        if let Some(Event::Settled(page)) = batches[1].events.last_mut() {
+            let link = page.links[0];
+            page.links.push(Link { to: UrlId(2), ..link });
+        }
+        let records: Vec<_> = batches.into_iter().map(|batch| Record { batch, archive: None }).collect();
+        store.append(&records).unwrap();
+        assert_eq!(write(&store).unwrap(), 4);
+        let text = std::fs::read_to_string(store.directory().skipped_csv()).unwrap();
+        let expected = [(1, "tunnel-end"), (4, "robots"), (900, "extension"), (901, "extension")];
+        let expected: String = expected.iter().map(|(n, reason)| format!("{},{reason}\n", url(*n))).collect();
+        assert_eq!(text, format!("url,reason\n{expected}"));
+    }
+}
