@@ -58,10 +58,15 @@ impl CrawlUrl {
         if url.host_str().is_none_or(str::is_empty) {
             return Err(UrlError::NoHost);
         }
-        url.set_fragment(None);
-        // These two fail only on URLs that cannot be a base, which http and https always can.
-        let _ = url.set_username("");
-        let _ = url.set_password(None);
+        // Asked before set: a URL that is normal already, as all of a log are, is not written anew.
+        if url.fragment().is_some() {
+            url.set_fragment(None);
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            // These two fail only on URLs that cannot be a base, which http and https always can.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+        }
         if let Some(bare) = url.host_str().and_then(|host| host.strip_suffix('.')) {
             let bare = bare.to_owned();
             if !bare.is_empty() {
@@ -177,6 +182,9 @@ fn is_noise(pair: &str) -> bool {
 }
 
 fn without_session(path: &str) -> String {
+    if !path.contains(';') {
+        return path.to_owned();
+    }
     match path.to_ascii_lowercase().find(";jsessionid=") {
         Some(at) => path[..at].to_owned(),
         None => path.to_owned(),
@@ -197,7 +205,8 @@ fn normal_escapes(text: &str) -> String {
             if code.is_ascii_alphanumeric() || matches!(code, b'-' | b'.' | b'_' | b'~') {
                 out.push(char::from(code));
             } else {
-                out.push_str(&format!("%{code:02X}"));
+                out.push('%');
+                out.extend([bytes[at + 1], bytes[at + 2]].map(|digit| char::from(digit.to_ascii_uppercase())));
             }
             at += 3;
         } else {

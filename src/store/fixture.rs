@@ -53,7 +53,7 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
             trail: Trail { depth: 3, hops: 2, k: Tunnel::Left(4), inherited: Relevance::ZERO },
         },
         relevance: Relevance::new(0.5),
-        relevant: n % 2 == 0,
+        relevant: n.is_multiple_of(2),
         title: format!("第{n}页"),
         language: Some("cmn".into()),
         digest: Digest([7; 20]),

@@ -4,7 +4,7 @@
 //! A value is `version u8, crc32 of the rest u32 little endian, postcard of (Batch, Option<Location>)`. The engine
 //! checks what it reads from the disk too; the checksum of ours is there because it is cheap and the engine is young.
 //! The engine takes damage in the middle of its file for the end of it and opens with what came before, or with
-//! nothing. So the number of batches is kept beside it ([`Mark`]): a log that has lost some is refused, not gone on
+//! nothing. So the number of batches is kept beside it (`Mark`): a log that has lost some is refused, not gone on
 //! with. The mark is written after the batches and not synced, so it never promises more than is there.
 //!
 //! `meta.json` stands outside the engine, so that a later suidao may change the engine and still be told apart.
@@ -370,7 +370,10 @@ mod tests {
     use super::*;
 
     fn record(n: u32) -> Record {
-        Record { batch: batch(n, 3), archive: (n % 2 == 0).then_some(Location { file: n, offset: 1, length: 2 }) }
+        Record {
+            batch: batch(n, 3),
+            archive: n.is_multiple_of(2).then_some(Location { file: n, offset: 1, length: 2 }),
+        }
     }
 
     fn store(root: &Path, records: std::ops::Range<u32>) -> Store {

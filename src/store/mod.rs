@@ -9,6 +9,7 @@ pub mod directory;
 pub mod export;
 pub mod harvest;
 pub mod log;
+mod responses;
 pub mod skipped;
 mod unpack;
 mod warc;
@@ -17,9 +18,10 @@ mod writer;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location, Responses};
+pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location};
 pub use directory::CrawlDirectory;
 pub use log::{Meta, Record, Store};
+pub use responses::Responses;
 pub use writer::{Notice, Stopped, Work, Writer};
 
 /// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.
