@@ -46,6 +46,16 @@ impl Crawl {
                     self.admit(&[*link]);
                 }
             }
+            Event::Moved { id, link } => {
+                self.set_state(*id, LinkState::Redirected);
+                self.admit(link.as_slice());
+            }
+            Event::Scheme { host, https } => {
+                let record = self.hosts.get_mut(*host);
+                record.https = Some(*https);
+                let wait = record.delay(&self.conditions.politeness);
+                self.rest(*host, at.after(wait), at);
+            }
             Event::Retried { id, failure } => {
                 self.urls.get_mut(*id).count_try();
                 self.leave(*id, LinkState::Queued, Some(failure), at);

@@ -101,6 +101,8 @@ pub(super) struct Host {
     /// Where to look for robots.txt next, after a redirect, and how many there were.
     pub robots_redirect: Option<(CrawlUrl, u8)>,
     pub in_flight: bool,
+    /// Whether it is asked under https; none while it has not been asked.
+    pub https: Option<bool>,
     /// Not to be asked before.
     pub ready_at: Millis,
     /// Pages fetched.
@@ -196,6 +198,11 @@ impl Hosts {
         self.hosts.push(Host::default());
         self.by_name.insert(url.authority().into(), host);
         (host, true)
+    }
+
+    /// The host of `url`, if it is known.
+    pub fn of(&self, url: &CrawlUrl) -> Option<&Host> {
+        self.by_name.get(url.authority()).map(|&host| self.get(host))
     }
 
     pub fn get(&self, host: HostId) -> &Host {

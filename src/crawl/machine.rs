@@ -236,6 +236,11 @@ impl Crawl {
             };
             let Some(head) = self.frontier.pop(turn, waits) else { return self.idle(now) };
             let url = self.urls.url(head.id);
+            if let Some(home) = self.at_home(&url) {
+                self.move_home(head.id, &home, now);
+                self.frontier.make_ready(head.host);
+                continue;
+            }
             match self.permission(head.host, &url, now) {
                 Permission::Granted => {
                     self.set_state(head.id, LinkState::InFlight);
@@ -269,6 +274,11 @@ impl Crawl {
     pub fn settle(&mut self, ticket: Ticket, outcome: Outcome, now: Millis) -> Batch {
         let mut events = std::mem::take(&mut self.pending);
         self.hosts.get_mut(ticket.host).in_flight = false;
+        let https = self.hosts.get(ticket.host).https;
+        self.learn_scheme(&mut events, &ticket, &outcome, now);
+        // No answer under https: the same will be asked under http before anything is held against the host.
+        let asked_again =
+            https.is_none() && matches!(outcome, Outcome::Failed(_)) && self.at_home(&ticket.url).is_some();
         match ticket.wanted {
             Wanted::Page(id) => {
                 self.pages_in_flight -= 1;
@@ -287,6 +297,9 @@ impl Crawl {
             Wanted::Robots { host, .. } => {
                 self.robots_in_flight -= 1;
                 let origin = ticket.origin;
+                if asked_again {
+                    return Batch { at: now, events };
+                }
                 let followed = self.hosts.get(host).robots_redirect.as_ref().map_or(0, |(_, followed)| *followed);
                 let event = match outcome {
                     Outcome::Redirect(to) if followed < ROBOTS_REDIRECTS => {
@@ -321,6 +334,50 @@ impl Crawl {
         match worth_waiting.map(|(at, _)| at).min() {
             Some(at) => Next::Wait(Some(at)),
             None => Next::Done(Stop::OnlyUnreachable),
+        }
+    }
+
+    /// `url` under the scheme that its host answers, if that is the other one.
+    fn at_home(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let https = self.conditions.scope.one_scheme.then(|| self.hosts.of(url)).flatten()?.https?;
+        if url.is_https() == https { None } else { url.under(https) }
+    }
+
+    /// A URL that was queued before its host's scheme was known gives its place to the same under that scheme.
+    fn move_home(&mut self, id: UrlId, home: &CrawlUrl, now: Millis) {
+        let place = self.urls.get(id).place();
+        let mut events = std::mem::take(&mut self.pending);
+        let to = self.number(&mut events, home, Origin::Redirect(id), "", now);
+        let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
+        let link = waits.then_some(Link {
+            to,
+            evidence: Evidence::default(),
+            relevance: Relevance::ZERO,
+            verdict: Verdict::Follow(place),
+        });
+        self.tell(&mut events, Event::Moved { id, link }, now);
+        self.pending = events;
+    }
+
+    /// What a settling says of the scheme that the host answers: the first that it answers, http if it cannot be
+    /// connected under https, and whichever it redirects the same URL to.
+    fn learn_scheme(&mut self, events: &mut Vec<Event>, ticket: &Ticket, outcome: &Outcome, now: Millis) {
+        let host = ticket.host;
+        let known = self.hosts.get(host).https;
+        let asked = ticket.url.is_https();
+        let https = match outcome {
+            Outcome::Redirect(to) if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
+            Outcome::Failed(Failure { kind, .. })
+                if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
+            {
+                (asked && known.is_none() && matches!(kind, FailureKind::Connect | FailureKind::Tls)).then_some(false)
+            }
+            // A robots.txt may be redirected to another host: that says nothing of this one.
+            _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
+            _ => known.is_none().then_some(asked),
+        };
+        if let Some(https) = https.filter(|https| self.conditions.scope.one_scheme && known != Some(*https)) {
+            self.tell(events, Event::Scheme { host, https }, now);
         }
     }
 
@@ -362,21 +419,28 @@ impl Crawl {
         let place = self.urls.get(id).place();
         let mut candidates = Vec::with_capacity(page.outlinks.len());
         let mut targets = Vec::with_capacity(page.outlinks.len());
+        let mut seen = FxHashSet::default();
         for outlink in page.outlinks {
+            let target = self.at_home(&outlink.url).unwrap_or(outlink.url);
             let refusal = if outlink.nofollow && !self.conditions.scope.follow_nofollow {
                 Some(Refusal::NoFollow)
             } else {
-                self.conditions.scope.refuses(&outlink.url)
+                self.conditions.scope.refuses(&target)
             };
-            if outlink.url == *url {
+            if target == *url {
                 continue;
             }
             if let Some(reason) = refusal {
-                self.skip(events, &outlink.url, Some(id), reason, now);
+                self.skip(events, &target, Some(id), reason, now);
                 continue;
             }
-            targets.push(self.number(events, &outlink.url, Origin::Link(id), &outlink.anchor, now));
-            candidates.push(Candidate { url: outlink.url, evidence: outlink.evidence, relevance: outlink.relevance });
+            let to = self.number(events, &target, Origin::Link(id), &outlink.anchor, now);
+            // Two links that differ in the scheme only are one.
+            if !seen.insert(to) {
+                continue;
+            }
+            targets.push(to);
+            candidates.push(Candidate { url: target, evidence: outlink.evidence, relevance: outlink.relevance });
         }
         let relevant = page.relevance >= self.conditions.page_threshold;
         let visit = Visit {
@@ -474,6 +538,8 @@ impl Crawl {
     }
 
     fn settle_redirect(&mut self, events: &mut Vec<Event>, id: UrlId, to: &CrawlUrl, now: Millis) {
+        let home = self.at_home(to);
+        let to = home.as_ref().unwrap_or(to);
         let known = self.urls.get(id);
         let (place, redirects) = (known.place(), known.redirects() + 1);
         let link = if redirects > self.conditions.limits.redirects.min(15) {

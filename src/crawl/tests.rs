@@ -398,3 +398,37 @@ proptest::proptest! {
         proptest::prop_assert_eq!(fetched.len(), all);
     }
 }
+
+#[test]
+fn a_host_is_one_web_under_the_scheme_it_answers() {
+    let connect = || Outcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None });
+    let mut web = web("
+        http://s.cn/ 0.9 -> https://s.cn/a 0, http://s.cn/a 0, https://t.cn/ 0, http://u.cn/ 0
+        http://s.cn/a 0.9
+        http://t.cn/ 0.9 -> https://t.cn/b 0
+        http://t.cn/b 0.9
+        http://u.cn/ => https://u.cn/
+        https://u.cn/ 0.9 -> http://u.cn/c 0
+        https://u.cn/c 0.9
+    ");
+    for robots in ["http://s.cn", "http://t.cn", "http://u.cn", "https://u.cn"] {
+        web.insert(format!("{robots}/robots.txt"), Outcome::Robots(RobotsRules::AllowAll));
+    }
+    web.insert("https://t.cn/robots.txt".into(), connect());
+    for robots in [false, true] {
+        let politeness = Politeness { delay: 0.0, robots, ..Politeness::default() };
+        let mut web = web.clone();
+        web.insert("https://t.cn/".into(), connect());
+        let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let run = drive(crawl, batch, &web, 1);
+        let mut pages: Vec<String> =
+            run.fetched.into_iter().filter(|url| !url.contains("robots.txt") && url != "https://t.cn/").collect();
+        pages.sort();
+        assert_eq!(
+            pages,
+            ["https://u.cn/", "https://u.cn/c", "s.cn/", "s.cn/a", "t.cn/", "t.cn/b", "u.cn/"],
+            "{robots}"
+        );
+        assert_eq!((run.crawl.progress().pages, run.crawl.progress().failed), (6, 0));
+    }
+}

@@ -295,6 +295,21 @@ pub enum Event {
         /// Why.
         reason: Refusal,
     },
+    /// A queued URL goes on under the scheme that its host answers.
+    Moved {
+        /// Which.
+        id: UrlId,
+        /// The same under the other scheme, if it is not fetched or refused already: it takes over the place.
+        link: Option<Link>,
+    },
+    /// From now on all URLs of the host are taken under this scheme, because it answered under it, not under the
+    /// other, or redirected to it.
+    Scheme {
+        /// The host.
+        host: HostId,
+        /// https or http.
+        https: bool,
+    },
     /// A robots.txt was asked for, and this came of it.
     Robots {
         /// The host.

@@ -131,6 +131,23 @@ impl CrawlUrl {
         self.0.query()
     }
 
+    /// The same under the other of http and https; none where a port is given, which only one of them can mean.
+    #[must_use]
+    pub fn under(&self, https: bool) -> Option<Self> {
+        if self.0.port().is_some() {
+            return None;
+        }
+        let mut url = self.0.clone();
+        url.set_scheme(if https { "https" } else { "http" }).ok()?;
+        Some(Self(url))
+    }
+
+    /// Whether the scheme is https.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.scheme() == "https"
+    }
+
     /// Where this URL's rules for robots are kept.
     #[must_use]
     pub fn robots(&self) -> Self {

@@ -410,7 +410,6 @@ mod tests {
             ("topic", Meta { topic: "文学".into(), ..meta() }),
             ("lexicon", Meta { lexicon: "sha1:OTHER".into(), ..meta() }),
             ("strategy", Meta { strategy: "breadth-first".into(), ..meta() }),
-            ("seeds", Meta { seeds: "sha1:OTHER".into(), ..meta() }),
         ] {
             let error = Store::resume(&dir, &other).unwrap_err();
             assert!(matches!(&error, StoreError::OtherCrawl { what: found, .. } if *found == what), "{error}");

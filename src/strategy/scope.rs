@@ -20,6 +20,8 @@ pub struct Scope {
     pub max_url_length: usize,
     /// Most path segments.
     pub max_segments: usize,
+    /// Whether http and https of a host are one web: its URLs are taken under the scheme that it answers.
+    pub one_scheme: bool,
     /// Whether links with `rel=nofollow` are followed all the same.
     pub follow_nofollow: bool,
 }
@@ -39,6 +41,7 @@ impl Default for Scope {
             deny_extensions: NO_PAGES.split_whitespace().map(str::to_owned).collect(),
             max_url_length: 1024,
             max_segments: 20,
+            one_scheme: true,
             follow_nofollow: false,
         }
     }
