@@ -129,7 +129,12 @@ fn configurations() {
         refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--set", set]), 2, &[told]);
     }
     refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--max-pages", "0"]), 2, &["limits.pages", "--max-pages"]);
-    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--contact", "two\nlines"]), 2, &["contact"]);
+    let mut contact = suidao();
+    contact
+        .args(["crawl", "-m", &lexicon, "-s", &seeds, "-o"])
+        .arg(stage.path("new"))
+        .args(["--contact", "two\nlines"]);
+    refused(&stage, contact, 2, &["fetch.contact", "one line"]);
     for wrong in [&["--strategy", "fastest"][..], &["--max-pages", "many"], &["--fast"]] {
         let ended = run(crawl_with(&stage, &lexicon, &seeds, wrong)).expect(2);
         assert!(ended.err.contains(wrong.last().unwrap()), "{}", ended.err);
@@ -170,13 +175,9 @@ fn output_directories() {
     let edited = lexicon_of("体育").to_toml().replacen("= 1.0", "= 0.9", 1);
     let edited = file(&stage, "edited.toml", &edited);
     for (lexicon, told) in [(&other, "topic 体育, not 文学"), (&edited, "lexicon")] {
-        let mut command = stage.crawl("done", &more);
-        command.args(["-m", lexicon]);
-        // The last -m counts only if there is one: give it alone.
         let mut alone = suidao();
         alone.args(["crawl", "-m", lexicon, "-s"]).arg(&stage.seeds).arg("-o").arg(stage.path("done"));
         alone.args(["--proxy", &stage.server.proxy(), "--contact", "x@example.org"]);
-        drop(command);
         refused(&stage, alone, 2, &["done", told, "use another output directory"]);
     }
     let strategy = stage.crawl("done", &["--max-pages", "30", "--strategy", "pagerank"]);
