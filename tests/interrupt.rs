@@ -43,6 +43,45 @@ fn an_interrupted_crawl_is_whole_and_goes_on() {
 }
 
 #[test]
+fn a_second_interrupt_ends_at_once_and_loses_only_what_was_in_flight() {
+    let options = ServerOptions { delay: Duration::from_millis(1500), ..ServerOptions::default() };
+    let mut stage = Stage::new(finite(), options);
+    let limit = ["--max-pages", "40", "--set", "crawl.in_flight=8", "--set", "politeness.robots=false"];
+    let mut running = Running::start(stage.crawl("crawl", &limit));
+    assert!(running.until(|| stage.server.requests() >= 2), "{}", running.said("err"));
+    running.signal("INT");
+    while !running.said("err").contains("stopping") {
+        assert!(!running.has_ended(), "{}", running.said("err"));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    running.signal("INT");
+    let ended = running.end().expect(130);
+    assert!(!ended.err.contains("Interrupted"), "it did not wait: {}", ended.err);
+    stage.serve_anew();
+    run(stage.crawl("crawl", &limit)).expect(0);
+    assert_eq!(pages(&stage.path("crawl")).len(), 40);
+}
+
+#[test]
+fn a_proxy_that_goes_away_costs_no_page() {
+    let options = ServerOptions { delay: Duration::from_millis(10), ..ServerOptions::default() };
+    let mut stage = Stage::new(finite(), options);
+    let all = ["--strategy", "breadth-first", "--set", "limits.hops=10000", "--set", "crawl.in_flight=8"];
+    run(stage.crawl("undisturbed", &all)).expect(0);
+    for requests in [50, 200] {
+        let before = stage.server.requests();
+        let mut running = Running::start(stage.crawl("crawl", &all));
+        assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
+        stage.serve_anew();
+        let ended = running.end().expect(1);
+        assert_eq!(ended.err.lines().count(), 1 + usize::from(requests == 200), "{}", ended.err);
+        assert!(ended.err.contains("suidao: the proxy (fetch.proxy, --proxy) answers no more"), "{}", ended.err);
+    }
+    run(stage.crawl("crawl", &all)).expect(0);
+    assert!(pages(&stage.path("crawl")).keys().eq(pages(&stage.path("undisturbed")).keys()));
+}
+
+#[test]
 fn a_limit_of_n_pages_gives_n_pages() {
     let stage = Stage::new(finite(), ServerOptions::default());
     for (limit, strategy) in [("1", "dth"), ("97", "best-first"), ("150", "dth"), ("211", "url-weight")] {

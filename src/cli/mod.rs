@@ -136,7 +136,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
             _ => None,
         });
         store.is_some_and(StoreError::is_environment)
-            || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_)))
+            || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
     })
 }
 

@@ -57,6 +57,11 @@ impl Stage {
         Self { world, server, dir, lexicon, seeds }
     }
 
+    /// Ends the server and starts another, on another port and without a delay.
+    pub fn serve_anew(&mut self) {
+        self.server = Server::start(Arc::new(Proxied(Arc::clone(&self.world)))).unwrap();
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
