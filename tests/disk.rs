@@ -64,7 +64,7 @@ fn an_export_to_a_full_disk_says_so() {
     let mut export = suidao();
     export.arg("export").arg(stage.path("crawl")).args(["-o", "-"]);
     stopped(run(after("exec >/dev/full", &export)), &["free some space"]);
-    let Some(_mounted) = Mounted::new(stage.path("disk"), "size=64k") else { return };
+    let Some(_mounted) = Mounted::new(stage.path("disk"), "size=8k") else { return };
     for name in ["x.jsonl", "x.jsonl.zst"] {
         let mut export = suidao();
         export.arg("export").arg(stage.path("crawl")).arg("-o").arg(stage.path("disk").join(name));
