@@ -21,7 +21,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// Not TOML, an unknown key, or a value of another kind.
-    #[error("the configuration {from} does not fit: {reason}")]
+    #[error("the configuration {from} does not fit: {reason}; `suidao check config` shows every key")]
     Shape {
         /// The file, or the `--set` flag.
         from: String,
@@ -31,6 +31,9 @@ pub enum ConfigError {
     /// `--set` without `=`.
     #[error("--set {0}: write it as key=value, for example --set politeness.delay=0.5")]
     Assignment(String),
+    /// A value of `[fetch]` that cannot be used.
+    #[error(transparent)]
+    Fetch(#[from] crate::fetch::SettingsError),
     /// A value out of range.
     #[error("{key} {reason} (set in the configuration or with --set {key}=VALUE)")]
     Value {
@@ -91,7 +94,11 @@ impl Config {
             let text =
                 std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: name.clone(), source })?;
             // Read once as it will be meant, so that an unknown key is told with its line.
-            let shape = |error: toml::de::Error| ConfigError::Shape { from: name.clone(), reason: error.to_string() };
+            let shape = |error: toml::de::Error| {
+                let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+                let line = 1 + before.matches('\n').count();
+                ConfigError::Shape { from: name.clone(), reason: format!("line {line}: {}", message(&error)) }
+            };
             toml::from_str::<Self>(&text).map_err(shape)?;
             table = toml::from_str(&text).map_err(shape)?;
         }
@@ -99,11 +106,11 @@ impl Config {
             assign(&mut table, assignment)?;
             let flag = || format!("--set {assignment}");
             let tried: Result<Self, _> = toml::Value::Table(table.clone()).try_into();
-            tried.map_err(|error| ConfigError::Shape { from: flag(), reason: error.to_string().trim().to_owned() })?;
+            tried.map_err(|error| ConfigError::Shape { from: flag(), reason: message(&error) })?;
         }
         let config: Self = toml::Value::Table(table)
             .try_into()
-            .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: error.to_string() })?;
+            .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: message(&error) })?;
         config.check()?;
         Ok(config)
     }
@@ -116,7 +123,7 @@ impl Config {
         let value = |(key, reason): (&str, &str)| ConfigError::Value { key: key.into(), reason: reason.into() };
         self.politeness.check().map_err(value)?;
         self.strategy.check().map_err(|(key, reason)| value((key, reason)))?;
-        self.fetch.check().map_err(|error| ConfigError::Value { key: "fetch".into(), reason: error.to_string() })?;
+        self.fetch.check()?;
         if self.crawl.in_flight == 0 || self.crawl.in_flight > 10_000 {
             return Err(value(("crawl.in_flight", "must lie between 1 and 10000")));
         }
@@ -128,7 +135,7 @@ impl Config {
             }
         }
         if self.limits.pages == Some(0) {
-            return Err(value(("limits.pages", "must be at least 1")));
+            return Err(value(("limits.pages", "(--max-pages) must be at least 1")));
         }
         for (key, count) in [("limits.redirects", self.limits.redirects), ("limits.retries", self.limits.retries)] {
             if count > 15 {
@@ -143,6 +150,11 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// What the parser says, in one line.
+fn message(error: &toml::de::Error) -> String {
+    error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// Puts `a.b.c=value` into the table; a value that is no TOML is a string.

@@ -47,6 +47,11 @@ pub enum LiveError {
     /// The fetcher, its proxy among others.
     #[error(transparent)]
     Fetcher(#[from] FetcherError),
+    /// The proxy answered at the start and does so no more.
+    #[error(
+        "the proxy (fetch.proxy, --proxy) answers no more, and what was fetched is kept: see to it and run the same command again"
+    )]
+    ProxyLost,
     /// Threads.
     #[error("the system gives no threads ({0}); close other programs and run the same command again")]
     Threads(std::io::Error),
@@ -146,12 +151,16 @@ pub fn run(
         unwritten: VecDeque::new(),
         submitted: durable,
         tell: &mut tell,
+        proxy_lost: false,
     };
     let stop = runtime.block_on(driver.drive(&job.seeds, noticed, interrupt));
-    let Driver { crawl, harvest, .. } = driver;
+    let Driver { crawl, harvest, proxy_lost, .. } = driver;
     store = writer.finish()?;
     harvest.write(&job.directory)?;
     skipped::write(&store)?;
+    if proxy_lost {
+        return Err(LiveError::ProxyLost);
+    }
     let seconds = clock().duration_since(begun).as_secs_f64();
     let progress = crawl.progress();
     Ok(Report { progress, stop, pages_now: progress.pages - before, seconds, resumed })
@@ -180,6 +189,8 @@ struct Driver<'a, F: FnMut(News)> {
     /// Batches handed to the writer, those of earlier runs included.
     submitted: u64,
     tell: &'a mut F,
+    /// The proxy answers no more.
+    proxy_lost: bool,
 }
 
 impl<F: FnMut(News)> Driver<'_, F> {
@@ -215,6 +226,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 }
             }
             if !open && self.in_flight == 0 {
+                if let Some(batch) = self.crawl.finish(now()) {
+                    self.keep(batch, None);
+                }
                 return None;
             }
             let wake = Duration::from_millis(wake.map_or(60_000, |until| until.since(now())));
@@ -229,6 +243,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     Notice::Failed => return None,
                 },
                 Some(Done { ticket, outcome, fetched }) = finished.recv() => {
+                    if matches!(&outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Proxy) {
+                        // It says nothing of the URL, which is not settled and so queued when the crawl goes on.
+                        self.in_flight -= 1;
+                        self.proxy_lost = true;
+                        open = false;
+                        continue;
+                    }
                     let batch = self.crawl.settle(ticket, outcome, now());
                     self.unwritten.push_back(self.submitted);
                     self.keep(batch, fetched);
@@ -244,7 +265,12 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.in_flight += 1;
         let (fetcher, topic, done) = (self.fetcher.clone(), Arc::clone(&self.topic), done.clone());
         tokio::spawn(async move {
-            let answer = fetcher.fetch(&ticket.url).await;
+            let mut answer = fetcher.fetch(&ticket.url).await;
+            let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
+            // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
+            if by_proxy && fetcher.check_proxy().await.is_ok() {
+                answer = fetcher.fetch(&ticket.url).await;
+            }
             rayon::spawn(move || {
                 let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
                 let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -101,7 +101,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let mut screen = Screen::new(voice, args.json, job.config.limits.pages);
     let report = live::run(&job, |news| screen.tell(&news), interrupted());
     screen.clear();
-    let report = report.with_context(|| format!("the crawl in {} stopped", args.output.display()))?;
+    let report = report?;
     let summary = summary(&job, &report);
     write_whole(&job.directory.summary_json(), |out| {
         serde_json::to_writer_pretty(&mut *out, &summary)?;

@@ -58,7 +58,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         "A web of {} pages: {} islands of pages about 体育 (sports), joined by tunnels of {} off-topic pages.",
         world.spec().pages,
         world.islands(),
-        tunnels(&world.gaps()),
+        tunnels(&world.gaps()[1..]),
     ));
     let server = Server::start(Arc::new(Proxied(Arc::clone(&world))))
         .context("cannot serve the demo's web on loopback; is 127.0.0.1 there?")?;
@@ -99,7 +99,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The shortest and the longest of some numbers.
+/// The shortest and the longest of some gaps.
 fn tunnels(gaps: &[u64]) -> String {
     let (least, most) = (gaps.iter().min().copied().unwrap_or(0), gaps.iter().max().copied().unwrap_or(0));
     format!("{least} to {most}")

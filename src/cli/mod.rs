@@ -80,6 +80,8 @@ pub fn main() -> ExitCode {
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    #[cfg(unix)]
+    survive_file_limits();
     let ended = match cli.verb {
         Verb::Demo(args) => demo::run(&args, cli.voice),
         Verb::Crawl(args) => crawl::run(&args, cli.voice),
@@ -95,10 +97,35 @@ pub fn main() -> ExitCode {
             if is_broken_pipe(&error) {
                 return ExitCode::SUCCESS;
             }
-            eprintln!("suidao: {error:#}");
+            eprintln!("suidao: {}", sentence(&error));
             ExitCode::from(if is_environment(&error) { 1 } else { 2 })
         }
     }
+}
+
+/// A write beyond the limit on file sizes (`ulimit -f`) is to fail and be told, as on a full disk, and not to end the
+/// process by SIGXFSZ. Tokio's handler stays for the rest of the process, and is the way there without unsafe code.
+#[cfg(unix)]
+fn survive_file_limits() {
+    /// Its number on Linux (but MIPS), macOS and the BSDs.
+    const SIGXFSZ: i32 = 25;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let kind = tokio::signal::unix::SignalKind::from_raw(SIGXFSZ);
+    // Without it the system's own handling stands.
+    drop(runtime.and_then(|runtime| runtime.block_on(async { tokio::signal::unix::signal(kind) })));
+}
+
+/// The error and its causes in one line; a cause that was told by what it caused is not told again.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        if !text.contains(&cause) {
+            text += if text.is_empty() { "" } else { ": " };
+            text += &cause;
+        }
+    }
+    text
 }
 
 /// The disk and not the user is at fault: the same command may go on later.
@@ -109,7 +136,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
             _ => None,
         });
         store.is_some_and(StoreError::is_environment)
-            || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_)))
+            || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
     })
 }
 

@@ -138,17 +138,22 @@ impl Store {
     /// Begins a crawl in `dir`, or opens the one that is there to go on with it.
     ///
     /// # Errors
-    /// [`StoreError::OtherCrawl`] if the crawl there is not `meta`'s, [`StoreError::Strangers`] if there are pages
-    /// without a state, [`StoreError::InUse`] if one runs there, and as [`Store::open`]. Nothing is changed then.
+    /// [`StoreError::OtherCrawl`] if the crawl there is not `meta`'s, [`StoreError::Strangers`] if there are other
+    /// files, [`StoreError::InUse`] if one runs there, and as [`Store::open`]. Nothing is changed then.
     pub fn resume(dir: &CrawlDirectory, meta: &Meta) -> Result<Self, StoreError> {
         if dir.holds_crawl() {
             let there = Meta::read(dir)?;
             meta.resumes(&there, dir)?;
             return Self::open(dir);
         }
-        let pages = dir.pages();
-        if fs::read_dir(&pages).is_ok_and(|mut files| files.next().is_some()) {
-            return Err(StoreError::Strangers(pages));
+        for part in [dir.root().to_owned(), dir.pages()] {
+            let Ok(entries) = fs::read_dir(&part) else { continue };
+            // A crawl that was killed before it was described has left its directories, and nothing to go on with.
+            let begun = |name: &std::ffi::OsStr| part == dir.root() && (name == "pages" || name == "state");
+            let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".") || name == "lost+found";
+            if entries.flatten().map(|entry| entry.file_name()).any(|name| !begun(&name) && !hidden(&name)) {
+                return Err(StoreError::Strangers(part));
+            }
         }
         dir.make()?;
         let lock = dir.lock()?;

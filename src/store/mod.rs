@@ -49,7 +49,7 @@ pub enum StoreError {
         missing: PathBuf,
     },
     /// The directory is not empty, and what is in it belongs to no crawl that could go on.
-    #[error("{}: holds files of a crawl whose state/ is gone; use another output directory, or move them away", .0.display())]
+    #[error("{}: holds files that belong to no crawl which could go on; use another output directory, or move them away", .0.display())]
     Strangers(PathBuf),
     /// The directory was written by a newer suidao.
     #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} at most; use the newer suidao or another output directory", path.display())]
@@ -116,8 +116,23 @@ impl StoreError {
     /// Whether the machine is at fault and not what the user gave: the crawl stops (exit code 1) and resumes later.
     #[must_use]
     pub fn is_environment(&self) -> bool {
-        matches!(self, Self::Io { .. } | Self::WriterLost { .. })
+        match self {
+            Self::Io { source, .. } => !is_misdirected(source),
+            other => matches!(other, Self::WriterLost { .. }),
+        }
     }
+}
+
+/// Whether the path was wrong, and not the disk.
+fn is_misdirected(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::AlreadyExists
+            | ErrorKind::InvalidFilename
+    )
 }
 
 /// What a person can do about an error of the system.
@@ -127,6 +142,9 @@ fn advice(error: &io::Error) -> &'static str {
         ErrorKind::FileTooLarge => "raise the limit on file sizes (ulimit -f) and run the same command again",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "make it writable, or use another directory",
         ErrorKind::NotFound => "check the path",
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a file is in the way: use another path",
+        ErrorKind::IsADirectory => "give the path of a file",
+        ErrorKind::InvalidFilename => "use another name",
         _ => "put that right and run the same command again",
     }
 }

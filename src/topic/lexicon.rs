@@ -284,6 +284,9 @@ impl Lexicon {
         self.background.other = rounded(self.background.other);
         for terms in [&mut self.terms, &mut self.near] {
             terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+            // A term given twice would be a key given twice in the file, which is no TOML: the heavier stays.
+            let mut seen = std::collections::BTreeSet::new();
+            terms.retain(|(term, _)| seen.insert(term.clone()));
         }
         self.background.df.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         self.background.df.dedup_by(|a, b| a.0 == b.0);
@@ -521,6 +524,9 @@ mod tests {
         assert_eq!(again.digest(), lexicon.digest());
         assert_eq!(lexicon.digest().len(), 40);
         assert_ne!(Lexicon::from_terms("体育", &[("足球", 1.0)]).digest(), lexicon.digest());
+        let twice = Lexicon::from_terms("体育", &[("足球", 0.5), ("足球", 1.0)]);
+        assert_eq!(twice.terms, [("足球".to_owned(), 1.0)], "the heavier of two");
+        assert_eq!(Lexicon::parse(&twice.to_toml()).unwrap(), twice);
     }
 
     #[test]

@@ -1,0 +1,113 @@
+//! One machine, two drivers: with one request in flight a live crawl over HTTP gives the events of a replay of the
+//! same web, byte for byte, and so does one that was stopped and gone on with.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+
+mod support;
+
+use std::sync::Arc;
+
+use suidao::config::Config;
+use suidao::crawl::Crawl;
+use suidao::live::{self, Job};
+use suidao::replay::replay;
+use suidao::store::CrawlDirectory;
+use suidao::topic::Topic;
+use suidao::world::{Proxied, ServerOptions, Spec};
+use support::{Stage, as_json, events, finite, lexicon_of, run};
+
+/// A web with traps and endless calendars, for a crawl with a limit.
+fn spec() -> Spec {
+    Spec { calendar_hosts: 0.3, session_hosts: 0.2, robots_hosts: 0.8, ..finite() }
+}
+
+fn config(sets: &[&str]) -> Config {
+    let fixed = ["crawl.in_flight=1", "politeness.delay=0", "politeness.backoff=0", "politeness.robots_retry=0"];
+    let sets: Vec<String> = fixed.iter().chain(sets).map(|&set| set.to_owned()).collect();
+    Config::load(None, &sets).unwrap()
+}
+
+/// The events of both drivers, times aside.
+fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<String>) {
+    let topic = Arc::new(Topic::new(lexicon_of("体育")));
+    let seeds = stage.world.seeds();
+    let mut crawl = Crawl::new(live::conditions(&config, &topic), config.strategy.build());
+    let mut batches = Vec::new();
+    replay(&mut crawl, &seeds, &Proxied(Arc::clone(&stage.world)), &topic, |batch| batches.push(batch));
+
+    config.fetch.proxy = Some(stage.server.proxy());
+    let directory = CrawlDirectory::new(stage.path(name));
+    let mut told = Vec::new();
+    let job = Job { topic, seeds, config, directory };
+    let tell = |news: live::News| {
+        if let live::News::Batch(batch, _) = news {
+            told.push(batch.clone());
+        }
+    };
+    live::run(&job, tell, std::future::pending()).unwrap();
+    assert_eq!(as_json(&told), events(&stage.path(name)), "{name}: what is told is what is kept");
+    (as_json(&told), as_json(&batches))
+}
+
+fn same(left: &[String], right: &[String], name: &str) {
+    for (number, (left, right)) in left.iter().zip(right).enumerate() {
+        assert_eq!(left, right, "{name}: event {number}");
+    }
+    assert_eq!(left.len(), right.len(), "{name}");
+}
+
+#[test]
+fn a_live_crawl_with_one_in_flight_is_the_replay() {
+    let stage = Stage::new(spec(), ServerOptions::default());
+    for sets in [
+        &["strategy.name=breadth-first"][..],
+        &["strategy.name=best-first"],
+        &["strategy.name=best-first", "strategy.best-first.focus=soft"],
+        &["strategy.name=pagerank"],
+        &["strategy.name=url-weight", "crawl.seed=7"],
+        &["strategy.name=dth"],
+        &["strategy.name=dth", "strategy.dth.reading=preempt"],
+        &["strategy.name=dth", "strategy.dth.reading=queue"],
+        &["strategy.name=dth", "strategy.dth.reading=interleave"],
+    ] {
+        let mut config = config(sets);
+        config.limits.pages = Some(120);
+        let name = sets.join(" ");
+        let (live, replayed) = both(&stage, config, &name);
+        same(&live, &replayed, &name);
+        assert!(live.iter().filter(|event| event.starts_with("{\"settled\"")).count() > 60, "{name}");
+        assert!(live.iter().any(|event| event.starts_with("{\"robots\"")), "{name}: robots.txt is fetched");
+    }
+}
+
+#[test]
+fn to_the_end_of_a_web_too() {
+    let spec = Spec { pages: 300, hosts: 8, islands: 3, dangling: 0.1, ..finite() };
+    let stage = Stage::new(spec, ServerOptions::default());
+    let (live, replayed) = both(&stage, config(&["strategy.name=dth"]), "all");
+    same(&live, &replayed, "all");
+    for kind in ["refused", "redirected", "failed", "settled", "robots"] {
+        assert!(live.iter().any(|event| event.starts_with(&format!("{{\"{kind}\""))), "no {kind} in it");
+    }
+}
+
+#[test]
+fn a_crawl_in_two_runs_has_the_log_of_one() {
+    let stage = Stage::new(spec(), ServerOptions::default());
+    for sets in [
+        &["strategy.name=dth"][..],
+        &["strategy.name=dth", "strategy.dth.reading=interleave"],
+        &["strategy.name=url-weight"],
+        &["strategy.name=pagerank"],
+    ] {
+        let name = sets.join(" ");
+        let mut more = vec!["--set", "crawl.in_flight=1"];
+        more.extend(sets.iter().flat_map(|set| ["--set", set]));
+        let limited = |pages| [&["--max-pages", pages][..], &more].concat();
+        let (one, two) = (format!("{name} one"), format!("{name} two"));
+        run(stage.crawl(&one, &limited("200"))).expect(0);
+        for pages in ["1", "100", "100", "200"] {
+            run(stage.crawl(&two, &limited(pages))).expect(0);
+        }
+        same(&events(&stage.path(&two)), &events(&stage.path(&one)), &name);
+    }
+}

@@ -1,0 +1,248 @@
+//! A stage for the tests of the whole: a generated web served on loopback, a lexicon and seeds on disk, and the binary
+//! run against them. Every process is bounded in time and ended by its own handle, also when a test panics.
+
+#![allow(dead_code)] // each test binary uses a part
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use suidao::model::{Batch, CrawlUrl, Event};
+use suidao::store::{CrawlDirectory, Record, Store};
+use suidao::topic::Lexicon;
+use suidao::world::{Proxied, Server, ServerOptions, Spec, World, topic_words};
+
+/// No process of a test may run longer.
+pub const BOUND: Duration = Duration::from_secs(100);
+
+/// A web without endless parts: what a crawl without a limit fetches of it does not depend on the order.
+pub fn finite() -> Spec {
+    Spec {
+        pages: 600,
+        hosts: 14,
+        islands: 5,
+        island_pages: [20, 40],
+        calendar_hosts: 0.0,
+        session_hosts: 0.0,
+        ..Spec::default()
+    }
+}
+
+/// Settings under which a crawl of a loopback web waits for nothing.
+pub const AT_ONCE: [&str; 6] =
+    ["--set", "politeness.delay=0", "--set", "politeness.backoff=0", "--set", "politeness.robots_retry=0"];
+
+/// The served web with what a crawl of it needs.
+pub struct Stage {
+    pub world: Arc<World>,
+    pub server: Server,
+    pub dir: tempfile::TempDir,
+    pub lexicon: PathBuf,
+    pub seeds: PathBuf,
+}
+
+impl Stage {
+    pub fn new(spec: Spec, options: ServerOptions) -> Self {
+        let world = Arc::new(World::new(spec).unwrap());
+        let server = Server::start_with(Arc::new(Proxied(Arc::clone(&world))), options).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let lexicon = dir.path().join("lexicon.toml");
+        fs::write(&lexicon, lexicon_of("体育").to_toml()).unwrap();
+        let seeds = dir.path().join("seeds.txt");
+        let lines: Vec<String> = world.seeds().iter().map(|url| format!("{url}\n")).collect();
+        fs::write(&seeds, lines.concat()).unwrap();
+        Self { world, server, dir, lexicon, seeds }
+    }
+
+    /// Ends the server and starts another, on another port and without a delay.
+    pub fn serve_anew(&mut self) {
+        self.server = Server::start(Arc::new(Proxied(Arc::clone(&self.world)))).unwrap();
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// `suidao crawl` into `out`, through the served web, without waits.
+    pub fn crawl(&self, out: &str, more: &[&str]) -> Command {
+        let mut command = suidao();
+        command.arg("crawl").arg("-m").arg(&self.lexicon).arg("-s").arg(&self.seeds).arg("-o").arg(self.path(out));
+        command.args(["--proxy", &self.server.proxy(), "--contact", "test@example.org"]);
+        command.args(AT_ONCE).args(more);
+        command
+    }
+}
+
+pub fn lexicon_of(name: &str) -> Lexicon {
+    let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
+    Lexicon::from_terms(name, &words)
+}
+
+/// The binary under test.
+pub fn suidao() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_suidao"));
+    command.env_remove("SUIDAO_LOG");
+    command
+}
+
+/// A process with its output in files; killed and waited for when dropped.
+pub struct Running {
+    child: Child,
+    files: tempfile::TempDir,
+    begun: Instant,
+}
+
+/// What a process that ended left.
+#[derive(Debug)]
+pub struct Ended {
+    pub status: ExitStatus,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ended {
+    /// The exit code; -1 if a signal ended it.
+    pub fn code(&self) -> i32 {
+        self.status.code().unwrap_or(-1)
+    }
+
+    /// Panics with what it said unless it ended with `code`.
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code(), code, "{}\n{}\n{}", self.status, self.out, self.err);
+        self
+    }
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Self {
+        let files = tempfile::tempdir().unwrap();
+        let file = |name: &str| Stdio::from(File::create(files.path().join(name)).unwrap());
+        command.stdin(Stdio::null()).stdout(file("out")).stderr(file("err"));
+        let child = command.spawn().unwrap();
+        Self { child, files, begun: Instant::now() }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGKILL, now. Nothing happens if it has ended.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Sends a signal by name.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Waits until `reached` or the end of the process; whether it was reached.
+    pub fn until(&mut self, reached: impl Fn() -> bool) -> bool {
+        loop {
+            if reached() {
+                return true;
+            }
+            if self.has_ended() {
+                return false;
+            }
+            self.bound();
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    pub fn said(&self, name: &str) -> String {
+        String::from_utf8_lossy(&fs::read(self.files.path().join(name)).unwrap()).into_owned()
+    }
+
+    pub fn end(mut self) -> Ended {
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return Ended { status, out: self.said("out"), err: self.said("err") };
+            }
+            self.bound();
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    fn bound(&mut self) {
+        if self.begun.elapsed() > BOUND {
+            self.kill();
+            panic!("still running after {BOUND:?}:\n{}\n{}", self.said("out"), self.said("err"));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Runs a command to its end.
+pub fn run(command: Command) -> Ended {
+    Running::start(command).end()
+}
+
+/// The log of a crawl directory.
+pub fn records(dir: &Path) -> Vec<Record> {
+    let store = Store::open(&CrawlDirectory::new(dir)).unwrap();
+    store.batches().map(Result::unwrap).collect()
+}
+
+/// The events of a crawl directory, as JSON, without their times.
+pub fn events(dir: &Path) -> Vec<String> {
+    let batches: Vec<Batch> = records(dir).into_iter().map(|record| record.batch).collect();
+    as_json(&batches)
+}
+
+pub fn as_json(batches: &[Batch]) -> Vec<String> {
+    batches.iter().flat_map(|batch| &batch.events).map(|event| serde_json::to_string(event).unwrap()).collect()
+}
+
+/// How often each URL was settled as a page.
+pub fn pages(dir: &Path) -> BTreeMap<CrawlUrl, usize> {
+    let mut urls = Vec::new();
+    let mut pages = BTreeMap::new();
+    for event in records(dir).into_iter().flat_map(|record| record.batch.events) {
+        match event {
+            Event::Discovered(found) => urls.push(found.url),
+            Event::Settled(page) => *pages.entry(urls[page.id.0 as usize].clone()).or_default() += 1,
+            _ => {}
+        }
+    }
+    pages
+}
+
+/// The lines of an export of a crawl directory.
+pub fn export(dir: &Path, file: &Path) -> Vec<serde_json::Value> {
+    let mut command = suidao();
+    command.arg("export").arg(dir).arg("-o").arg(file);
+    run(command).expect(0);
+    let text = fs::read_to_string(file).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Every file and directory below `root` with its content.
+pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            waiting.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            found.insert(path, Vec::new());
+        } else if path.exists() {
+            let content = fs::read(&path).unwrap();
+            found.insert(path, content);
+        }
+    }
+    found
+}
