@@ -160,6 +160,13 @@ fn page_of_links_has_content() {
 }
 
 #[test]
+fn an_article_beside_a_long_list_is_told_from_it() {
+    let items: String = (0..80).map(|n| format!("<li><a href=/p/{n}>第{n}篇文章有一个很长的标题</a></li>")).collect();
+    let parsed = html(&format!("<div><div><p>{LONG}</p><p>短的一段。</p></div><ul>{items}</ul></div>"));
+    assert_eq!(parsed.text, format!("{LONG}\n短的一段。"));
+}
+
+#[test]
 fn long_text_is_kept_wherever_it_stands() {
     for around in ["<aside>", "<div class=sidebar>", "<footer>", "<div class='comment-list'>", "<td class=menu>"] {
         let parsed =
