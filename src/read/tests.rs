@@ -87,7 +87,7 @@ fn check(parsed: &Parsed) {
         assert!(link.anchor.end <= document.pieces.len());
         assert_eq!(link.region, document.blocks[link.block].region);
     }
-    assert!(document.links.len() <= markup::LINKS && document.text.len() <= markup::TEXT + parsed.title.len());
+    assert!(document.links.len() <= links::LINKS && document.text.len() <= markup::TEXT + parsed.title.len());
     assert_eq!(parsed.text.is_empty(), parsed.defects.iter().any(|d| matches!(d, Defect::NoContent | Defect::NotText)));
     if !parsed.title.is_empty() {
         let title: String = document.blocks[0].pieces.clone().map(|piece| document.piece(piece)).collect();
