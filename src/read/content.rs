@@ -53,20 +53,16 @@ pub(super) fn decide(markup: &mut Markup) {
             || amount.total() * 10 >= page.total() * 7;
         areas[at] = match (areas[parent], element.hint) {
             (Area::Furniture, _) => Area::Furniture,
-            (area, Hint::Furniture) if !holds_page => {
-                let _ = area;
-                Area::Furniture
-            }
+            (_, Hint::Furniture) if !holds_page => Area::Furniture,
             (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
-            (area, _) if headed[at] && !holds_page => {
-                let _ = area;
-                Area::Furniture
-            }
+            _ if headed[at] && !holds_page => Area::Furniture,
             (_, Hint::Main) => Area::Main,
             (area, _) => area,
         };
-        listed[at] = listed[parent] || amount.links >= 4 && amount.linked * 4 > amount.total() * 3;
-        contexts[at] = if amount.total() >= CONTEXT { at } else { contexts[parent] };
+        // An article beside a long list shares its parent with it, and is none.
+        let is_article = amount.plain >= LONG && amount.linked < amount.plain;
+        listed[at] = !is_article && (listed[parent] || amount.links >= 4 && amount.linked * 4 > amount.total() * 3);
+        contexts[at] = if is_article || amount.total() >= CONTEXT { at } else { contexts[parent] };
     }
     let mut within = [Amount::default(); 3];
     for setting in &markup.settings {

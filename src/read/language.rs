@@ -26,9 +26,12 @@ pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a str>, lang: Option<&str>) 
             _ => letters += usize::from(c.is_alphabetic()),
         }
     }
-    // An ideograph is a syllable, and half a word: it weighs four letters.
+    // An ideograph is half a word: it weighs as much as some letters, and more where the page says it is Chinese, for
+    // a page full of program output may well be.
     let asian = han + kana + hangul;
-    if asian >= 4 && asian * 4 >= letters {
+    let stated = lang.and_then(stated);
+    let weight = if matches!(stated, Some(Lang::Cmn | Lang::Jpn | Lang::Kor)) { 20 } else { 6 };
+    if asian >= 4 && asian * weight >= letters {
         let code = if hangul * 2 > asian {
             Lang::Kor
         } else if kana * 8 > asian {
@@ -38,7 +41,6 @@ pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a str>, lang: Option<&str>) 
         };
         return Some(code.code().to_owned());
     }
-    let stated = lang.and_then(stated);
     if letters < 20 {
         return stated.map(|code| code.code().to_owned());
     }

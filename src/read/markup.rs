@@ -7,20 +7,20 @@
 
 use std::cell::RefCell;
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::Encoding;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::{LocalName, local_name};
 
-use super::document::{Block, Document, DocumentLink, Piece};
+use super::document::{Block, Document, Piece};
 use super::hanzi::is_ideograph;
 use super::hint::{self, Hint};
+use super::links::OpenLink;
+use super::names::{is_block, is_skipped, is_void};
 use super::robots::Robots;
 use crate::model::{CrawlUrl, Region};
 
-/// Links read of one page.
-pub(super) const LINKS: usize = 5_000;
 /// Bytes of text read of one page.
 pub(super) const TEXT: usize = 2 << 20;
 /// Open elements; deeper ones are read as if their parents' own.
@@ -117,50 +117,34 @@ impl TokenSink for Sink {
 }
 
 /// An open element.
-struct Open {
+pub(super) struct Open {
     name: LocalName,
     /// The element its text belongs to.
     element: u32,
     block: bool,
 }
 
-/// A link whose end tag has not come.
-struct OpenLink {
-    /// None where it leads nowhere that can be fetched; its text is a link's all the same.
-    url: Option<CrawlUrl>,
-    nofollow: bool,
-    /// First piece of the anchor.
-    first: usize,
-    /// Block of its first text.
-    block: Option<usize>,
-    /// Its own `title`, then what its images say.
-    title: String,
-    alt: String,
-    /// Length of the stack outside it.
-    depth: usize,
-}
-
-struct Builder {
-    markup: Markup,
-    base: CrawlUrl,
-    has_base: bool,
-    encoding: &'static Encoding,
-    lenient: bool,
-    stack: Vec<Open>,
+pub(super) struct Builder {
+    pub(super) markup: Markup,
+    pub(super) base: CrawlUrl,
+    pub(super) has_base: bool,
+    pub(super) encoding: &'static Encoding,
+    pub(super) lenient: bool,
+    pub(super) stack: Vec<Open>,
     /// Elements beyond [`DEPTH`] that are open.
-    overflow: usize,
+    pub(super) overflow: usize,
     /// While the stack is longer than this, nothing is read.
-    skip: Option<usize>,
-    in_title: bool,
+    pub(super) skip: Option<usize>,
+    pub(super) in_title: bool,
     /// The current block, if text has come since the last border.
-    block: Option<usize>,
+    pub(super) block: Option<usize>,
     /// Whether text goes on in the last piece.
-    in_piece: bool,
+    pub(super) in_piece: bool,
     /// White space since the last text, and whether a line ended in it.
-    space: Option<bool>,
+    pub(super) space: Option<bool>,
     /// `br` since the last text.
-    breaks: u32,
-    link: Option<OpenLink>,
+    pub(super) breaks: u32,
+    pub(super) link: Option<OpenLink>,
 }
 
 impl Builder {
@@ -476,7 +460,7 @@ impl Builder {
         }
     }
 
-    fn open_block(&mut self) -> usize {
+    pub(super) fn open_block(&mut self) -> usize {
         if let Some(block) = self.block {
             return block;
         }
@@ -489,132 +473,6 @@ impl Builder {
         block
     }
 
-    fn resolve(&self, reference: &str) -> Option<CrawlUrl> {
-        let reference = reference.trim_matches(|c: char| c <= ' ');
-        if reference.is_empty() || reference.starts_with('#') {
-            return None;
-        }
-        if self.encoding == UTF_8 || reference.is_ascii() {
-            return self.base.join(reference).ok();
-        }
-        // Browsers write the query in the page's charset (WHATWG URL, query state).
-        let Some((path, query)) = reference.split_once('?') else {
-            return self.base.join(reference).ok();
-        };
-        let (bytes, _, _) = self.encoding.encode(query);
-        let mut escaped = format!("{path}?");
-        for &byte in bytes.iter() {
-            if byte.is_ascii() {
-                escaped.push(char::from(byte));
-            } else {
-                escaped.push_str(&format!("%{byte:02X}"));
-            }
-        }
-        self.base.join(&escaped).ok()
-    }
-
-    fn start_link(&mut self, tag: &Tag) {
-        let Some(href) = attribute(tag, &local_name!("href")) else { return };
-        self.in_piece = false;
-        let url = if self.has_room() { self.resolve(href) } else { None };
-        let rel = attribute(tag, &local_name!("rel")).unwrap_or_default();
-        self.link = Some(OpenLink {
-            url,
-            nofollow: refuses(rel),
-            first: self.markup.document.pieces.len(),
-            block: None,
-            title: attribute(tag, &local_name!("title")).unwrap_or_default().to_owned(),
-            alt: String::new(),
-            depth: self.stack.len().saturating_sub(1),
-        });
-    }
-
-    fn has_room(&mut self) -> bool {
-        let room = self.markup.document.links.len() < LINKS;
-        self.markup.cut |= !room;
-        room
-    }
-
-    fn end_link(&mut self) {
-        let Some(link) = self.link.take() else { return };
-        self.in_piece = false;
-        let Some(url) = link.url else { return };
-        let pieces = &self.markup.document.pieces;
-        let shown = pieces.get(link.first..).unwrap_or_default();
-        let cut_off = shown.last().is_some_and(|piece| {
-            let text = &self.markup.document.text[piece.text.clone()];
-            text.ends_with('…') || text.ends_with("...")
-        });
-        let block = link.block.unwrap_or_else(|| self.open_block());
-        if link.first == self.markup.document.pieces.len() {
-            self.hide(if link.alt.trim().is_empty() { &link.title } else { &link.alt });
-        } else if cut_off && self.block == Some(block) {
-            self.hide(&link.title);
-        }
-        let anchor = link.first..self.markup.document.pieces.len();
-        self.markup.document.links.push(DocumentLink {
-            url,
-            anchor,
-            block,
-            region: Region::Content,
-            nofollow: link.nofollow,
-        });
-    }
-
-    /// Adds text that is not shown to the current block.
-    fn hide(&mut self, text: &str) {
-        let mut folded = String::new();
-        fold_into(&mut folded, text);
-        let block = self.open_block();
-        let document = &mut self.markup.document;
-        if folded.is_empty() || document.text.len() + folded.len() > TEXT {
-            return;
-        }
-        let start = document.text.len();
-        document.text.push_str(&folded);
-        document.pieces.push(Piece { text: start..start + folded.len(), hidden: true });
-        document.blocks[block].pieces.end = document.pieces.len();
-        self.in_piece = false;
-    }
-
-    /// A link without an end tag and without text of its own.
-    fn lone_link(&mut self, reference: &str, nofollow: bool, text: &str) {
-        if !self.has_room() {
-            return;
-        }
-        let Some(url) = self.resolve(reference) else { return };
-        let block = self.open_block();
-        let first = self.markup.document.pieces.len();
-        self.hide(text);
-        let anchor = first..self.markup.document.pieces.len();
-        self.markup.document.links.push(DocumentLink { url, anchor, block, region: Region::Content, nofollow });
-    }
-
-    fn image(&mut self, tag: &Tag) {
-        if let Some(link) = &mut self.link {
-            let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
-            let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
-            if !said.is_empty() && link.alt.len() < 1_000 {
-                link.alt.push(' ');
-                link.alt.push_str(said);
-            }
-        }
-    }
-
-    fn area(&mut self, tag: &Tag) {
-        if let Some(href) = attribute(tag, &local_name!("href")) {
-            let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
-            let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
-            self.lone_link(href, refuses(attribute(tag, &local_name!("rel")).unwrap_or_default()), said);
-        }
-    }
-
-    fn frame(&mut self, tag: &Tag) {
-        if let Some(source) = attribute(tag, &local_name!("src")) {
-            self.lone_link(source, false, "");
-        }
-    }
-
     fn base(&mut self, tag: &Tag) {
         if !self.has_base
             && let Some(href) = attribute(tag, &local_name!("href"))
@@ -622,20 +480,6 @@ impl Builder {
             self.has_base = true;
             if let Ok(base) = self.base.join(href) {
                 self.base = base;
-            }
-        }
-    }
-
-    fn head_link(&mut self, tag: &Tag) {
-        let (Some(rel), Some(href)) = (attribute(tag, &local_name!("rel")), attribute(tag, &local_name!("href")))
-        else {
-            return;
-        };
-        for word in rel.split_ascii_whitespace() {
-            if word.eq_ignore_ascii_case("canonical") && self.markup.canonical.is_none() {
-                self.markup.canonical = self.resolve(href);
-            } else if word.eq_ignore_ascii_case("next") {
-                self.lone_link(href, refuses(rel), "");
             }
         }
     }
@@ -665,7 +509,7 @@ impl Builder {
 }
 
 /// Appends `text` with white space folded to single spaces, none at either end of the whole.
-fn fold_into(folded: &mut String, text: &str) {
+pub(super) fn fold_into(folded: &mut String, text: &str) {
     let begins_apart = text.starts_with(char::is_whitespace);
     for (at, word) in text.split_whitespace().enumerate() {
         if !folded.is_empty() && (at > 0 || begins_apart) {
@@ -680,108 +524,6 @@ fn is_wide(c: char) -> bool {
     c >= '\u{2E80}' && (is_ideograph(c) || matches!(c, '\u{3000}'..='\u{30FF}' | '\u{FF00}'..='\u{FFEF}'))
 }
 
-/// Whether `rel` says that the link is not recommended.
-fn refuses(rel: &str) -> bool {
-    ["nofollow", "ugc", "sponsored"]
-        .iter()
-        .any(|no| rel.split(|c: char| c.is_ascii_whitespace() || c == ',').any(|word| word.eq_ignore_ascii_case(no)))
-}
-
 pub(super) fn attribute<'a>(tag: &'a Tag, name: &LocalName) -> Option<&'a str> {
     tag.attrs.iter().find(|attribute| attribute.name.local == *name).map(|attribute| &*attribute.value)
-}
-
-fn is_void(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("area")
-            | local_name!("base")
-            | local_name!("basefont")
-            | local_name!("bgsound")
-            | local_name!("br")
-            | local_name!("col")
-            | local_name!("embed")
-            | local_name!("frame")
-            | local_name!("hr")
-            | local_name!("image")
-            | local_name!("img")
-            | local_name!("input")
-            | local_name!("keygen")
-            | local_name!("link")
-            | local_name!("meta")
-            | local_name!("param")
-            | local_name!("source")
-            | local_name!("track")
-            | local_name!("wbr")
-    )
-}
-
-/// Never part of what a page says.
-fn is_skipped(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("script")
-            | local_name!("style")
-            | local_name!("template")
-            | local_name!("textarea")
-            | local_name!("select")
-            | local_name!("button")
-            | local_name!("svg")
-            | local_name!("iframe")
-            | local_name!("noembed")
-            | local_name!("object")
-            | local_name!("canvas")
-            | local_name!("audio")
-            | local_name!("video")
-            | local_name!("math")
-    )
-}
-
-fn is_block(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("address")
-            | local_name!("article")
-            | local_name!("aside")
-            | local_name!("blockquote")
-            | local_name!("caption")
-            | local_name!("center")
-            | local_name!("dd")
-            | local_name!("details")
-            | local_name!("dir")
-            | local_name!("div")
-            | local_name!("dl")
-            | local_name!("dt")
-            | local_name!("fieldset")
-            | local_name!("figcaption")
-            | local_name!("figure")
-            | local_name!("footer")
-            | local_name!("h1")
-            | local_name!("h2")
-            | local_name!("h3")
-            | local_name!("h4")
-            | local_name!("h5")
-            | local_name!("h6")
-            | local_name!("header")
-            | local_name!("hgroup")
-            | local_name!("legend")
-            | local_name!("li")
-            | local_name!("main")
-            | local_name!("menu")
-            | local_name!("nav")
-            | local_name!("noscript")
-            | local_name!("ol")
-            | local_name!("p")
-            | local_name!("pre")
-            | local_name!("section")
-            | local_name!("summary")
-            | local_name!("table")
-            | local_name!("tbody")
-            | local_name!("td")
-            | local_name!("tfoot")
-            | local_name!("th")
-            | local_name!("thead")
-            | local_name!("tr")
-            | local_name!("ul")
-    )
 }

@@ -6,7 +6,9 @@ mod document;
 mod hanzi;
 mod hint;
 mod language;
+mod links;
 mod markup;
+mod names;
 mod outlinks;
 mod robots;
 

@@ -87,7 +87,7 @@ fn check(parsed: &Parsed) {
         assert!(link.anchor.end <= document.pieces.len());
         assert_eq!(link.region, document.blocks[link.block].region);
     }
-    assert!(document.links.len() <= markup::LINKS && document.text.len() <= markup::TEXT + parsed.title.len());
+    assert!(document.links.len() <= links::LINKS && document.text.len() <= markup::TEXT + parsed.title.len());
     assert_eq!(parsed.text.is_empty(), parsed.defects.iter().any(|d| matches!(d, Defect::NoContent | Defect::NotText)));
     if !parsed.title.is_empty() {
         let title: String = document.blocks[0].pieces.clone().map(|piece| document.piece(piece)).collect();
@@ -157,6 +157,13 @@ fn page_of_links_has_content() {
     // And where all calls itself navigation, there is nothing else to show.
     let parsed = html("<nav><a href=/a>第一</a><a href=/b>第二</a></nav>");
     assert_eq!(parsed.text, "第一第二");
+}
+
+#[test]
+fn an_article_beside_a_long_list_is_told_from_it() {
+    let items: String = (0..80).map(|n| format!("<li><a href=/p/{n}>第{n}篇文章有一个很长的标题</a></li>")).collect();
+    let parsed = html(&format!("<div><div><p>{LONG}</p><p>短的一段。</p></div><ul>{items}</ul></div>"));
+    assert_eq!(parsed.text, format!("{LONG}\n短的一段。"));
 }
 
 #[test]

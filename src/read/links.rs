@@ -1,0 +1,179 @@
+//! The links of a page while it is read: anchors, areas, frames, and those of the head.
+//! Apart from the rest of the builder because links have rules of their own: where they lead, what they say when they
+//! show no text, when they end.
+
+use encoding_rs::UTF_8;
+use html5ever::local_name;
+use html5ever::tokenizer::Tag;
+
+use super::document::{DocumentLink, Piece};
+use super::markup::{Builder, TEXT, attribute, fold_into};
+use crate::model::{CrawlUrl, Region};
+
+/// Links read of one page.
+pub(super) const LINKS: usize = 5_000;
+
+/// A link whose end tag has not come.
+pub(super) struct OpenLink {
+    /// None where it leads nowhere that can be fetched; its text is a link's all the same.
+    pub(super) url: Option<CrawlUrl>,
+    pub(super) nofollow: bool,
+    /// First piece of the anchor.
+    pub(super) first: usize,
+    /// Block of its first text.
+    pub(super) block: Option<usize>,
+    /// Its own `title`, then what its images say.
+    pub(super) title: String,
+    pub(super) alt: String,
+    /// Length of the stack outside it.
+    pub(super) depth: usize,
+}
+
+impl Builder {
+    pub(super) fn resolve(&self, reference: &str) -> Option<CrawlUrl> {
+        let reference = reference.trim_matches(|c: char| c <= ' ');
+        if reference.is_empty() || reference.starts_with('#') {
+            return None;
+        }
+        if self.encoding == UTF_8 || reference.is_ascii() {
+            return self.base.join(reference).ok();
+        }
+        // Browsers write the query in the page's charset (WHATWG URL, query state).
+        let Some((path, query)) = reference.split_once('?') else {
+            return self.base.join(reference).ok();
+        };
+        let (bytes, _, _) = self.encoding.encode(query);
+        let mut escaped = format!("{path}?");
+        for &byte in bytes.iter() {
+            if byte.is_ascii() {
+                escaped.push(char::from(byte));
+            } else {
+                escaped.push_str(&format!("%{byte:02X}"));
+            }
+        }
+        self.base.join(&escaped).ok()
+    }
+
+    pub(super) fn start_link(&mut self, tag: &Tag) {
+        let Some(href) = attribute(tag, &local_name!("href")) else { return };
+        self.in_piece = false;
+        let url = if self.has_room() { self.resolve(href) } else { None };
+        let rel = attribute(tag, &local_name!("rel")).unwrap_or_default();
+        self.link = Some(OpenLink {
+            url,
+            nofollow: refuses(rel),
+            first: self.markup.document.pieces.len(),
+            block: None,
+            title: attribute(tag, &local_name!("title")).unwrap_or_default().to_owned(),
+            alt: String::new(),
+            depth: self.stack.len().saturating_sub(1),
+        });
+    }
+
+    pub(super) fn has_room(&mut self) -> bool {
+        let room = self.markup.document.links.len() < LINKS;
+        self.markup.cut |= !room;
+        room
+    }
+
+    pub(super) fn end_link(&mut self) {
+        let Some(link) = self.link.take() else { return };
+        self.in_piece = false;
+        let Some(url) = link.url else { return };
+        let pieces = &self.markup.document.pieces;
+        let shown = pieces.get(link.first..).unwrap_or_default();
+        let cut_off = shown.last().is_some_and(|piece| {
+            let text = &self.markup.document.text[piece.text.clone()];
+            text.ends_with('…') || text.ends_with("...")
+        });
+        let block = link.block.unwrap_or_else(|| self.open_block());
+        if link.first == self.markup.document.pieces.len() {
+            self.hide(if link.alt.trim().is_empty() { &link.title } else { &link.alt });
+        } else if cut_off && self.block == Some(block) {
+            self.hide(&link.title);
+        }
+        let anchor = link.first..self.markup.document.pieces.len();
+        self.markup.document.links.push(DocumentLink {
+            url,
+            anchor,
+            block,
+            region: Region::Content,
+            nofollow: link.nofollow,
+        });
+    }
+
+    /// Adds text that is not shown to the current block.
+    pub(super) fn hide(&mut self, text: &str) {
+        let mut folded = String::new();
+        fold_into(&mut folded, text);
+        let block = self.open_block();
+        let document = &mut self.markup.document;
+        if folded.is_empty() || document.text.len() + folded.len() > TEXT {
+            return;
+        }
+        let start = document.text.len();
+        document.text.push_str(&folded);
+        document.pieces.push(Piece { text: start..start + folded.len(), hidden: true });
+        document.blocks[block].pieces.end = document.pieces.len();
+        self.in_piece = false;
+    }
+
+    /// A link without an end tag and without text of its own.
+    pub(super) fn lone_link(&mut self, reference: &str, nofollow: bool, text: &str) {
+        if !self.has_room() {
+            return;
+        }
+        let Some(url) = self.resolve(reference) else { return };
+        let block = self.open_block();
+        let first = self.markup.document.pieces.len();
+        self.hide(text);
+        let anchor = first..self.markup.document.pieces.len();
+        self.markup.document.links.push(DocumentLink { url, anchor, block, region: Region::Content, nofollow });
+    }
+
+    pub(super) fn image(&mut self, tag: &Tag) {
+        if let Some(link) = &mut self.link {
+            let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
+            let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
+            if !said.is_empty() && link.alt.len() < 1_000 {
+                link.alt.push(' ');
+                link.alt.push_str(said);
+            }
+        }
+    }
+
+    pub(super) fn area(&mut self, tag: &Tag) {
+        if let Some(href) = attribute(tag, &local_name!("href")) {
+            let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
+            let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
+            self.lone_link(href, refuses(attribute(tag, &local_name!("rel")).unwrap_or_default()), said);
+        }
+    }
+
+    pub(super) fn frame(&mut self, tag: &Tag) {
+        if let Some(source) = attribute(tag, &local_name!("src")) {
+            self.lone_link(source, false, "");
+        }
+    }
+
+    pub(super) fn head_link(&mut self, tag: &Tag) {
+        let (Some(rel), Some(href)) = (attribute(tag, &local_name!("rel")), attribute(tag, &local_name!("href")))
+        else {
+            return;
+        };
+        for word in rel.split_ascii_whitespace() {
+            if word.eq_ignore_ascii_case("canonical") && self.markup.canonical.is_none() {
+                self.markup.canonical = self.resolve(href);
+            } else if word.eq_ignore_ascii_case("next") {
+                self.lone_link(href, refuses(rel), "");
+            }
+        }
+    }
+}
+
+/// Whether `rel` says that the link is not recommended.
+pub(super) fn refuses(rel: &str) -> bool {
+    ["nofollow", "ugc", "sponsored"]
+        .iter()
+        .any(|no| rel.split(|c: char| c.is_ascii_whitespace() || c == ',').any(|word| word.eq_ignore_ascii_case(no)))
+}
