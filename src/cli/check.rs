@@ -70,18 +70,18 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
             let url = parse(url)?;
             let robot = texting_robots::Robot::new(suidao::live::AGENT, &text)
                 .map_err(|error| error.context(format!("{} is no robots.txt", file.display())))?;
-            println!("{}", json!({ "url": url, "allowed": robot.allowed(url.as_str()), "crawl_delay": robot.delay }));
+            say!("{}", json!({ "url": url, "allowed": robot.allowed(url.as_str()), "crawl_delay": robot.delay }));
         }
         What::Url { url, config, sets } => {
             let config = Config::load(config.as_deref(), sets)?;
             let url = parse(url)?;
             let refusal = config.scope.refuses(&url);
-            println!(
+            say!(
                 "{}",
                 json!({ "url": url, "robots": url.robots(), "refused": refusal, "why": refusal.map(suidao::model::Refusal::why), "weight": url_weight(&url) })
             );
         }
-        What::Config { file, sets } => print!("{}", toml::to_string(&Config::load(file.as_deref(), sets)?)?),
+        What::Config { file, sets } => say!("{}", toml::to_string(&Config::load(file.as_deref(), sets)?)?.trim_end()),
     }
     Ok(Exit::Done)
 }
@@ -111,6 +111,6 @@ fn check_page(file: &Path, url: &str, lexicon: &Path) -> Result<()> {
         "noindex": page.noindex, "canonical": page.canonical, "defects": page.defects,
         "links": links.collect::<Vec<_>>(), "text": page.text,
     });
-    println!("{}", serde_json::to_string_pretty(&shown)?);
+    say!("{}", serde_json::to_string_pretty(&shown)?);
     Ok(())
 }

@@ -108,7 +108,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
         Ok(writeln!(out)?)
     })?;
     if args.json {
-        println!("{}", json!({ "summary": summary }));
+        say!("{}", json!({ "summary": summary }));
     }
     if !voice.quiet {
         eprintln!("{}", in_words(&job, &report));
@@ -157,17 +157,17 @@ fn dry_run(
     directory: &CrawlDirectory,
 ) -> Result<Exit> {
     let lexicon = topic.lexicon();
-    println!("# topic {} ({} terms, {})", lexicon.name, lexicon.terms.len(), args.lexicon.display());
+    say!("# topic {} ({} terms, {})", lexicon.name, lexicon.terms.len(), args.lexicon.display());
     for seed in seeds {
         match config.scope.refuses(seed) {
-            None => println!("# seed {seed}"),
-            Some(reason) => println!("# seed {seed} would be refused: {}", reason.why()),
+            None => say!("# seed {seed}"),
+            Some(reason) => say!("# seed {seed} would be refused: {}", reason.why()),
         }
     }
     let state = if directory.holds_crawl() { "goes on in" } else { "would begin in" };
-    println!("# strategy {}; the crawl {state} {}", config.strategy.label(), directory.root().display());
-    println!("# nothing was fetched; the configuration in force:\n");
-    print!("{}", toml::to_string(config).context("the configuration cannot be shown")?);
+    say!("# strategy {}; the crawl {state} {}", config.strategy.label(), directory.root().display());
+    say!("# nothing was fetched; the configuration in force:\n");
+    say!("{}", toml::to_string(config).context("the configuration cannot be shown")?.trim_end());
     Ok(Exit::Done)
 }
 

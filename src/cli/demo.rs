@@ -92,9 +92,9 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         let (relevant, islands) = truth(&world, &store)?;
         rows.push(Row { strategy: name, report, relevant, islands });
     }
-    print!("{}", table(&rows, world.islands()));
+    say!("{}", table(&rows, world.islands()).trim_end());
     if let Some(kept) = kept {
-        println!("\nThe crawls and their exports (*.jsonl.gz) are in {}.", kept.display());
+        say!("\nThe crawls and their exports (*.jsonl.gz) are in {}.", kept.display());
     }
     Ok(Exit::Done)
 }

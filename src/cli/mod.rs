@@ -1,6 +1,12 @@
 //! The command line: one file a verb. What is typed becomes what is meant here; exit codes are decided here and
 //! nowhere else: 0 done, 1 stopped before its goal, 2 wrong usage, configuration or input, 130 interrupted.
 
+/// Writes a line to the standard output. Where its reader went away the verb ends with that error, which is none to the
+/// user ([`is_broken_pipe`]); `println!` would panic.
+macro_rules! say {
+    ($($word:tt)*) => { std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($word)*)))? };
+}
+
 mod check;
 mod crawl;
 mod demo;

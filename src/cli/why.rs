@@ -40,9 +40,9 @@ pub fn run(args: &WhyArgs) -> Result<Exit> {
         bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());
     };
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&story.as_json(&url))?);
+        say!("{}", serde_json::to_string_pretty(&story.as_json(&url))?);
     } else {
-        print!("{}", story.in_words(&url)?);
+        say!("{}", story.in_words(&url)?.trim_end());
     }
     Ok(Exit::Done)
 }

@@ -343,9 +343,14 @@ impl Crawl {
         if url.is_https() == https { None } else { url.under(https) }
     }
 
+    /// A place like this, before all its equals: what a URL gives on whose turn it was.
+    fn ahead(place: Place) -> Place {
+        Place { priority: crate::model::Priority::new(place.priority.get().next_up()), ..place }
+    }
+
     /// A URL that was queued before its host's scheme was known gives its place to the same under that scheme.
     fn move_home(&mut self, id: UrlId, home: &CrawlUrl, now: Millis) {
-        let place = self.urls.get(id).place();
+        let place = Self::ahead(self.urls.get(id).place());
         let mut events = std::mem::take(&mut self.pending);
         let to = self.number(&mut events, home, Origin::Redirect(id), "", now);
         let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
@@ -541,7 +546,7 @@ impl Crawl {
         let home = self.at_home(to);
         let to = home.as_ref().unwrap_or(to);
         let known = self.urls.get(id);
-        let (place, redirects) = (known.place(), known.redirects() + 1);
+        let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
         let link = if redirects > self.conditions.limits.redirects.min(15) {
             self.skip(events, to, Some(id), Refusal::Redirects, now);
             None

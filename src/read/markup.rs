@@ -230,7 +230,7 @@ impl Builder {
         if tag.self_closing && self.inside(&local_name!("svg")) {
             return None;
         }
-        if is_skipped(&tag.name) || !self.lenient && (tag.name == local_name!("noscript") || hint::is_hidden(tag)) {
+        if is_skipped(&tag.name) || !self.lenient && tag.name == local_name!("noscript") {
             self.skip = Some(self.stack.len());
             self.push(tag.name.clone(), self.element(), false);
             return raw;
@@ -246,13 +246,15 @@ impl Builder {
             self.imply_ends(&tag.name);
             self.end_block();
         }
-        let hint = hint::of(tag);
+        // What scripts show on a click is no content, but its links are as good as any.
+        let hidden = hint::is_hidden(tag);
+        let hint = if hidden { Hint::Furniture } else { hint::of(tag) };
         if hint == Hint::Hidden {
             self.skip = Some(self.stack.len());
         }
         // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
         let mut element = self.element();
-        if block && self.markup.elements.len() < ELEMENTS {
+        if (block || hidden) && self.markup.elements.len() < ELEMENTS {
             self.markup.elements.push(Element { parent: element, hint });
             element = (self.markup.elements.len() - 1) as u32;
         }

@@ -113,7 +113,7 @@ fn blog_post_with_sidebar() {
     assert_eq!(beside, ["/", "/", "/archives/", "/about/", "/2020/a/", "/2020/b/", "/2020/c/", "/2020/d/"]);
     let refused: Vec<_> = parsed.document.links.iter().filter(|l| l.nofollow).map(|l| l.url.path()).collect();
     assert_eq!(refused, ["/2020/d/"]);
-    assert!(!parsed.document.text.contains("不应该出现") && !parsed.document.text.contains("隐藏"));
+    assert!(!parsed.document.text.contains("不应该出现") && !parsed.text.contains("隐藏"));
 }
 
 #[test]
@@ -337,4 +337,15 @@ proptest! {
     fn any_mixture_of_markup_can_be_read(body in fragments()) {
         check(&parse(&fetched(Some("text/html"), &body)));
     }
+}
+
+#[test]
+fn hidden_menus_keep_their_links_and_lose_their_text() {
+    let page = html(
+        "<body><ul style='display:none'><li><a href=/tech>技术栈</a></ul><div hidden><a href=/more>更多</a></div>
+         <p>正文在这里，足够长的一段话，说的是隧道。</p>",
+    );
+    let links: Vec<_> = page.document.links.iter().map(|link| (link.url.path(), link.region)).collect();
+    assert_eq!(links, [("/tech", Region::Navigation), ("/more", Region::Navigation)]);
+    assert_eq!(page.text, "正文在这里，足够长的一段话，说的是隧道。");
 }
