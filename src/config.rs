@@ -115,6 +115,19 @@ impl Config {
         Ok(config)
     }
 
+    /// The configuration as it may be shown and kept: without the password of a proxy.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        if let Some(proxy) = &mut shown.fetch.proxy
+            && let Some((head, host)) = proxy.rsplit_once('@')
+        {
+            let scheme = head.split_once("://").map_or("", |(scheme, _)| scheme);
+            *proxy = format!("{scheme}://***@{host}");
+        }
+        shown
+    }
+
     /// Checks the ranges.
     ///
     /// # Errors
@@ -223,6 +236,12 @@ mod tests {
             let error = load(text, sets).unwrap_err();
             assert!(error.contains(told), "{text} {sets:?}: {error}");
         }
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let config = load("[fetch]\nproxy = 'http://me:secret@proxy.cn:3128'", &[]).unwrap();
+        assert_eq!(config.shown().fetch.proxy.as_deref(), Some("http://***@proxy.cn:3128"));
     }
 
     #[test]

@@ -167,7 +167,7 @@ fn dry_run(
     let state = if directory.holds_crawl() { "goes on in" } else { "would begin in" };
     say!("# strategy {}; the crawl {state} {}", config.strategy.label(), directory.root().display());
     say!("# nothing was fetched; the configuration in force:\n");
-    say!("{}", toml::to_string(config).context("the configuration cannot be shown")?.trim_end());
+    say!("{}", toml::to_string(&config.shown()).context("the configuration cannot be shown")?.trim_end());
     Ok(Exit::Done)
 }
 
@@ -192,7 +192,7 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
         "hosts_visited": progress.hosts_visited,
         "hosts_relevant": progress.hosts_relevant,
         "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed },
-        "config": job.config,
+        "config": job.config.shown(),
     })
 }
 

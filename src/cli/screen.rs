@@ -35,7 +35,7 @@ impl Screen {
         let bar = (terminal && !voice.quiet && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
             let style = match limit {
-                Some(_) => "{wide_bar:.cyan/dim} {pos}/{len} pages  {msg}",
+                Some(_) => "{bar:24.cyan/dim} {pos}/{len} pages  {msg}",
                 None => "{spinner:.cyan} {pos} pages  {msg}",
             };
             bar.set_style(ProgressStyle::with_template(style).expect("the template is well formed"));

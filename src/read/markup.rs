@@ -64,6 +64,8 @@ pub(super) struct Markup {
     /// One for each block.
     pub(super) settings: Vec<Setting>,
     pub(super) title: String,
+    /// What the page calls itself when shared (`og:title`): stands in for a missing title.
+    pub(super) declared_title: String,
     /// `lang` of the root element.
     pub(super) lang: Option<String>,
     pub(super) canonical: Option<CrawlUrl>,
@@ -154,6 +156,7 @@ impl Builder {
             elements: vec![Element { parent: 0, hint: Hint::None }],
             settings: Vec::new(),
             title: String::new(),
+            declared_title: String::new(),
             lang: None,
             canonical: None,
             robots: Robots::default(),
@@ -492,6 +495,10 @@ impl Builder {
             if name.trim().eq_ignore_ascii_case("robots") {
                 self.markup.robots.read(content);
             }
+        } else if self.markup.declared_title.is_empty()
+            && tag.attrs.iter().any(|attribute| &*attribute.name.local == "property" && &*attribute.value == "og:title")
+        {
+            fold_into(&mut self.markup.declared_title, content);
         } else if attribute(tag, &local_name!("http-equiv")).is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
             && let Some((_, target)) = content.split_once([';', ','])
         {

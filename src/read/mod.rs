@@ -107,6 +107,9 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         (parsed.noindex, parsed.nofollow) = (markup.robots.noindex, markup.robots.nofollow);
         parsed.canonical = markup.canonical.filter(|canonical| *canonical != fetched.url);
         parsed.document = markup.document;
+        if markup.title.is_empty() {
+            markup.title = markup.declared_title;
+        }
         parsed.document.put_title(&markup.title);
         parsed.title = markup.title;
         lang = markup.lang;

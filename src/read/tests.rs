@@ -349,3 +349,9 @@ fn hidden_menus_keep_their_links_and_lose_their_text() {
     assert_eq!(links, [("/tech", Region::Navigation), ("/more", Region::Navigation)]);
     assert_eq!(page.text, "正文在这里，足够长的一段话，说的是隧道。");
 }
+
+#[test]
+fn a_missing_title_is_taken_from_what_the_page_declares() {
+    assert_eq!(html("<meta property='og:title' content=' 隧道  爬虫 '><p>正文</p>").title, "隧道 爬虫");
+    assert_eq!(html("<title>标题</title><meta property='og:title' content='别的'><p>正文</p>").title, "标题");
+}
