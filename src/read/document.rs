@@ -64,4 +64,65 @@ impl Document {
         let blocks = self.blocks.iter().filter(|block| block.region == Region::Content);
         blocks.flat_map(|block| block.pieces.clone()).filter(|&piece| !self.pieces[piece].hidden)
     }
+
+    /// Puts the title before all else, as block 0; does nothing if it is empty.
+    pub(super) fn put_title(&mut self, title: &str) {
+        if title.is_empty() {
+            return;
+        }
+        self.text.insert_str(0, title);
+        for piece in &mut self.pieces {
+            piece.text = piece.text.start + title.len()..piece.text.end + title.len();
+        }
+        self.pieces.insert(0, Piece { text: 0..title.len(), hidden: false });
+        for block in &mut self.blocks {
+            block.pieces = block.pieces.start + 1..block.pieces.end + 1;
+        }
+        self.blocks.insert(0, Block { pieces: 0..1, region: Region::Content });
+        for link in &mut self.links {
+            link.anchor = link.anchor.start + 1..link.anchor.end + 1;
+            link.block += 1;
+        }
+    }
+
+    /// The shown text of the main content's blocks, each on its line; `title`, if any, is block 0 and left out, and
+    /// so is a heading that only says the title, or its part, again.
+    pub(super) fn main_text(&self, title: &str) -> String {
+        let mut text = String::with_capacity(self.text.len());
+        let mut headings = 3;
+        for block in self.blocks.iter().skip(usize::from(!title.is_empty())) {
+            if block.region != Region::Content {
+                continue;
+            }
+            let start = text.len();
+            for piece in block.pieces.clone().filter(|&piece| !self.pieces[piece].hidden) {
+                text.push_str(self.piece(piece));
+            }
+            text.truncate(text.trim_end().len().max(start));
+            if text.len() == start {
+                continue;
+            }
+            if headings > 0 {
+                headings -= 1;
+                if is_part_of_title(title, &text[start..]) {
+                    text.truncate(start);
+                    continue;
+                }
+            }
+            text.push('\n');
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+}
+
+/// Whether `text` is the title, or what stands in it before or after a separator (`Article | Site`).
+fn is_part_of_title(title: &str, text: &str) -> bool {
+    let separates =
+        |c: char| matches!(c, '|' | '-' | '_' | '–' | '—' | '·' | '»' | '«' | ':' | '：' | '｜' | ' ' | ',');
+    match (title.strip_prefix(text), title.strip_suffix(text)) {
+        (Some(rest), _) => rest.is_empty() || rest.starts_with(separates) && text.chars().count() > 3,
+        (_, Some(rest)) => rest.ends_with(separates) && text.chars().count() > 3,
+        _ => false,
+    }
 }

@@ -1,0 +1,471 @@
+//! From bytes to text. Declarations lie and detectors guess, so neither is believed alone: what decides is how much
+//! like written language the bytes read under each candidate. Apart because it knows nothing of HTML but `<meta`.
+//!
+//! Errors alone decide nothing among the Chinese charsets: every Big5 page decodes as GB18030 without one, and many
+//! GB2312 pages as Big5. Rightly decoded Chinese is 70 % frequent characters, wrongly decoded 10 to 20 %.
+
+use std::borrow::Cow;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{
+    BIG5, DecoderResult, Encoding, GB18030, GBK, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
+};
+
+use super::hanzi::is_frequent;
+use crate::model::Defect;
+
+/// How many bytes, from the first that is not ASCII, the decision is made on.
+const SAMPLE: usize = 64 << 10;
+/// How many bytes are searched for a declaration.
+const PRESCAN: usize = 16 << 10;
+/// Mean [`reading`] per character from which text certainly is Chinese rightly decoded: 6 where all characters are
+/// frequent; wrongly decoded text stays below 2.
+const CONVINCING: f32 = 2.5;
+/// Fewer characters than this prove nothing against a declaration.
+const FEW: u32 = 4;
+
+/// A body as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded<'a> {
+    /// The text, without byte order mark; borrowed if the body was UTF-8.
+    pub text: Cow<'a, str>,
+    /// The WHATWG name of the charset used. GB2312 is `GBK`, as there.
+    pub charset: &'static str,
+    /// [`Defect::WrongCharset`], [`Defect::BrokenBytes`], or nothing.
+    pub defects: Vec<Defect>,
+}
+
+/// Decodes `body`. `content_type` is the header field of that name, if there was one.
+#[must_use]
+pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
+    let label = content_type.and_then(|value| charset_of(value.as_bytes())).or_else(|| declaration(body));
+    let declared =
+        label.as_deref().and_then(|label| Encoding::for_label(label.as_bytes())).filter(|&known| known != REPLACEMENT);
+    let (encoding, start) = match Encoding::for_bom(body) {
+        Some(found) => found,
+        None => (decide(body, declared), 0),
+    };
+    let mut defects = Vec::new();
+    if let (Some(label), Some(declared)) = (label, declared)
+        && family(declared) != family(encoding)
+    {
+        defects.push(Defect::WrongCharset { declared: label });
+    }
+    let (text, broken) = decode_counting(encoding, &body[start..]);
+    if broken > 0 {
+        defects.push(Defect::BrokenBytes(broken));
+    }
+    Decoded { text, charset: encoding.name(), defects }
+}
+
+/// GB2312, GBK and GB18030 are one to a decoder; no page in ASCII tells UTF-8 from Latin.
+fn family(encoding: &'static Encoding) -> &'static Encoding {
+    if encoding == GBK { GB18030 } else { encoding }
+}
+
+fn decide(body: &[u8], declared: Option<&'static Encoding>) -> &'static Encoding {
+    match body {
+        [b'<', 0, ..] => return UTF_16LE,
+        [0, b'<', ..] => return UTF_16BE,
+        _ => {}
+    }
+    let declared = declared.filter(|&encoding| encoding != UTF_16LE && encoding != UTF_16BE);
+    let Some(first) = body.iter().position(|byte| !byte.is_ascii()) else {
+        return declared.unwrap_or(UTF_8);
+    };
+    if declared == Some(ISO_2022_JP) {
+        return ISO_2022_JP;
+    }
+    // The first byte that is not ASCII begins a character in every charset left.
+    let (sample, last) = match body.get(first..first + SAMPLE) {
+        Some(part) => (part, false),
+        None => (&body[first..], true),
+    };
+    let utf8 = utf8_shape(sample, last);
+    let gb = reading(GB18030, sample, last);
+    // Two bytes of GBK may pass for a Latin or Greek letter of UTF-8; three in a row that fit do not come by chance.
+    if utf8.long > 4 * utf8.errors {
+        return UTF_8;
+    }
+    if utf8.errors == 0 && !(declared.is_some_and(is_chinese) && gb.mean() > CONVINCING) {
+        return UTF_8;
+    }
+    let big5 = reading(BIG5, sample, last);
+    let (chinese, best) = if big5.mean() > gb.mean() { (BIG5, big5) } else { (GBK, gb) };
+    if let Some(declared) = declared.filter(|&declared| is_chinese(declared)) {
+        let own = if family(declared) == GB18030 { gb } else { big5 };
+        if best.characters < FEW || own.mean() >= best.mean() || own.mean() > CONVINCING && own.errors == 0 {
+            return declared;
+        }
+        return if best.mean() > CONVINCING { chinese } else { guess(sample, last) };
+    }
+    if best.mean() > CONVINCING && best.characters >= FEW {
+        return if chinese == GBK && declared.is_none() && has_four_bytes(sample) { GB18030 } else { chinese };
+    }
+    let whole = utf8.short + utf8.long;
+    match declared {
+        // Latin text in UTF-8 with stray bytes in it.
+        _ if whole > 4 * utf8.errors => UTF_8,
+        Some(declared) if declared == UTF_8 && whole >= utf8.errors => UTF_8,
+        Some(declared) if declared != UTF_8 && reading(declared, sample, last).is_clean() => declared,
+        _ => {
+            let guess = guess(sample, last);
+            // Latin-1 fits everything, so it is no better than what the page says of itself.
+            if guess == WINDOWS_1252 { declared.filter(|&other| other != UTF_8).unwrap_or(guess) } else { guess }
+        }
+    }
+}
+
+fn is_chinese(encoding: &'static Encoding) -> bool {
+    family(encoding) == GB18030 || encoding == BIG5
+}
+
+fn guess(sample: &[u8], last: bool) -> &'static Encoding {
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(sample, last);
+    detector.guess(None, Utf8Detection::Allow)
+}
+
+/// How UTF-8 a sample looks.
+struct Utf8Shape {
+    /// Whole sequences of two bytes.
+    short: u32,
+    /// Whole sequences of three or four bytes.
+    long: u32,
+    errors: u32,
+}
+
+fn utf8_shape(sample: &[u8], last: bool) -> Utf8Shape {
+    let mut shape = Utf8Shape { short: 0, long: 0, errors: 0 };
+    let mut rest = sample;
+    loop {
+        let (whole, error) = match std::str::from_utf8(rest) {
+            Ok(text) => (text, None),
+            Err(error) => {
+                let whole = std::str::from_utf8(&rest[..error.valid_up_to()]).unwrap_or_default();
+                // No length: the sample ends inside a sequence, which is an error only if the body ends there too.
+                (whole, error.error_len().or(last.then_some(rest.len() - whole.len())))
+            }
+        };
+        for byte in whole.bytes() {
+            shape.short += u32::from((0xC2..0xE0).contains(&byte));
+            shape.long += u32::from(byte >= 0xE0);
+        }
+        let Some(length) = error else { return shape };
+        shape.errors += 1;
+        rest = &rest[whole.len() + length..];
+    }
+}
+
+/// Four-byte characters are in GB18030 and not in GBK.
+fn has_four_bytes(sample: &[u8]) -> bool {
+    sample.windows(4).any(|four| matches!(four, [0x81..=0xFE, b'0'..=b'9', 0x81..=0xFE, b'0'..=b'9']))
+}
+
+/// How a sample reads under one charset.
+#[derive(Clone, Copy)]
+struct Reading {
+    characters: u32,
+    points: i32,
+    errors: u32,
+}
+
+impl Reading {
+    /// Points per character, errors counted as characters.
+    fn mean(self) -> f32 {
+        self.points as f32 / (self.characters + self.errors).max(1) as f32
+    }
+
+    fn is_clean(self) -> bool {
+        self.errors * 20 <= self.characters
+    }
+}
+
+/// Decodes and judges the characters that are not ASCII.
+fn reading(encoding: &'static Encoding, sample: &[u8], last: bool) -> Reading {
+    let mut reading = Reading { characters: 0, points: 0, errors: 0 };
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut buffer = [0_u8; 8 << 10];
+    let mut at = 0;
+    loop {
+        let (result, read, written) = decoder.decode_to_utf8_without_replacement(&sample[at..], &mut buffer, last);
+        at += read;
+        for c in std::str::from_utf8(&buffer[..written]).unwrap_or_default().chars() {
+            if !c.is_ascii() {
+                reading.characters += 1;
+                reading.points += points(c);
+            }
+        }
+        match result {
+            DecoderResult::InputEmpty => return reading,
+            DecoderResult::OutputFull => {}
+            DecoderResult::Malformed(..) => {
+                reading.errors += 1;
+                reading.points -= 10;
+            }
+        }
+    }
+}
+
+/// What a character says for the text being Chinese rightly decoded.
+fn points(c: char) -> i32 {
+    match c {
+        _ if is_frequent(c) => 6,
+        '，' | '。' | '、' | '：' | '；' | '？' | '！' | '“' | '”' | '《' | '》' | '「' | '」' | '（' | '）' | '　' => {
+            5
+        }
+        '·' | '—' | '…' | '‘' | '’' | '【' | '】' | '『' | '』' | '～' | '０'..='９' | '|' => 3,
+        '\u{4E00}'..='\u{9FFF}' => 0,
+        'ぁ'..='ヿ' | '①'..='⓿' | 'ａ'..='ｚ' | 'Ａ'..='Ｚ' | '■'..='◿' | '★' | '☆' | '←'..='↓' | '─'..='╿' => {
+            0
+        }
+        // Private use, rare ideographs, Cyrillic, Greek, control characters: what wrong decoding turns up.
+        _ => -6,
+    }
+}
+
+/// Decodes all, replacing what does not decode, and counts how often that was.
+fn decode_counting<'a>(encoding: &'static Encoding, body: &'a [u8]) -> (Cow<'a, str>, u32) {
+    if encoding == UTF_8
+        && let Ok(text) = std::str::from_utf8(body)
+    {
+        return (Cow::Borrowed(text), 0);
+    }
+    let mut decoder = encoding.new_decoder_without_bom_handling();
+    let mut text =
+        String::with_capacity(decoder.max_utf8_buffer_length(body.len()).unwrap_or(0).min(2 * body.len() + 64));
+    let mut broken = 0;
+    let mut at = 0;
+    loop {
+        let (result, read) = decoder.decode_to_string_without_replacement(&body[at..], &mut text, true);
+        at += read;
+        match result {
+            DecoderResult::InputEmpty => return (Cow::Owned(text), broken),
+            DecoderResult::OutputFull => text.reserve((body.len() - at).max(64)),
+            DecoderResult::Malformed(..) => {
+                broken += 1;
+                if text.len() + 3 > text.capacity() {
+                    text.reserve((body.len() - at).max(64));
+                }
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+    }
+}
+
+/// What the page itself says: the XML declaration, or the first `<meta` with a charset.
+fn declaration(body: &[u8]) -> Option<String> {
+    let mut rest = &body[..body.len().min(PRESCAN)];
+    if let Some(xml) = rest.trim_ascii_start().strip_prefix(b"<?xml") {
+        let end = find(xml, b"?>").unwrap_or(xml.len());
+        if let Some(label) = value_after(&xml[..end], b"encoding") {
+            return Some(label);
+        }
+    }
+    while let Some(open) = rest.iter().position(|&byte| byte == b'<') {
+        rest = &rest[open + 1..];
+        if rest.starts_with(b"!--") {
+            rest = &rest[find(rest, b"-->")?..];
+        } else if rest.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"meta")) {
+            let tag = &rest[..rest.iter().position(|&byte| byte == b'>').unwrap_or(rest.len())];
+            let lower = tag.to_ascii_lowercase();
+            let bare = find(&lower, b"charset").is_some_and(|at| matches!(lower[at - 1], b' ' | b'\t'..=b'\r' | b'/'));
+            if (bare || find(&lower, b"http-equiv").is_some())
+                && let Some(label) = charset_of(tag)
+            {
+                return Some(label);
+            }
+        }
+    }
+    None
+}
+
+/// The label after `charset=`.
+fn charset_of(text: &[u8]) -> Option<String> {
+    value_after(text, b"charset")
+}
+
+/// The value after `name =`, quoted or not, in lower case.
+fn value_after(text: &[u8], name: &[u8]) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let mut rest = lower.as_slice();
+    while let Some(at) = find(rest, name) {
+        rest = &rest[at + name.len()..];
+        if let Some(value) = rest.trim_ascii_start().strip_prefix(b"=") {
+            let value = value.trim_ascii_start();
+            let value = value.strip_prefix(b"\"").or_else(|| value.strip_prefix(b"'")).unwrap_or(value);
+            let end = value
+                .iter()
+                .position(|byte| !(byte.is_ascii_alphanumeric() || b"-_.:".contains(byte)))
+                .unwrap_or(value.len());
+            return (end > 0).then(|| String::from_utf8_lossy(&value[..end]).into_owned());
+        }
+    }
+    None
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIMPLIFIED: &str =
+        "昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力，最后红队以两分的优势获胜。";
+    const TRADITIONAL: &str =
+        "昨天下午，我們在學校的體育館裡看了一場籃球比賽。雙方的隊員都很努力，最後紅隊以兩分的優勢獲勝。";
+    const JAPANESE: &str = "昨日の午後、私たちは学校の体育館でバスケットボールの試合を見ました。とても面白かったです。";
+
+    fn encoded(encoding: &'static Encoding, declared: &str, text: &str) -> Vec<u8> {
+        let page = format!(
+            "<html><head><meta http-equiv='Content-Type' content='text/html; charset={declared}'></head>{text}"
+        );
+        encoding.encode(&page).0.into_owned()
+    }
+
+    fn lie(declared: &str) -> Vec<Defect> {
+        vec![Defect::WrongCharset { declared: declared.to_owned() }]
+    }
+
+    #[test]
+    fn bytes_win_over_any_declaration() {
+        for (encoding, name, text) in [
+            (GBK, "GBK", SIMPLIFIED),
+            (GBK, "GBK", TRADITIONAL),
+            (BIG5, "Big5", TRADITIONAL),
+            (UTF_8, "UTF-8", SIMPLIFIED),
+        ] {
+            for declared in ["gb2312", "big5", "utf-8", "iso-8859-1", "shift_jis", "nonsense"] {
+                let body = encoded(encoding, declared, text);
+                let decoded = decode(&body, None);
+                assert_eq!(decoded.charset, name, "declared {declared}");
+                assert!(decoded.text.contains(text), "declared {declared}");
+                let known = Encoding::for_label(declared.as_bytes());
+                let honest = known.is_none_or(|known| family(known) == family(encoding));
+                assert_eq!(decoded.defects, if honest { vec![] } else { lie(declared) }, "{name} as {declared}");
+            }
+        }
+    }
+
+    #[test]
+    fn header_goes_before_meta_and_bom_before_both() {
+        let body = encoded(WINDOWS_1252, "windows-1251", "caf\u{e9}");
+        assert!(decode(&body, Some("text/html;charset=\"ISO-8859-1\"")).text.ends_with("café"));
+        let body = [b"\xEF\xBB\xBF".as_slice(), SIMPLIFIED.as_bytes()].concat();
+        let decoded = decode(&body, Some("text/html; charset=gbk"));
+        assert_eq!((decoded.text.as_ref(), decoded.charset), (SIMPLIFIED, "UTF-8"));
+        assert_eq!(decoded.defects, lie("gbk"));
+        let wide: Vec<u8> = [0xFEFF].into_iter().chain(SIMPLIFIED.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        assert_eq!(decode(&wide, None).text, SIMPLIFIED);
+    }
+
+    #[test]
+    fn undeclared_pages_are_told_by_their_bytes() {
+        let (kana, _, _) = encoding_rs::SHIFT_JIS.encode(JAPANESE);
+        assert_eq!(decode(&kana, None).text, JAPANESE);
+        let (kana, _, _) = encoding_rs::EUC_JP.encode(JAPANESE);
+        assert_eq!(decode(&kana, None).text, JAPANESE);
+        assert_eq!(decode(&BIG5.encode(TRADITIONAL).0, None).charset, "Big5");
+        assert_eq!(decode(&GBK.encode(SIMPLIFIED).0, None).charset, "GBK");
+        assert_eq!(decode(&GB18030.encode(&format!("{SIMPLIFIED}𠮷㐂")).0, None).charset, "gb18030");
+        assert_eq!(decode(b"plain", None).charset, "UTF-8");
+        assert_eq!(decode("d\u{e9}j\u{e0} vu".as_bytes(), None).charset, "UTF-8");
+    }
+
+    #[test]
+    fn declarations_of_other_scripts_are_kept() {
+        let russian = "Вчера мы смотрели матч.";
+        let (body, _, _) = encoding_rs::WINDOWS_1251.encode(russian);
+        let decoded = decode(&body, Some("text/html; charset=windows-1251"));
+        assert_eq!((decoded.text.as_ref(), decoded.defects), (russian, vec![]));
+        let korean = "어제 오후에 우리는 학교 체육관에서 농구 경기를 보았습니다.";
+        let (body, _, _) = encoding_rs::EUC_KR.encode(korean);
+        let decoded = decode(&body, Some("text/html; charset=euc-kr"));
+        assert_eq!((decoded.text.as_ref(), decoded.defects), (korean, vec![]));
+    }
+
+    #[test]
+    fn a_few_broken_bytes_change_nothing_but_the_count() {
+        for (encoding, label, text) in
+            [(GBK, "gb2312", SIMPLIFIED), (BIG5, "big5", TRADITIONAL), (UTF_8, "utf-8", SIMPLIFIED)]
+        {
+            let mut body = encoded(encoding, label, text);
+            body.extend_from_slice(b"<p>\xFF\xFF</p>");
+            let decoded = decode(&body, None);
+            assert_eq!(family(Encoding::for_label(decoded.charset.as_bytes()).unwrap()), family(encoding));
+            assert_eq!(decoded.defects, [Defect::BrokenBytes(2)], "{label}");
+        }
+    }
+
+    #[test]
+    fn chinese_after_64_kib_of_ascii_and_cut_samples_count() {
+        let mut body = vec![b' '; SAMPLE];
+        body.extend_from_slice(&encoded(GBK, "utf-8", &SIMPLIFIED.repeat(700)));
+        let decoded = decode(&body, None);
+        assert_eq!(decoded.charset, "GBK");
+        assert!(decoded.text.ends_with(SIMPLIFIED));
+        for skew in 0..3 {
+            let body = format!("{}{}", "e".repeat(skew), SIMPLIFIED.repeat(700));
+            assert_eq!(decode(body.as_bytes(), Some("text/html; charset=gbk")).charset, "UTF-8");
+        }
+    }
+
+    #[test]
+    fn declarations_are_found_where_they_stand() {
+        for page in [
+            "<META HTTP-EQUIV=Content-Type CONTENT=\"text/html; CHARSET = Big5\">",
+            "<!-- <meta charset=utf-8> --><meta charset='big5'/>",
+            "<?xml version=\"1.0\" encoding=\"BIG5\"?><html>",
+            "<meta name=keywords content='charset=utf-8'><meta charset=big5>",
+        ] {
+            assert_eq!(declaration(page.as_bytes()).as_deref(), Some("big5"), "{page}");
+        }
+        assert_eq!(declaration(b"<meta charset=><p charset=big5><meta"), None);
+    }
+
+    /// The kept pages of real sites, 139 in all, are decoded with the right charset, and every lie is told.
+    ///
+    /// Two answers of the list are mistaken, and the right ones are demanded here: the `gbk-damaged` pages are German
+    /// (`das Schaf`, `Impressum`), declared UTF-8 and in UTF-8 throughout (76 and 106 letters such as `ä`), but for
+    /// one and three Latin-1 bytes in a comment and in `alt` texts. As GBK they would read `盲scot` for `Mäscot`.
+    #[test]
+    fn real_pages() {
+        let shared = std::env::var("SUIDAO_SHARED").unwrap_or_else(|_| "../shared".to_owned());
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(shared).join("charset");
+        let Ok(list) = std::fs::read_to_string(root.join("pages.tsv")) else {
+            println!("skipped: no {}", root.display());
+            return;
+        };
+        let mut wrong = Vec::new();
+        for line in list.lines().skip(1) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let (name, mut truth, mut lies, mut excerpt) = (fields[0], fields[3], fields[4] == "yes", fields[7]);
+            let mut broken = None;
+            match name {
+                "gbk-damaged/1.html" => (truth, lies, excerpt, broken) = ("utf-8", false, "Mäscot", Some(1)),
+                "gbk-damaged/2.html" => (truth, lies, excerpt, broken) = ("utf-8", false, "können", Some(3)),
+                _ => {}
+            }
+            let body = std::fs::read(root.join(name)).unwrap();
+            let decoded = decode(&body, None);
+            let expected = match truth {
+                "utf-8" => UTF_8,
+                "big5" => BIG5,
+                _ => GB18030,
+            };
+            let found = Encoding::for_label(decoded.charset.as_bytes()).map(family);
+            let told = decoded.defects.iter().any(|defect| matches!(defect, Defect::WrongCharset { .. }));
+            let first: String = excerpt.split([' ', '<']).find(|word| !word.is_ascii()).unwrap_or_default().to_owned();
+            let counted = broken.is_none_or(|count| decoded.defects.contains(&Defect::BrokenBytes(count)));
+            if !counted || found != Some(expected) || told != lies || !decoded.text.contains(first.as_str()) {
+                wrong.push(format!(
+                    "{name}: {truth}, lies {lies}; got {} {:?} {first}",
+                    decoded.charset, decoded.defects
+                ));
+            }
+        }
+        assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    }
+}

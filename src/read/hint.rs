@@ -1,0 +1,160 @@
+//! What an element says it is for: by its name, its role, and the words of its class and id.
+//! Apart because it is experience in the form of word lists; how much a hint is worth is decided in `content`.
+
+use html5ever::tokenizer::Tag;
+use html5ever::{LocalName, local_name};
+
+/// What an element says it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// Nothing.
+    None,
+    /// The page's main content.
+    Main,
+    /// A head: the page's, or, inside main content, an article's.
+    Header,
+    /// Navigation, sidebar, footer, related links, comments.
+    Furniture,
+    /// Not to be read: line numbers.
+    Hidden,
+}
+
+/// The hint of a start tag.
+pub(super) fn of(tag: &Tag) -> Hint {
+    let own = match tag.name {
+        local_name!("main") | local_name!("article") => return Hint::Main,
+        local_name!("nav") | local_name!("aside") | local_name!("footer") | local_name!("menu") => {
+            return Hint::Furniture;
+        }
+        local_name!("header") => Hint::Header,
+        // Themes say of these what the page is like, not what they are.
+        local_name!("html") | local_name!("body") => return Hint::None,
+        _ => Hint::None,
+    };
+    let mut hint = own;
+    for attribute in &tag.attrs {
+        let name = &attribute.name.local;
+        if *name == local_name!("role") {
+            match attribute.value.trim() {
+                "main" | "article" => return Hint::Main,
+                "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "menu" | "menubar" => {
+                    return Hint::Furniture;
+                }
+                _ => {}
+            }
+        } else if *name == local_name!("class") || *name == local_name!("id") {
+            hint = stronger(hint, of_names(&attribute.value));
+        }
+    }
+    hint
+}
+
+fn stronger(one: Hint, other: Hint) -> Hint {
+    let rank = |hint| match hint {
+        Hint::None => 0,
+        Hint::Header => 1,
+        Hint::Main => 2,
+        Hint::Furniture => 3,
+        Hint::Hidden => 4,
+    };
+    if rank(other) > rank(one) { other } else { one }
+}
+
+/// The hint of a class list or an id. Names are judged one by one: `post-nav` is navigation, `post` is main.
+fn of_names(names: &str) -> Hint {
+    let mut hint = Hint::None;
+    for name in names.split_ascii_whitespace().take(12) {
+        if name.len() <= 64 {
+            hint = stronger(hint, of_name(&name.to_ascii_lowercase()));
+        }
+    }
+    hint
+}
+
+fn of_name(name: &str) -> Hint {
+    match name {
+        "gutter" | "line-numbers" | "line-numbers-rows" | "lineno" | "linenos" | "linenodiv" | "code-gutter"
+        | "sr-only" | "screen-reader-text" | "visually-hidden" => return Hint::Hidden,
+        "content" | "main" | "post" | "article" | "entry" | "hentry" | "post-body" | "post-content" | "postcontent"
+        | "entry-content" | "article-content" | "article-body" | "articlebody" | "article_content" | "artibody"
+        | "main-content" | "maincontent" | "content-main" | "markdown-body" | "post-text" | "t_f" | "t_msgfont"
+        | "postmessage" | "blog_content" | "newscontent" | "news_content" | "zoom" | "endtext" | "artical" => {
+            return Hint::Main;
+        }
+        "hd" | "ft" | "nv" | "pt" | "um" | "foot" | "top_nav" | "tips" => {
+            return if matches!(name, "nv" | "pt" | "foot") { Hint::Furniture } else { Hint::None };
+        }
+        _ => {}
+    }
+    // What theme authors write about a whole page's layout says nothing of the element.
+    for state in ["has-", "no-", "with-", "without-", "is-", "js-", "sidebar-position", "layout", "use-", "col-", "wp-"]
+    {
+        if name.starts_with(state) {
+            return Hint::None;
+        }
+    }
+    let mut about_header = false;
+    let mut of_post = false;
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
+        if is_furniture(word) {
+            return Hint::Furniture;
+        }
+        about_header |= matches!(word, "header" | "head" | "masthead" | "banner" | "topbar");
+        of_post |= matches!(word, "post" | "article" | "entry" | "thread" | "topic");
+    }
+    if about_header && !of_post { Hint::Header } else { Hint::None }
+}
+
+fn is_furniture(word: &str) -> bool {
+    const PARTS: [&str; 16] = [
+        "sidebar",
+        "sidenav",
+        "breadcrumb",
+        "navbar",
+        "navigat",
+        "paginat",
+        "copyright",
+        "footer",
+        "related",
+        "comment",
+        "recommend",
+        "tagcloud",
+        "blogroll",
+        "friendlink",
+        "subnav",
+        "mainnav",
+    ];
+    match word {
+        "nav" | "menu" | "aside" | "side" | "crumb" | "crumbs" | "pager" | "paging" | "pagenav" | "toc" | "share"
+        | "sharing" | "social" | "widget" | "widgets" | "links" | "tags" | "disqus" | "gitalk" | "valine"
+        | "reward" | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
+        | "postnav" | "meta" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal"
+        | "cookie" | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
+        | "prevnext" | "skip" | "tooltip" | "drawer" => true,
+        _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
+    }
+}
+
+/// Whether an element is not shown, as far as its own tag says.
+pub(super) fn is_hidden(tag: &Tag) -> bool {
+    if tag.name == local_name!("body") || tag.name == local_name!("html") {
+        return false;
+    }
+    let hidden: LocalName = local_name!("hidden");
+    tag.attrs.iter().any(|attribute| {
+        let name = &attribute.name.local;
+        if *name == hidden {
+            return !attribute.value.eq_ignore_ascii_case("until-found");
+        }
+        *name == local_name!("style") && hides(&attribute.value)
+    })
+}
+
+fn hides(style: &str) -> bool {
+    style.split(';').filter_map(|rule| rule.split_once(':')).any(|(property, value)| {
+        let value = value.trim().trim_end_matches("!important").trim_end();
+        let property = property.trim();
+        property.eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none")
+            || property.eq_ignore_ascii_case("visibility") && value.eq_ignore_ascii_case("hidden")
+    })
+}

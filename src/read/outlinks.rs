@@ -1,0 +1,129 @@
+//! From the links of a document to the outlinks of a page: each URL once.
+//! Apart because it is the one step of reading that needs the scores.
+
+use rustc_hash::FxHashMap;
+
+use super::Parsed;
+use super::document::Document;
+use crate::model::{CrawlUrl, Outlink, Page, Region};
+use crate::topic::Scores;
+
+/// Characters of an anchor text that are kept.
+const ANCHOR: usize = 80;
+
+/// Puts a page together from what was read and how it was scored. `own_url` is left out of the outlinks. A URL that
+/// occurs several times takes evidence, relevance and anchor text of its best-scored link (the first of equals; its
+/// first with text where that one has none), counts as content if any of its links stands there, and as nofollow if
+/// all of them are.
+#[must_use]
+pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
+    let outlinks = outlinks(&parsed, &scores, own_url);
+    Page {
+        title: parsed.title,
+        text: parsed.text,
+        language: parsed.language,
+        charset: parsed.charset,
+        relevance: scores.relevance,
+        terms: scores.terms,
+        digest: parsed.digest,
+        outlinks,
+        noindex: parsed.noindex,
+        canonical: parsed.canonical,
+        defects: parsed.defects,
+    }
+}
+
+fn outlinks(parsed: &Parsed, scores: &Scores, own_url: &CrawlUrl) -> Vec<Outlink> {
+    let document = &parsed.document;
+    let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut outlinks: Vec<Outlink> = Vec::new();
+    for (link, &(evidence, relevance)) in document.links.iter().zip(&scores.links) {
+        if link.url == *own_url {
+            continue;
+        }
+        let nofollow = link.nofollow || parsed.nofollow;
+        let anchor = anchor(document, link.anchor.clone());
+        match places.get(link.url.as_str()) {
+            None => {
+                places.insert(link.url.as_str(), outlinks.len());
+                let (url, region) = (link.url.clone(), link.region);
+                outlinks.push(Outlink { url, anchor, evidence, relevance, region, nofollow });
+            }
+            Some(&place) => {
+                let known = &mut outlinks[place];
+                known.nofollow &= nofollow;
+                if link.region == Region::Content {
+                    known.region = Region::Content;
+                }
+                let better = relevance > known.relevance;
+                if better {
+                    (known.evidence, known.relevance) = (evidence, relevance);
+                }
+                if known.anchor.is_empty() || better && !anchor.is_empty() {
+                    known.anchor = anchor;
+                }
+            }
+        }
+    }
+    outlinks
+}
+
+/// Text of a link: what is shown of it, else what is not. Blocks inside one link are told apart by a space.
+fn anchor(document: &Document, pieces: std::ops::Range<usize>) -> String {
+    let any_shown = document.pieces[pieces.clone()].iter().any(|piece| !piece.hidden);
+    let mut text = String::new();
+    for piece in pieces.filter(|&piece| document.pieces[piece].hidden != any_shown) {
+        if !text.is_empty() && !text.ends_with(' ') {
+            text.push(' ');
+        }
+        text.push_str(document.piece(piece));
+    }
+    let mut anchor: String = text.chars().take(ANCHOR).collect();
+    anchor.truncate(anchor.trim_end().len());
+    anchor
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::model::{Evidence, Fetched, Relevance};
+
+    fn read(html: &str, scores: &[f32]) -> Vec<Outlink> {
+        let url = CrawlUrl::parse("http://a.cn/x/").unwrap();
+        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        let body = Bytes::copy_from_slice(html.as_bytes());
+        let parsed = crate::read::parse(&Fetched { url: url.clone(), status: 200, headers, body, wire: None });
+        assert_eq!(parsed.document.links.len(), scores.len());
+        let links = scores.iter().map(|&score| (Evidence::default(), Relevance::new(score))).collect();
+        page(parsed, Scores { relevance: Relevance::ZERO, terms: vec![], links }, &url).outlinks
+    }
+
+    #[test]
+    fn each_url_once_by_its_best_link() {
+        let html = "<p><a href=1>one</a><a href=2 rel=nofollow>two</a><a href=./>self</a><a href=1 rel=ugc>uno</a>\
+                    <a href=2 rel='external nofollow'><img alt=zwei></a></p><nav><a href=1>best</a></nav>";
+        let links = read(html, &[0.2, 0.1, 1.0, 0.2, 0.5, 0.3]);
+        let brief: Vec<_> =
+            links.iter().map(|l| (l.url.path(), l.anchor.as_str(), l.relevance.get(), l.nofollow)).collect();
+        assert_eq!(brief, [("/x/1", "best", 0.3, false), ("/x/2", "zwei", 0.5, true)]);
+    }
+
+    #[test]
+    fn anchors_are_clipped_and_never_lost_to_an_empty_one() {
+        let long = "长".repeat(100);
+        let links = read(
+            &format!("<p><a href=1>{long}</a> <a href=1><img></a> <a href=2> </a> <a href=2>b</a>"),
+            &[0.1, 0.9, 0.9, 0.1],
+        );
+        assert_eq!(links[0].anchor, "长".repeat(ANCHOR));
+        assert_eq!((links[0].relevance.get(), links[1].anchor.as_str()), (0.9, "b"));
+    }
+
+    #[test]
+    fn a_page_can_refuse_for_all_its_links() {
+        let links = read("<meta name=ROBOTS content='index,nofollow'><p><a href=1>one</a></p>", &[0.1]);
+        assert!(links[0].nofollow);
+    }
+}
