@@ -1,12 +1,23 @@
 //! The topic: a lexicon, and how pages and links are scored by it.
 
+mod background;
+mod evaluate;
+mod file;
+mod learn;
 mod lexicon;
+mod sample;
 mod score;
+mod thresholds;
 mod tokens;
 mod url;
 mod vocabulary;
 
-pub use lexicon::{DocumentFrequencies, FORMAT, Lexicon, LexiconError, Made, TermFrequency, Threshold, Weights};
+pub use background::Background;
+pub use evaluate::{Evaluation, Point, evaluate};
+pub use file::{FORMAT, LexiconError};
+pub use learn::{LearnError, LearnOptions, Learnt, Weighting, learn, learn_from_keywords};
+pub use lexicon::{DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
+pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};
 pub use score::Topic;
 
 use crate::model::{Evidence, Relevance, TermMatch};

@@ -3,13 +3,19 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::learn::{LARGEST_LIFT, TERM};
 use crate::model::CrawlUrl;
 use crate::text;
 
 /// A token of at least so many letters also counts inside a host name (`sports` in `sportsnews.cn`).
 const HOST_SUBSTRING: usize = 4;
+
+/// A token proposed must be so many times as frequent among the topic's URLs.
+const LEAST_LIFT: f64 = 4.0;
+/// Tokens proposed.
+const MOST: usize = 20;
 
 /// Hands over the tokens of host, path and query, folded and percent-decoded: runs of letters and runs of digits.
 pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
@@ -85,6 +91,57 @@ impl UrlLexicon {
         }
         found
     }
+}
+
+/// Tokens that are much more frequent in the topic's URLs than in others. Where the background has no URLs, those
+/// that are terms of the topic.
+pub(super) fn propose<'a>(
+    urls: impl Iterator<Item = &'a CrawlUrl>,
+    elsewhere: impl Iterator<Item = &'a CrawlUrl>,
+    terms: &[(String, f64)],
+) -> Vec<String> {
+    #[derive(Default)]
+    struct Count<'a> {
+        urls: f64,
+        hosts: FxHashSet<&'a str>,
+    }
+    fn count<'a>(urls: impl Iterator<Item = &'a CrawlUrl>) -> (f64, FxHashMap<String, Count<'a>>) {
+        let mut counts: FxHashMap<String, Count<'a>> = FxHashMap::default();
+        let mut total = 0.0;
+        for url in urls {
+            let mut tokens = FxHashSet::default();
+            url_tokens(url, |token| {
+                if text::is_term(token) {
+                    tokens.insert(token.to_owned());
+                }
+            });
+            total += 1.0;
+            for token in tokens {
+                let count = counts.entry(token).or_default();
+                count.urls += 1.0;
+                count.hosts.insert(url.host());
+            }
+        }
+        (total, counts)
+    }
+    let (total, own) = count(urls);
+    let (others, other) = count(elsewhere);
+    let terms: FxHashSet<String> = terms.iter().map(|(term, _)| text::fold(term)).collect();
+    let mut proposed: Vec<(f64, String)> = Vec::new();
+    for (token, count) in own {
+        if count.urls < TERM.pages as f64 || count.hosts.len() < TERM.hosts {
+            continue;
+        }
+        let elsewhere = other.get(&token).map_or(0.0, |count| count.urls);
+        let lift = (count.urls / total) / ((elsewhere + 0.5) / (others + 1.0));
+        let tells = if others > 0.0 { lift >= LEAST_LIFT } else { terms.contains(&token) };
+        if tells {
+            proposed.push((count.urls * lift.clamp(1.0, LARGEST_LIFT).ln(), token));
+        }
+    }
+    proposed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    proposed.truncate(MOST);
+    proposed.into_iter().map(|(_, token)| token).collect()
 }
 
 #[cfg(test)]

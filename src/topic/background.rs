@@ -1,0 +1,224 @@
+//! The background: in how many pages of all topics a word occurs, for IDF and lift, and pages to test thresholds on.
+//! Apart from the lexicon, which keeps of it only what scoring needs.
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{DocumentFrequencies, Sample};
+use crate::text;
+
+/// Document frequencies of Chinese web pages: `pages N`, then lines `df word word …`; zstd.
+const BUILT_IN: &[u8] = include_bytes!("background.zst");
+
+/// Different words of a made-up page, about.
+const RANDOM_WORDS: usize = 150;
+
+/// Words kept in a lexicon besides its own terms.
+const KEPT: usize = 3000;
+
+/// Document frequencies, and the pages they were counted on where those are at hand.
+#[derive(Clone, Debug, Default)]
+pub struct Background {
+    pages: u32,
+    df: FxHashMap<String, u32>,
+    samples: Vec<Sample>,
+}
+
+impl Background {
+    /// Counted beforehand on pages of many hosts: frequencies without the pages.
+    #[must_use]
+    pub fn built_in() -> Self {
+        // The file is part of the program and a test reads it, so neither step fails.
+        let bytes = zstd::decode_all(BUILT_IN).unwrap_or_default();
+        Self::parse(&String::from_utf8_lossy(&bytes))
+    }
+
+    /// Counts the words of these pages, and keeps the pages to test thresholds on.
+    #[must_use]
+    pub fn from_samples(samples: Vec<Sample>) -> Self {
+        let words: Vec<FxHashSet<String>> = samples.par_iter().map(|sample| sample.words()).collect();
+        let mut df: FxHashMap<String, u32> = FxHashMap::default();
+        for word in words.into_iter().flatten() {
+            *df.entry(word).or_default() += 1;
+        }
+        Self { pages: samples.len() as u32, df, samples }
+    }
+
+    /// Reads what [`Background::to_text`] writes; what it does not understand it leaves out.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut background = Self::default();
+        for line in text.lines() {
+            let mut fields = line.split(' ');
+            match (fields.next(), fields.next().and_then(|field| field.parse().ok())) {
+                (Some("pages"), Some(pages)) => background.pages = pages,
+                _ => {
+                    let mut fields = line.split(' ');
+                    if let Some(df) = fields.next().and_then(|field| field.parse().ok()) {
+                        background.df.extend(fields.map(|word| (word.to_owned(), df)));
+                    }
+                }
+            }
+        }
+        background
+    }
+
+    /// The frequencies as text, words of fewer than `least` pages left out: `pages N`, then `df word word …`.
+    #[must_use]
+    pub fn to_text(&self, least: u32) -> String {
+        let mut text = format!("pages {}", self.pages);
+        let mut last = 0;
+        for (word, df) in self.by_frequency() {
+            if df < least {
+                break;
+            }
+            if df != last {
+                text.push_str(&format!("\n{df}"));
+                last = df;
+            }
+            text.push(' ');
+            text.push_str(word);
+        }
+        text.push('\n');
+        text
+    }
+
+    /// Pages counted.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// In how many pages a folded word occurs.
+    #[must_use]
+    pub fn df(&self, word: &str) -> u32 {
+        self.df.get(word).copied().unwrap_or(0)
+    }
+
+    /// The pages themselves; empty for the built-in background.
+    #[must_use]
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Words and their frequencies, the most frequent first.
+    pub(super) fn by_frequency(&self) -> Vec<(&str, u32)> {
+        let mut words: Vec<(&str, u32)> = self.df.iter().map(|(word, df)| (word.as_str(), *df)).collect();
+        words.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        words
+    }
+
+    /// Pages made up of the background's words, each drawn as often as its df says and then said once or a few times:
+    /// what off-topic pages score at least. The same at every call.
+    pub(super) fn random_pages(&self, count: usize) -> Vec<Sample> {
+        let words = self.by_frequency();
+        let mut below: Vec<u64> = Vec::with_capacity(words.len());
+        let mut sum = 0;
+        for (_, df) in &words {
+            sum += u64::from(*df);
+            below.push(sum);
+        }
+        if sum == 0 {
+            return Vec::new();
+        }
+        let mut state = 0_u64;
+        // SplitMix64 (Steele, Lea, Flood 2014).
+        let mut draw = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        };
+        let mut page = |_| {
+            let mut text = String::new();
+            for _ in 0..RANDOM_WORDS {
+                let drawn = draw() % sum;
+                let at = below.partition_point(|&end| end <= drawn);
+                for _ in 0..1 + (draw() | 8).trailing_zeros() {
+                    text.push_str(words[at].0);
+                    text.push(' ');
+                }
+            }
+            Sample::from_text("", "", &text)
+        };
+        (0..count).map(&mut page).collect()
+    }
+
+    /// What a lexicon with these terms keeps of it. df of other words is the one whose IDF is the mean IDF of the
+    /// words left out, each weighed by its frequency.
+    #[must_use]
+    pub fn kept<'a>(&self, terms: impl Iterator<Item = &'a str>) -> DocumentFrequencies {
+        let words = self.by_frequency();
+        let (frequent, rare) = words.split_at(words.len().min(KEPT));
+        let mut kept = DocumentFrequencies { pages: self.pages.max(1), other: 0.0, df: Vec::with_capacity(KEPT + 200) };
+        kept.df.extend(frequent.iter().map(|&(word, df)| (word.to_owned(), df)));
+        let listed: FxHashSet<&str> = frequent.iter().map(|&(word, _)| word).collect();
+        for term in terms {
+            let folded = text::fold(term);
+            if !listed.contains(folded.as_str()) && self.df.contains_key(&folded) {
+                kept.df.push((folded.clone(), self.df(&folded)));
+            }
+        }
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for &(_, df) in rare {
+            sum += f64::from(df) * kept.idf(f64::from(df));
+            weight += f64::from(df);
+        }
+        if weight > 0.0 {
+            let mean: f64 = sum / weight;
+            kept.other = (f64::from(kept.pages) / (mean.exp() - 1.0) - 1.0).clamp(0.0, f64::from(kept.pages));
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn background() -> Background {
+        let texts = ["足球 电影 电影", "足球 音乐", "电影", "足球的 gpt4"];
+        Background::from_samples(texts.iter().map(|text| Sample::from_text("a.txt", "", text)).collect())
+    }
+
+    #[test]
+    fn a_word_counts_once_a_page() {
+        let background = background();
+        assert_eq!((background.pages(), background.samples().len()), (4, 4));
+        assert_eq!(
+            [background.df("足球"), background.df("电影"), background.df("gpt4"), background.df("的")],
+            [3, 2, 1, 0]
+        );
+    }
+
+    #[test]
+    fn frequencies_survive_writing_and_reading() {
+        let text = background().to_text(1);
+        assert_eq!(text, "pages 4\n3 足球\n2 电影\n1 gpt4 音乐\n");
+        let again = Background::parse(&text);
+        assert_eq!(again.to_text(1), text);
+        assert_eq!(again.to_text(2), "pages 4\n3 足球\n2 电影\n");
+    }
+
+    #[test]
+    fn made_up_pages_hold_words_as_often_as_the_background_does() {
+        let pages = background().random_pages(20);
+        let again = background().random_pages(20);
+        let texts = |pages: &[Sample]| pages.iter().map(|page| page.document.text.clone()).collect::<Vec<_>>();
+        assert_eq!(texts(&pages), texts(&again));
+        let count = |word: &str| texts(&pages).iter().map(|text| text.matches(word).count()).sum::<usize>();
+        assert!(count("足球") > count("电影") && count("电影") > count("音乐") && count("音乐") > 100);
+        assert!(Background::default().random_pages(3).is_empty());
+    }
+
+    #[test]
+    fn the_built_in_background_is_whole() {
+        let built_in = Background::built_in();
+        assert!(built_in.pages() > 1000, "{}", built_in.pages());
+        assert!(built_in.df("中国") > built_in.df("足球") && built_in.df("足球") > 0);
+        let kept = built_in.kept(["足球", "罕见的词组"].into_iter());
+        assert!(kept.df.len() >= KEPT && kept.df.len() <= KEPT + 1);
+        assert!(kept.other >= 1.0 && kept.other < f64::from(kept.df[KEPT - 1].1));
+    }
+}

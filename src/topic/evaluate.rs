@@ -1,0 +1,150 @@
+//! How well relevance tells on topic from off topic, given labels: precision, recall, F1, average precision. Apart
+//! from learning, which only asks it.
+
+use crate::model::Relevance;
+
+/// What a threshold achieves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// From this relevance on, on topic.
+    pub threshold: f64,
+    /// Share of the on-topic among what is at or above the threshold; 1 where nothing is.
+    pub precision: f64,
+    /// Share of the on-topic that is at or above the threshold.
+    pub recall: f64,
+    /// Harmonic mean of both.
+    pub f1: f64,
+}
+
+/// How well relevance tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// Everything with a label.
+    pub labelled: usize,
+    /// Of that, on topic.
+    pub on_topic: usize,
+    /// At the threshold asked about.
+    pub at: Point,
+    /// At the threshold with the highest F1 (the highest such).
+    pub best: Point,
+    /// Area under precision over recall: Σ (R_n - R_{n-1}) P_n over the distinct scores, highest first.
+    pub average_precision: f64,
+}
+
+/// Compares relevance with labels (`true`: on topic).
+#[must_use]
+pub fn evaluate(scored: &[(Relevance, bool)], threshold: Relevance) -> Evaluation {
+    let curve = Curve::new(scored, 1.0);
+    Evaluation {
+        labelled: scored.len(),
+        on_topic: scored.iter().filter(|(_, on_topic)| *on_topic).count(),
+        at: curve.at(f64::from(threshold.get())),
+        best: curve.best(),
+        average_precision: curve.average_precision(),
+    }
+}
+
+/// Precision and recall at every distinct score.
+pub(super) struct Curve {
+    /// (score, weight of the on-topic at or above it, weight of the off-topic at or above it), highest score first.
+    steps: Vec<(f64, f64, f64)>,
+    on_topic: f64,
+}
+
+impl Curve {
+    /// An off-topic item counts `off_weight` times, an on-topic one once.
+    pub(super) fn new(scored: &[(Relevance, bool)], off_weight: f64) -> Self {
+        let mut sorted: Vec<(f64, bool)> =
+            scored.iter().map(|(relevance, label)| (f64::from(relevance.get()), *label)).collect();
+        sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut steps: Vec<(f64, f64, f64)> = Vec::new();
+        let (mut on, mut off) = (0.0, 0.0);
+        for (score, label) in sorted {
+            if label {
+                on += 1.0;
+            } else {
+                off += off_weight;
+            }
+            match steps.last_mut() {
+                Some(step) if step.0 == score => *step = (score, on, off),
+                _ => steps.push((score, on, off)),
+            }
+        }
+        Self { steps, on_topic: on }
+    }
+
+    fn point(&self, threshold: f64, on: f64, off: f64) -> Point {
+        let share = |part: f64, whole: f64, empty: f64| if whole > 0.0 { part / whole } else { empty };
+        let (precision, recall) = (share(on, on + off, 1.0), share(on, self.on_topic, 0.0));
+        Point { threshold, precision, recall, f1: share(2.0 * precision * recall, precision + recall, 0.0) }
+    }
+
+    pub(super) fn at(&self, threshold: f64) -> Point {
+        let above = self.steps.iter().take_while(|step| step.0 >= threshold);
+        let (on, off) = above.last().map_or((0.0, 0.0), |step| (step.1, step.2));
+        self.point(threshold, on, off)
+    }
+
+    pub(super) fn best(&self) -> Point {
+        let mut best = Point { threshold: 1.0, ..self.at(1.0) };
+        for (index, &(score, on, off)) in self.steps.iter().enumerate() {
+            // Half way to the next score: what lies a hair below a sample is not off topic for that.
+            let next = self.steps.get(index + 1).map_or(score, |step| step.0);
+            let point = self.point(f64::midpoint(score, next), on, off);
+            if score > 0.0 && point.f1 > best.f1 {
+                best = point;
+            }
+        }
+        best
+    }
+
+    fn average_precision(&self) -> f64 {
+        let mut area = 0.0;
+        let mut before = 0.0;
+        for &(score, on, off) in &self.steps {
+            let point = self.point(score, on, off);
+            area += (point.recall - before) * point.precision;
+            before = point.recall;
+        }
+        area
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scored(pairs: &[(f32, bool)]) -> Vec<(Relevance, bool)> {
+        pairs.iter().map(|&(score, label)| (Relevance::new(score), label)).collect()
+    }
+
+    #[test]
+    fn precision_recall_and_their_best_threshold() {
+        let pairs = scored(&[(0.9, true), (0.7, false), (0.5, true), (0.5, true), (0.2, false), (0.0, true)]);
+        let told = evaluate(&pairs, Relevance::new(0.6));
+        assert_eq!((told.labelled, told.on_topic), (6, 4));
+        assert_eq!((told.at.precision, told.at.recall), (0.5, 0.25));
+        assert_eq!((told.best.precision, told.best.recall), (0.75, 0.75));
+        assert!(told.best.threshold > 0.2 && told.best.threshold < 0.5);
+        // .25 · 1 + .5 · 3/4 + .25 · 4/6
+        assert!((told.average_precision - (0.25 + 0.375 + 1.0 / 6.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_on_topic_or_nothing_at_all_is_no_division_by_zero() {
+        for pairs in [scored(&[]), scored(&[(0.4, false)])] {
+            let told = evaluate(&pairs, Relevance::new(0.1));
+            assert_eq!((told.at.recall, told.at.f1, told.average_precision), (0.0, 0.0, 0.0));
+            assert!(told.best.threshold > 0.0);
+        }
+        let all = evaluate(&scored(&[(0.4, true)]), Relevance::new(0.4));
+        assert_eq!((all.at.f1, all.best.f1, all.average_precision), (1.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn the_frequent_side_can_be_weighed_down() {
+        let pairs = scored(&[(0.9, true), (0.8, false), (0.8, false), (0.3, true)]);
+        assert_eq!(Curve::new(&pairs, 1.0).at(0.3).precision, 0.5);
+        assert_eq!(Curve::new(&pairs, 0.5).at(0.3).precision, 2.0 / 3.0);
+    }
+}

@@ -1,0 +1,218 @@
+//! Pages to learn from, and which of them are fit to: the page selection rules of paper 001. Apart from learning,
+//! which takes what is left.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::model::{CrawlUrl, Fetched, Region};
+use crate::read::{self, Block, Document, Piece};
+use crate::text;
+
+/// A page to learn from.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Its file or URL, for messages.
+    pub source: String,
+    /// Its URL, where it is known: without, its links and its place among the others stay unused.
+    pub url: Option<CrawlUrl>,
+    /// Its host, or the folder that stands for it: terms should come from several.
+    pub host: String,
+    /// The page.
+    pub document: Document,
+}
+
+impl Sample {
+    /// A fetched page.
+    #[must_use]
+    pub fn from_fetched(fetched: &Fetched) -> Self {
+        Self {
+            source: fetched.url.to_string(),
+            host: fetched.url.host().to_owned(),
+            url: Some(fetched.url.clone()),
+            document: read::parse(fetched).document,
+        }
+    }
+
+    /// Plain text: each line a block of its own.
+    #[must_use]
+    pub fn from_text(source: &str, host: &str, text: &str) -> Self {
+        let mut document = Document { text: text.to_owned(), ..Document::default() };
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let piece = document.pieces.len();
+            document.pieces.push(Piece { text: start..start + line.len(), hidden: false });
+            document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content });
+            start += line.len();
+        }
+        Self { source: source.to_owned(), url: None, host: host.to_owned(), document }
+    }
+
+    /// Terms of title and main content, folded, each once.
+    pub(super) fn words(&self) -> FxHashSet<String> {
+        let mut words = FxHashSet::default();
+        for piece in self.document.content() {
+            let folded = text::fold(self.document.piece(piece));
+            text::cut(&folded, |range| {
+                let word = &folded[range];
+                if !words.contains(word) && text::is_term(word) {
+                    words.insert(word.to_owned());
+                }
+            });
+        }
+        words
+    }
+
+    /// Folded words of title and main content in order, with jieba's part of speech.
+    pub(super) fn tagged_words(&self, mut each: impl FnMut(&str, &str)) {
+        for piece in self.document.content() {
+            let folded = text::fold(self.document.piece(piece));
+            text::segment::cut_tagged(&folded, |range, tag| each(&folded[range], tag));
+        }
+    }
+}
+
+/// Why a sample page is not learnt from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rejection {
+    /// No text but navigation.
+    Empty,
+    /// URL of more than [`LONGEST_URL`] bytes.
+    UrlTooLong,
+    /// Only index and default pages were asked for, and it is neither.
+    NoIndexPage,
+    /// None of the other samples links to it, while they do link to one another.
+    NotLinked,
+    /// All anchors that lead to it are of more than [`LONGEST_ANCHOR`] characters.
+    AnchorTooLong,
+    /// All anchors that lead to it say "next page" or "more".
+    Paging,
+}
+
+impl Rejection {
+    /// One phrase for people, to follow "3 pages: ".
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::Empty => "no text besides navigation",
+            Self::UrlTooLong => "URL longer than 256 bytes",
+            Self::NoIndexPage => "neither index nor default page",
+            Self::NotLinked => "no other sample links to it",
+            Self::AnchorTooLong => "only anchors of over 30 characters lead to it",
+            Self::Paging => "only anchors as 下一页 or 更多 lead to it",
+        }
+    }
+}
+
+/// Longest URL learnt from, bytes (paper 004 gives it as the usual bound).
+pub const LONGEST_URL: usize = 256;
+/// Longest anchor text, characters.
+pub const LONGEST_ANCHOR: usize = 30;
+/// In-degree is known only where the samples are a crawl of their own: at least this share of them is linked to by
+/// others. Below, pages were picked one by one, and nobody's links to them are at hand.
+const LINKED_SHARE: f64 = 0.9;
+
+/// What speaks against each sample; `None` for those to learn from.
+pub(super) fn rejections(samples: &[Sample], only_index_pages: bool) -> Vec<Option<Rejection>> {
+    let mut anchors: FxHashMap<&CrawlUrl, Vec<String>> = FxHashMap::default();
+    for sample in samples {
+        for link in sample.document.links.iter().filter(|link| Some(&link.url) != sample.url.as_ref()) {
+            let anchor = link.anchor.clone().map(|piece| sample.document.piece(piece)).collect();
+            anchors.entry(&link.url).or_default().push(anchor);
+        }
+    }
+    let leading_to = |sample: &Sample| sample.url.as_ref().and_then(|url| anchors.get(url));
+    let linked = samples.iter().filter(|sample| leading_to(sample).is_some()).count();
+    let with_links = samples.len() > 1 && linked as f64 >= LINKED_SHARE * samples.len() as f64;
+    let judge = |sample: &Sample| {
+        if sample.document.content().all(|piece| sample.document.piece(piece).trim().is_empty()) {
+            return Some(Rejection::Empty);
+        }
+        let url = sample.url.as_ref()?;
+        if url.as_str().len() > LONGEST_URL {
+            return Some(Rejection::UrlTooLong);
+        }
+        let address = url.as_str().to_ascii_lowercase();
+        let is_index = address.contains("index") || address.contains("default") || url.path() == "/";
+        if only_index_pages && !is_index {
+            return Some(Rejection::NoIndexPage);
+        }
+        match leading_to(sample) {
+            None => with_links.then_some(Rejection::NotLinked),
+            Some(anchors) if anchors.iter().all(|anchor| anchor.chars().count() > LONGEST_ANCHOR) => {
+                Some(Rejection::AnchorTooLong)
+            }
+            Some(anchors) if anchors.iter().all(|anchor| is_paging(anchor)) => Some(Rejection::Paging),
+            Some(_) => None,
+        }
+    };
+    samples.iter().map(judge).collect()
+}
+
+fn is_paging(anchor: &str) -> bool {
+    let folded = text::fold(anchor);
+    ["下一页", "更多", "next page"].iter().any(|word| folded.contains(word))
+        || matches!(folded.trim(), "more" | "next" | "more »" | "next »")
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn sample(url: &str, body: &str) -> Sample {
+        Sample::from_fetched(&Fetched {
+            url: CrawlUrl::parse(url).unwrap(),
+            status: 200,
+            headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
+            body: Bytes::from(format!("<title>足球</title><p>一场足球比赛的报道，写得相当长。</p>{body}")),
+            wire: None,
+        })
+    }
+
+    #[test]
+    fn pages_unfit_to_learn_from_are_named() {
+        let long = format!("http://a.cn/{}", "x".repeat(250));
+        let samples = [
+            sample(
+                "http://a.cn/",
+                &format!(
+                    "<p><a href=/1>球讯</a> <a href=/2>下一页</a> <a href=/3>{}</a> <a href={long}>球</a></p>",
+                    "很长的标题".repeat(7)
+                ),
+            ),
+            sample("http://a.cn/1", "<p><a href=/>首页</a> <a href=/2>更多&gt;&gt;</a>"),
+            sample("http://a.cn/2", ""),
+            sample("http://a.cn/3", ""),
+            sample("http://a.cn/4", "<a href=/4>自己</a>"),
+            sample(&long, ""),
+        ];
+        assert_eq!(
+            rejections(&samples, false),
+            [None, None, Some(Rejection::Paging), Some(Rejection::AnchorTooLong), None, Some(Rejection::UrlTooLong),]
+        );
+        assert_eq!(rejections(&samples[..2], true), [None, Some(Rejection::NoIndexPage)]);
+        assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")], false), [None, None]);
+        assert_eq!(rejections(&[Sample::from_text("a.txt", "", " \n")], false), [Some(Rejection::Empty)]);
+    }
+
+    #[test]
+    fn a_page_nobody_links_to_is_rejected_where_the_others_are_linked() {
+        let links: String = (1..10).map(|number| format!("<a href=/{number}>球讯</a> ")).collect();
+        let mut samples: Vec<Sample> =
+            (1..10).map(|number| sample(&format!("http://a.cn/{number}"), "<a href=/>首页</a>")).collect();
+        samples.push(sample("http://a.cn/", &format!("<p>{links}</p>")));
+        samples.push(sample("http://a.cn/alone", "<a href=/alone>自己</a>"));
+        let told = rejections(&samples, false);
+        assert!(told[..10].iter().all(Option::is_none));
+        assert_eq!(told[10], Some(Rejection::NotLinked));
+    }
+
+    #[test]
+    fn text_keeps_its_lines() {
+        let sample = Sample::from_text("a.txt", "h", "足球\n\n篮球和NBA");
+        assert_eq!(sample.document.blocks.len(), 3);
+        let mut words: Vec<String> = sample.words().into_iter().collect();
+        words.sort();
+        assert_eq!(words, ["nba", "篮球", "足球"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Choosing the thresholds of a lexicon: on samples that it was not learnt from, against pages of the background.
+//! Apart from learning because it learns again, from parts of the samples.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use super::evaluate::Curve;
+use super::{Background, Lexicon, Sample, Threshold, Topic};
+use crate::model::{CrawlUrl, Relevance};
+
+/// Parts the samples are held out by.
+const FOLDS: usize = 4;
+/// Background pages scored.
+const PAGES: usize = 1000;
+/// One page (and link) in so many is taken to be on topic.
+const ONE_IN: f64 = 20.0;
+/// Recall aimed at where there are no background pages: what the highest F1 gave on four topics was .56 to .88.
+const RECALL: f64 = 0.65;
+/// Made-up pages, and the share of them that may be at or above the threshold.
+const RANDOM_PAGES: usize = 1000;
+const RANDOM_SHARE: f64 = 0.01;
+/// Words beside a term in the anchor of the least link that is promising.
+const WORDS_BESIDE: f64 = 3.0;
+/// The page threshold where nothing can be measured.
+const DEFAULT_PAGE: f64 = 0.05;
+/// Fewer on-topic links say too little.
+const LEAST_LINKS: usize = 30;
+
+/// Thresholds.
+pub(super) struct Chosen {
+    pub(super) page: Threshold,
+    pub(super) link: Threshold,
+}
+
+/// Thresholds for what `learn` makes of all samples: chosen on what it makes of parts of them.
+pub(super) fn choose(
+    fit: &[&Sample],
+    background: &Background,
+    lexicon: &Lexicon,
+    learn: impl Fn(&[usize]) -> Option<Lexicon> + Sync,
+) -> Chosen {
+    let own: FxHashSet<&CrawlUrl> = fit.iter().filter_map(|sample| sample.url.as_ref()).collect();
+    let sources: FxHashSet<&str> = fit.iter().map(|sample| sample.source.as_str()).collect();
+    let off_topic = |sample: &&Sample| {
+        !sources.contains(sample.source.as_str()) && sample.url.as_ref().is_none_or(|url| !own.contains(url))
+    };
+    let others: Vec<&Sample> = background.samples().iter().filter(off_topic).collect();
+    let step = others.len().div_ceil(PAGES).max(1);
+    let negatives: Vec<&Sample> = others.iter().step_by(step).copied().collect();
+    let negative_urls: FxHashSet<&CrawlUrl> = others.iter().filter_map(|sample| sample.url.as_ref()).collect();
+
+    let fold_of = folds(fit);
+    let mut pages: Vec<(Relevance, bool)> = Vec::new();
+    let mut links: Vec<(Relevance, bool)> = Vec::new();
+    for fold in 0..FOLDS {
+        let (held_out, part): (Vec<usize>, Vec<usize>) = (0..fit.len()).partition(|&index| fold_of[index] == fold);
+        if held_out.is_empty() || part.is_empty() {
+            continue;
+        }
+        let Some(lexicon) = learn(&part) else { continue };
+        let topic = Topic::new(lexicon);
+        let targets: FxHashSet<&CrawlUrl> = held_out.iter().filter_map(|&index| fit[index].url.as_ref()).collect();
+        let mut asked: Vec<(&Sample, bool)> = held_out.iter().map(|&index| (fit[index], true)).collect();
+        asked.extend(negatives.iter().skip(fold).step_by(FOLDS).map(|sample| (*sample, false)));
+        let scored: Vec<_> = asked.par_iter().map(|(sample, _)| topic.score(&sample.document)).collect();
+        for ((sample, on_topic), scores) in asked.into_iter().zip(scored) {
+            pages.push((scores.relevance, on_topic));
+            for (link, (_, relevance)) in sample.document.links.iter().zip(scores.links) {
+                if targets.contains(&link.url) {
+                    links.push((relevance, true));
+                } else if negative_urls.contains(&link.url) {
+                    links.push((relevance, false));
+                }
+            }
+        }
+    }
+    let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
+    let by = if hosts.len() > 1 { "hosts" } else { "pages" };
+    let page = match pages.iter().filter(|(_, on_topic)| *on_topic).count() {
+        0 => Threshold::unmeasured(DEFAULT_PAGE, "the default: too few samples to hold some out"),
+        _ if negatives.is_empty() => recall_threshold(&pages, lexicon, background, by),
+        on => measured(&pages, 0.0, |off| {
+            format!(
+                "highest F1 of {on} sample pages, held out by {by} in {FOLDS} parts, against {off} background pages"
+            )
+        }),
+    };
+    Chosen { page, link: link_threshold(&links, lexicon) }
+}
+
+/// Hosts to folds, the largest first, each to the least filled; single pages where there is but one host.
+fn folds(fit: &[&Sample]) -> Vec<usize> {
+    let mut hosts: Vec<(&str, usize)> = Vec::new();
+    for sample in fit {
+        match hosts.iter_mut().find(|(host, _)| *host == sample.host) {
+            Some((_, pages)) => *pages += 1,
+            None => hosts.push((&sample.host, 1)),
+        }
+    }
+    if hosts.len() < 2 {
+        return (0..fit.len()).map(|index| index % FOLDS).collect();
+    }
+    hosts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let mut filled = [0; FOLDS];
+    let mut fold_of: Vec<(&str, usize)> = Vec::new();
+    for (host, pages) in hosts {
+        let least = (0..FOLDS).min_by_key(|&fold| filled[fold]).unwrap_or(0);
+        filled[least] += pages;
+        fold_of.push((host, least));
+    }
+    let find = |host: &str| fold_of.iter().find(|(known, _)| *known == host).map_or(0, |(_, fold)| *fold);
+    fit.iter().map(|sample| find(&sample.host)).collect()
+}
+
+/// The threshold with the highest F1, if one in [`ONE_IN`] is on topic, but at least `least`.
+fn measured(scored: &[(Relevance, bool)], least: f64, chosen: impl Fn(usize) -> String) -> Threshold {
+    let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();
+    let off = scored.len() - on;
+    let curve = Curve::new(scored, (ONE_IN - 1.0) * on as f64 / (off as f64).max(1.0));
+    let best = curve.best();
+    let point = if best.threshold < least { curve.at(least) } else { best };
+    Threshold {
+        value: point.threshold,
+        chosen: format!("{}, if one in {ONE_IN:.0} is on topic", chosen(off)),
+        precision: Some(point.precision),
+        recall: Some(point.recall),
+    }
+}
+
+/// Without background pages: what most held-out samples reach and made-up pages do not.
+fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: &Background, by: &str) -> Threshold {
+    let mut scores: Vec<f64> = pages.iter().map(|(relevance, _)| f64::from(relevance.get())).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    let last = ((RECALL * scores.len() as f64).ceil() as usize).clamp(1, scores.len()) - 1;
+    let value = scores[last].max(random_threshold(lexicon, background));
+    Threshold {
+        value,
+        chosen: format!(
+            "reached by {:.0} in 100 of {} sample pages held out by {by} in {FOLDS} parts, and by at most {:.0} in 100 \
+             pages of words drawn by their frequency in the background; its precision is not known: --background DIR \
+             with pages of all topics measures it",
+            RECALL * 100.0,
+            scores.len(),
+            RANDOM_SHARE * 100.0
+        ),
+        precision: None,
+        recall: Some(Curve::new(pages, 1.0).at(value).recall),
+    }
+}
+
+/// Reached by at most [`RANDOM_SHARE`] of pages made up of the background's words.
+fn random_threshold(lexicon: &Lexicon, background: &Background) -> f64 {
+    let topic = Topic::new(lexicon.clone());
+    let pages = background.random_pages(RANDOM_PAGES);
+    top_share(pages.par_iter().map(|page| topic.score(&page.document).relevance).collect())
+}
+
+/// Just above what all but [`RANDOM_SHARE`] of the scores reach.
+fn top_share(mut scores: Vec<Relevance>) -> f64 {
+    scores.sort_by(|a, b| b.get().total_cmp(&a.get()));
+    let allowed = (scores.len() as f64 * RANDOM_SHARE) as usize;
+    scores.get(allowed).map_or(0.0, |score| f64::from(score.get()) + 1e-4)
+}
+
+/// Thresholds of key words, for which there are no samples.
+pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> Chosen {
+    let (value, what) = if background.samples().is_empty() {
+        (random_threshold(lexicon, background), "pages of words drawn by their frequency in the background")
+    } else {
+        let topic = Topic::new(lexicon.clone());
+        let pages = background.samples();
+        (top_share(pages.par_iter().map(|page| topic.score(&page.document).relevance).collect()), "background pages")
+    };
+    let chosen = format!(
+        "reached by at most {:.0} in 100 {what}, and at least {DEFAULT_PAGE}; without sample pages neither precision \
+         nor recall are known",
+        RANDOM_SHARE * 100.0
+    );
+    Chosen { page: Threshold::unmeasured(value.max(DEFAULT_PAGE), &chosen), link: link_threshold(&[], lexicon) }
+}
+
+/// What a link reaches by a middling term of the topic in an anchor of four words and nothing else; measured links can
+/// raise it.
+fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold {
+    let length: f64 = lexicon.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+    let middling = lexicon.terms.get(lexicon.terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
+    let least = lexicon.weights.anchor * middling / length / (1.0 + WORDS_BESIDE).sqrt();
+    let said = "what a middling term of the topic gives in an anchor of four words";
+    let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();
+    if on < LEAST_LINKS || scored.len() - on < LEAST_LINKS {
+        return Threshold::unmeasured(least, &format!("{said}; too few links between the samples to measure"));
+    }
+    measured(scored, least, |off| {
+        format!("highest F1 of {on} links to held-out samples against {off} to background pages, at least {said}")
+    })
+}
+
+/// df of a key word: of the whole, or of its rarest word; `None` if it holds no word.
+pub(super) fn keyword_df(keyword: &str, background: &Background) -> Option<u32> {
+    let (key, parts) = super::vocabulary::joined(keyword)?;
+    Some(match background.df(&key) {
+        0 => parts.iter().map(|part| background.df(part)).min().unwrap_or(0),
+        df => df,
+    })
+}
