@@ -1,17 +1,17 @@
 //! `suidao demo`: the main job from end to end on a web of its own, over real HTTP on loopback, with the code of a real
 //! crawl.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use suidao::config::Config;
 use suidao::live::{self, Job, Report};
-use suidao::model::Event;
+use suidao::model::{CrawlUrl, Event, Fetched};
 use suidao::store::{CrawlDirectory, Store, export};
 use suidao::strategy::StrategyName;
-use suidao::topic::Topic;
+use suidao::topic::{Background, LearnOptions, Sample, Topic, learn as learn_lexicon};
 use suidao::world::{Proxied, Server, Spec, World};
 
 use super::screen::Screen;
@@ -106,9 +106,22 @@ fn tunnels(gaps: &[u64]) -> String {
 }
 
 fn learn(world: &World) -> Result<Topic> {
-    let _ = (world, SAMPLES, BACKGROUND, Path::new(""));
-    let words: Vec<(&str, f64)> = suidao::world::topic_words().map(|word| (word, 1.0)).collect();
-    Ok(Topic::new(suidao::topic::Lexicon::from_terms("体育", &words)))
+    let sample = |(url, html): (CrawlUrl, String)| {
+        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        Sample::from_fetched(&Fetched { url, status: 200, headers, body: html.into(), wire: None })
+    };
+    let samples: Vec<Sample> = world.sample_pages(SAMPLES).into_iter().map(sample).collect();
+    let background = Background::from_samples(world.background_pages(BACKGROUND).into_iter().map(sample).collect());
+    let options = LearnOptions {
+        name: "体育".to_owned(),
+        date: String::new(),
+        sources: vec!["the generated web".to_owned()],
+        weighting: suidao::topic::Weighting::Lift,
+        terms: 100,
+        tf: suidao::topic::TermFrequency::default(),
+        only_index_pages: false,
+    };
+    Ok(Topic::new(learn_lexicon(&samples, &background, &options)?.lexicon))
 }
 
 /// Relevant pages fetched and islands reached, by what the web itself knows.
