@@ -6,6 +6,8 @@ mod frontier;
 mod hosts;
 mod machine;
 mod outcome;
+mod scheme;
+mod settle;
 #[cfg(test)]
 mod tests;
 mod urls;

@@ -8,11 +8,11 @@ use reqwest::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HeaderMap, Heade
 use reqwest::{Client, ClientBuilder, Proxy, Response, Url, redirect};
 use thiserror::Error;
 
-use super::coding::{self, UnpackError};
 use super::failure;
 use super::guard::{Guard, refused};
 use super::settings::{Checked, Settings, SettingsError};
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
+use crate::read::coding::{self, UnpackError};
 
 /// Pages first, whatever else there is after them.
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5";

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use super::coding::tests::{brotli, gzip, raw_deflate, zlib, zstd};
 use super::{Fetcher, FetcherError, Settings};
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
+use crate::read::coding::tests::{brotli, gzip, raw_deflate, zlib, zstd};
 
 /// What a server does once it has read a request's head.
 #[derive(Clone)]

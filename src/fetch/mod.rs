@@ -5,7 +5,6 @@
 //! statuses are handed back as they came, when to ask again is the machine's.
 
 mod client;
-mod coding;
 mod failure;
 mod guard;
 mod retry;

@@ -1,6 +1,7 @@
 //! Reading: from bytes to a [`crate::model::Page`]. Pure, and it never fails.
 
 pub mod charset;
+pub(crate) mod coding;
 mod content;
 mod document;
 mod hanzi;

@@ -5,13 +5,13 @@
 //! last acknowledged batch is cut off when the crawl goes on. The store decides nothing about the crawl.
 
 pub mod archive;
+mod chunked;
 pub mod directory;
 pub mod export;
 pub mod harvest;
 pub mod log;
 mod responses;
 pub mod skipped;
-mod unpack;
 mod warc;
 mod writer;
 

@@ -14,8 +14,9 @@ use flate2::write::GzEncoder;
 use jiff::Timestamp;
 use sha1::{Digest as _, Sha1};
 
-use super::unpack;
+use super::chunked;
 use crate::model::{CrawlUrl, Fetched, Millis};
+use crate::read::coding;
 
 /// Longest head of a record or of an HTTP answer that is read, in bytes.
 const HEAD_LIMIT: usize = 256 << 10;
@@ -219,14 +220,15 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
     }
     let mut stored = block.slice(block.len().min(HEAD_LIMIT - left)..);
     if value(&headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked")) {
-        if let Some(joined) = unpack::chunked(&stored) {
+        if let Some(joined) = chunked::chunked(&stored) {
             stored = joined.into();
         }
         headers.retain(|(name, _)| name != "transfer-encoding");
     }
-    let unpacked = value(&headers, "content-encoding").and_then(|coding| unpack::content(coding, &stored, limit));
+    let unpacked =
+        value(&headers, "content-encoding").and_then(|coding| coding::unpack(coding, &stored, limit).ok().flatten());
     let (body, wire) = match unpacked {
-        Some(body) => (body.into(), Some(stored)),
+        Some(body) => (body, Some(stored)),
         None => (stored, None),
     };
     Some(Fetched { url, status, headers, body, wire })

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
 /// What a request says it can unpack.
-pub(super) const ACCEPTED: &str = "gzip, br, zstd, deflate";
+pub(crate) const ACCEPTED: &str = "gzip, br, zstd, deflate";
 
 /// The longest chain that is undone; real ones have one or two steps.
 const LONGEST_CHAIN: usize = 5;
@@ -19,7 +19,7 @@ const ZSTD_WINDOW: u32 = 23;
 
 /// Why a body does not unpack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UnpackError {
+pub(crate) enum UnpackError {
     /// It would be larger than the limit.
     TooLarge,
     /// It is broken, cut short, or packed in a way nobody asked for.
@@ -41,7 +41,7 @@ enum Coding {
 ///
 /// # Errors
 /// [`UnpackError`] if the body is broken, or a step of the chain unpacks to more than `limit` bytes.
-pub(super) fn unpack(field: &str, wire: &[u8], limit: usize) -> Result<Option<Bytes>, UnpackError> {
+pub(crate) fn unpack(field: &str, wire: &[u8], limit: usize) -> Result<Option<Bytes>, UnpackError> {
     if wire.is_empty() {
         return Ok(None);
     }
@@ -157,7 +157,7 @@ fn inflate(packed: &[u8], limit: usize) -> Result<Vec<u8>, UnpackError> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use std::io::Write;
 
     use flate2::Compression;

@@ -1,0 +1,62 @@
+//! http and https of a host as one web: which of the two a host answers is learnt from what it answers, and its URLs
+//! go by that. Apart because neither order nor politeness knows of it. Pages link to both spellings, and many servers
+//! and proxies answer one of them only: without this a page would be fetched twice, or not found at all.
+
+use crate::model::{
+    CrawlUrl, Event, Evidence, Failure, FailureKind, Link, LinkState, Millis, Origin, Place, Priority, Relevance,
+    UrlId, Verdict,
+};
+
+use super::Outcome;
+use super::machine::{Crawl, Ticket};
+
+impl Crawl {
+    /// `url` under the scheme that its host answers, if that is the other one.
+    pub(super) fn at_home(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let https = self.conditions.scope.one_scheme.then(|| self.hosts.of(url)).flatten()?.https?;
+        if url.is_https() == https { None } else { url.under(https) }
+    }
+
+    /// A place like this, before all its equals: what a URL gives on whose turn it was.
+    pub(super) fn ahead(place: Place) -> Place {
+        Place { priority: Priority::new(place.priority.get().next_up()), ..place }
+    }
+
+    /// A URL that was queued before its host's scheme was known gives its place to the same under that scheme.
+    pub(super) fn move_home(&mut self, id: UrlId, home: &CrawlUrl, now: Millis) {
+        let place = Self::ahead(self.urls.get(id).place());
+        let mut events = std::mem::take(&mut self.pending);
+        let to = self.number(&mut events, home, Origin::Redirect(id), "", now);
+        let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
+        let link = waits.then_some(Link {
+            to,
+            evidence: Evidence::default(),
+            relevance: Relevance::ZERO,
+            verdict: Verdict::Follow(place),
+        });
+        self.tell(&mut events, Event::Moved { id, link }, now);
+        self.pending = events;
+    }
+
+    /// What a settling says of the scheme that the host answers: the first that it answers, http if it cannot be
+    /// connected under https, and whichever it redirects the same URL to.
+    pub(super) fn learn_scheme(&mut self, events: &mut Vec<Event>, ticket: &Ticket, outcome: &Outcome, now: Millis) {
+        let host = ticket.host;
+        let known = self.hosts.get(host).https;
+        let asked = ticket.url.is_https();
+        let https = match outcome {
+            Outcome::Redirect(to) if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
+            Outcome::Failed(Failure { kind, .. })
+                if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
+            {
+                (asked && known.is_none() && matches!(kind, FailureKind::Connect | FailureKind::Tls)).then_some(false)
+            }
+            // A robots.txt may be redirected to another host: that says nothing of this one.
+            _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
+            _ => known.is_none().then_some(asked),
+        };
+        if let Some(https) = https.filter(|https| self.conditions.scope.one_scheme && known != Some(*https)) {
+            self.tell(events, Event::Scheme { host, https }, now);
+        }
+    }
+}

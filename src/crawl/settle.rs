@@ -1,0 +1,187 @@
+//! What a fetched page, a redirect or a failure changes: the decisions behind [`Crawl::settle`], told as events. Apart
+//! from the doors because here the strategy is asked.
+
+use rustc_hash::FxHashSet;
+
+use crate::model::{
+    CrawlUrl, Event, Evidence, Failure, Link, LinkState, Millis, Origin, Page, Place, Refusal, Relevance, Settled,
+    UrlId, Verdict,
+};
+use crate::strategy::{Candidate, Visit};
+
+use super::machine::Crawl;
+
+impl Crawl {
+    pub(super) fn settle_page(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        status: u16,
+        url: &CrawlUrl,
+        page: Page,
+        now: Millis,
+    ) {
+        let place = self.urls.get(id).place();
+        let mut candidates = Vec::with_capacity(page.outlinks.len());
+        let mut targets = Vec::with_capacity(page.outlinks.len());
+        let mut seen = FxHashSet::default();
+        for outlink in page.outlinks {
+            let target = self.at_home(&outlink.url).unwrap_or(outlink.url);
+            let refusal = if outlink.nofollow && !self.conditions.scope.follow_nofollow {
+                Some(Refusal::NoFollow)
+            } else {
+                self.conditions.scope.refuses(&target)
+            };
+            if target == *url {
+                continue;
+            }
+            if let Some(reason) = refusal {
+                self.skip(events, &target, Some(id), reason, now);
+                continue;
+            }
+            let to = self.number(events, &target, Origin::Link(id), &outlink.anchor, now);
+            // Two links that differ in the scheme only are one.
+            if !seen.insert(to) {
+                continue;
+            }
+            targets.push(to);
+            candidates.push(Candidate { url: target, evidence: outlink.evidence, relevance: outlink.relevance });
+        }
+        let relevant = page.relevance >= self.conditions.page_threshold;
+        let visit = Visit {
+            relevance: page.relevance,
+            relevant,
+            place,
+            link_threshold: self.conditions.link_threshold,
+            links: &candidates,
+        };
+        let judged = self.judge(&visit, &targets);
+        let settled = Settled {
+            id,
+            status,
+            place,
+            relevance: page.relevance,
+            relevant,
+            title: page.title,
+            language: page.language,
+            digest: page.digest,
+            terms: page.terms,
+            noindex: page.noindex,
+            links: judged.links,
+            known: judged.known,
+        };
+        self.tell(events, Event::Settled(Box::new(settled)), now);
+        self.expand(events, judged.longer, now);
+    }
+
+    /// Asks the strategy, applies the caps, and sorts out the links that change nothing.
+    fn judge(&self, visit: &Visit, targets: &[UrlId]) -> Judged {
+        let mut judged = Judged::default();
+        let verdicts = self.strategy.judge(visit);
+        debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
+        for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
+            let verdict = self.cap(verdict);
+            let link = Link { to, evidence: candidate.evidence, relevance: candidate.relevance, verdict };
+            let known = self.urls.get(to);
+            match (known.state, verdict) {
+                (LinkState::Queued, Verdict::Follow(place))
+                    if self.strategy.merge(known.place(), place) != known.place() =>
+                {
+                    judged.links.push(link);
+                }
+                (LinkState::Dropped, Verdict::Follow(_)) => judged.links.push(link),
+                // Kept with its evidence even if it changes nothing now: a longer tunnel may revive it.
+                (LinkState::Dropped | LinkState::Queued, Verdict::Drop(Refusal::TunnelEnd)) => judged.links.push(link),
+                (LinkState::Dropped, Verdict::Drop(_)) if !known.was_dropped => judged.links.push(link),
+                (LinkState::Fetched, Verdict::Follow(place)) => {
+                    judged.known.push(to);
+                    judged.longer.push((to, place));
+                }
+                _ => judged.known.push(to),
+            }
+        }
+        judged
+    }
+
+    fn cap(&self, verdict: Verdict) -> Verdict {
+        let limits = &self.conditions.limits;
+        match verdict {
+            Verdict::Follow(place) if limits.depth.is_some_and(|most| place.trail.depth > most) => {
+                Verdict::Drop(Refusal::Depth)
+            }
+            Verdict::Follow(place) if place.trail.hops > limits.hops => Verdict::Drop(Refusal::Hops),
+            verdict => verdict,
+        }
+    }
+
+    /// A fetched page whose links were dropped at the end of a tunnel, found again with more tunnel left, is judged
+    /// anew from the links on record: otherwise the result would depend on the order of arrival.
+    fn expand(&mut self, events: &mut Vec<Event>, mut longer: Vec<(UrlId, Place)>, now: Millis) {
+        while let Some((id, place)) = longer.pop() {
+            let Some(ended) = self.ended.get(&id) else { continue };
+            if place.trail.k <= ended.place.trail.k {
+                continue;
+            }
+            let targets: Vec<UrlId> = ended.links.iter().map(|&(to, ..)| to).collect();
+            let candidate = |&(to, evidence, relevance): &(UrlId, Evidence, Relevance)| Candidate {
+                url: self.urls.url(to),
+                evidence,
+                relevance,
+            };
+            let candidates: Vec<Candidate> = ended.links.iter().map(candidate).collect();
+            let visit = Visit {
+                relevance: ended.relevance,
+                relevant: false,
+                place,
+                link_threshold: self.conditions.link_threshold,
+                links: &candidates,
+            };
+            let judged = self.judge(&visit, &targets);
+            longer.extend(judged.longer);
+            self.tell(events, Event::Expanded { id, place, links: judged.links }, now);
+        }
+    }
+
+    pub(super) fn settle_redirect(&mut self, events: &mut Vec<Event>, id: UrlId, to: &CrawlUrl, now: Millis) {
+        let home = self.at_home(to);
+        let to = home.as_ref().unwrap_or(to);
+        let known = self.urls.get(id);
+        let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
+        let link = if redirects > self.conditions.limits.redirects.min(15) {
+            self.skip(events, to, Some(id), Refusal::Redirects, now);
+            None
+        } else if let Some(reason) = self.conditions.scope.refuses(to) {
+            self.skip(events, to, Some(id), reason, now);
+            None
+        } else {
+            let target = self.number(events, to, Origin::Redirect(id), "", now);
+            let state = self.urls.get(target).state;
+            matches!(state, LinkState::Dropped | LinkState::Queued).then_some(Link {
+                to: target,
+                evidence: Evidence::default(),
+                relevance: Relevance::ZERO,
+                verdict: Verdict::Follow(place),
+            })
+        };
+        self.tell(events, Event::Redirected { id, link }, now);
+    }
+
+    pub(super) fn settle_failure(&mut self, events: &mut Vec<Event>, id: UrlId, failure: Failure, now: Millis) {
+        let tries = self.urls.get(id).tries();
+        let event = if failure.is_transient() && tries < self.conditions.limits.retries.min(15) {
+            Event::Retried { id, failure }
+        } else {
+            Event::Failed { id, failure }
+        };
+        self.tell(events, event, now);
+    }
+}
+
+/// What became of a page's links.
+#[derive(Default)]
+struct Judged {
+    links: Vec<Link>,
+    known: Vec<UrlId>,
+    /// Fetched pages that this page leads to, with the place it would give them.
+    longer: Vec<(UrlId, Place)>,
+}
