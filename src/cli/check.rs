@@ -30,7 +30,7 @@ enum What {
         #[arg(long, default_value = "http://localhost/")]
         url: String,
         /// Lexicon to score by
-        #[arg(short = 'm', long)]
+        #[arg(short = 'm', long = "model", visible_alias = "lexicon")]
         lexicon: PathBuf,
     },
     /// Whether a saved robots.txt allows a URL

@@ -26,7 +26,7 @@ use super::{Exit, Voice, inputs};
 )]
 pub struct CrawlArgs {
     /// Lexicon of the topic
-    #[arg(short = 'm', long = "lexicon", value_name = "LEXICON")]
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
     pub lexicon: PathBuf,
     /// File of seed URLs, one a line
     #[arg(short, long, value_name = "FILE")]

@@ -13,6 +13,7 @@ mod demo;
 mod export;
 mod inputs;
 mod screen;
+mod topic;
 mod why;
 
 use std::process::ExitCode;
@@ -46,6 +47,8 @@ pub struct Voice {
 enum Verb {
     /// Crawl a generated web over real HTTP on loopback, with best-first and with dth
     Demo(demo::DemoArgs),
+    /// Learn a topic lexicon, or test one on labelled pages
+    Topic(topic::TopicArgs),
     /// Crawl for a topic from seed URLs; the same command again goes on where it stopped
     Crawl(crawl::CrawlArgs),
     /// Tell how a URL was found, what it scored, or why it was refused
@@ -90,6 +93,7 @@ pub fn main() -> ExitCode {
     survive_file_limits();
     let ended = match cli.verb {
         Verb::Demo(args) => demo::run(&args, cli.voice),
+        Verb::Topic(args) => topic::run(&args, cli.voice),
         Verb::Crawl(args) => crawl::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),

@@ -1,0 +1,403 @@
+//! `suidao topic build` and `suidao topic test`: from pages to a lexicon, and from a lexicon to how well it tells.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, Subcommand, ValueEnum};
+use rayon::prelude::*;
+use suidao::config::Config;
+use suidao::live::{self, Job};
+use suidao::model::{CrawlUrl, Fetched};
+use suidao::store::directory::write_whole;
+use suidao::store::{CrawlDirectory, Responses};
+use suidao::topic::{
+    Background, Evaluation, LearnOptions, Lexicon, Point, Sample, TermFrequency, Topic, Weighting, evaluate, learn,
+    learn_from_keywords,
+};
+
+use super::screen::Screen;
+use super::{Exit, Voice};
+
+/// Bodies are unpacked to at most this size.
+const MAX_BODY: usize = 64 << 20;
+
+/// Answers parsed at a time, so that a large archive is not held in memory unparsed.
+const BATCH: usize = 256;
+
+/// `suidao topic`.
+#[derive(Args)]
+pub struct TopicArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Learn a lexicon from sample pages of the topic, or from key words
+    #[command(
+        after_help = "Example: suidao topic build -o sports.toml --name 体育 --pages samples/ --background others/"
+    )]
+    Build(BuildArgs),
+    /// Score pages by a lexicon; with labels, tell how well it does
+    #[command(after_help = "Example: suidao topic test -m sports.toml --pages pages/ --labels labels.tsv")]
+    Test(TestArgs),
+}
+
+#[derive(Args)]
+struct BuildArgs {
+    /// Lexicon to write; one that is there is replaced
+    #[arg(short, long, value_name = "LEXICON")]
+    output: PathBuf,
+    /// Name of the topic
+    #[arg(long)]
+    name: String,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    fetch: Fetching,
+    /// Folder of pages of all topics; without it the built-in word counts serve
+    #[arg(long, value_name = "DIR")]
+    background: Option<PathBuf>,
+    /// How terms are weighed
+    #[arg(long, value_enum, default_value = "lift")]
+    weighting: WeightingArg,
+    /// Terms kept
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    terms: u32,
+    /// tf of eq. (2): occurrences, or 1 + ln of them
+    #[arg(long, value_enum, default_value = "raw")]
+    tf: TfArg,
+    /// Learn only from index and default pages
+    #[arg(long)]
+    index_pages: bool,
+}
+
+/// How `--urls` fetches.
+#[derive(Args)]
+struct Fetching {
+    /// With --urls: mail address or URL by which site owners can reach you
+    #[arg(long, value_name = "CONTACT", requires = "urls")]
+    contact: Option<String>,
+    /// With --urls: HTTP proxy
+    #[arg(long, value_name = "URL", requires = "urls")]
+    proxy: Option<String>,
+    /// With --urls: let private, loopback and link-local addresses be fetched
+    #[arg(long, requires = "urls")]
+    allow_private: bool,
+    /// With --urls: override one key of the configuration
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "urls")]
+    sets: Vec<String>,
+}
+
+/// Where the samples come from.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Source {
+    /// Folder of .html, .htm and .txt files; folders in it named as hosts (a.cn/news/1.html) tell their URLs
+    #[arg(long, value_name = "DIR")]
+    pages: Option<PathBuf>,
+    /// WARC file of sample pages
+    #[arg(long, value_name = "FILE")]
+    warc: Option<PathBuf>,
+    /// List of URLs of sample pages, one a line; they are fetched politely
+    #[arg(long, value_name = "FILE")]
+    urls: Option<PathBuf>,
+    /// List of key words, one a line, a weight after a tab if need be
+    #[arg(long, value_name = "FILE")]
+    keywords: Option<PathBuf>,
+}
+
+#[derive(Args)]
+struct TestArgs {
+    /// Lexicon to test
+    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
+    model: PathBuf,
+    /// Folder of .html, .htm and .txt files
+    #[arg(long, value_name = "DIR")]
+    pages: PathBuf,
+    /// Labels: path within the folder (or URL), a tab, and 1 for on topic or 0
+    #[arg(long, value_name = "TSV")]
+    labels: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum WeightingArg {
+    /// √TextRank × IDF × ln(lift over the background)
+    Lift,
+    /// TextRank alone, as the paper has it
+    Textrank,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum TfArg {
+    Raw,
+    Log,
+}
+
+/// Runs the verb.
+pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
+    match &args.action {
+        Action::Build(args) => build(args, voice)?,
+        Action::Test(args) => test(args)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
+    ensure!(!args.name.trim().is_empty(), "--name is empty: give the topic a name, for example --name 体育");
+    let background = match &args.background {
+        Some(dir) => Background::from_samples(samples_from_pages(dir)?),
+        None => Background::built_in(),
+    };
+    let mut options = LearnOptions {
+        name: args.name.trim().to_owned(),
+        date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+        sources: Vec::new(),
+        weighting: match args.weighting {
+            WeightingArg::Lift => Weighting::Lift,
+            WeightingArg::Textrank => Weighting::TextRank,
+        },
+        terms: args.terms as usize,
+        tf: match args.tf {
+            TfArg::Raw => TermFrequency::Raw,
+            TfArg::Log => TermFrequency::Log,
+        },
+        only_index_pages: args.index_pages,
+    };
+    let source = &args.source;
+    let given = [&source.pages, &source.warc, &source.urls, &source.keywords];
+    let Some(path) = given.into_iter().flatten().next() else {
+        bail!("give the samples: --pages DIR, --warc FILE, --urls FILE or --keywords FILE")
+    };
+    // The folder's or file's own name: a lexicon is handed on, and where it was made is nobody's business.
+    options.sources.push(path.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned()));
+    let mut out = std::io::stdout();
+    let lexicon = if source.keywords.is_some() {
+        learn_from_keywords(&keywords(path)?, &background, &options).with_context(|| path.display().to_string())?
+    } else {
+        let samples = if source.pages.is_some() {
+            samples_from_pages(path)?
+        } else if source.warc.is_some() {
+            samples_from_warc(std::slice::from_ref(path))?
+        } else {
+            samples_from_urls(path, &args.fetch, voice)?
+        };
+        let learnt = learn(&samples, &background, &options).with_context(|| path.display().to_string())?;
+        writeln!(out, "{} sample pages, {} learnt from", samples.len(), learnt.lexicon.made.pages)?;
+        for (reason, count) in &learnt.rejected {
+            writeln!(out, "  {count} rejected: {}", reason.why())?;
+        }
+        learnt.lexicon
+    };
+    write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
+    tell(&mut out, &lexicon)?;
+    writeln!(out, "written to {}: read it, strike out what is not the topic's", args.output.display())?;
+    Ok(())
+}
+
+fn tell(out: &mut impl std::io::Write, lexicon: &Lexicon) -> Result<()> {
+    let first =
+        |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
+    writeln!(out, "{}: {} terms, first {}", lexicon.name, lexicon.terms.len(), first(&lexicon.terms))?;
+    if !lexicon.near.is_empty() {
+        writeln!(out, "{} terms near it, first {}", lexicon.near.len(), first(&lexicon.near))?;
+    }
+    if !lexicon.url.is_empty() {
+        writeln!(out, "URL tokens proposed: {}", lexicon.url.join(" "))?;
+    }
+    for (name, threshold) in [("page", &lexicon.page), ("link", &lexicon.link)] {
+        write!(out, "{name} threshold {:.4}: {}", threshold.value, threshold.chosen)?;
+        match (threshold.precision, threshold.recall) {
+            (Some(precision), Some(recall)) => {
+                writeln!(out, "; precision {precision:.2}, recall {recall:.2} expected")?
+            }
+            (None, Some(recall)) => writeln!(out, "; recall {recall:.2} expected")?,
+            _ => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+fn test(args: &TestArgs) -> Result<()> {
+    let topic = super::inputs::topic(&args.model)?;
+    let labels = args.labels.as_deref().map(labels).transpose()?;
+    let samples = samples_from_pages(&args.pages)?;
+    let scores: Vec<_> = samples.par_iter().map(|sample| topic.score(&sample.document)).collect();
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    writeln!(out, "relevance\tverdict\tpage\tterms")?;
+    let mut labelled = Vec::new();
+    let threshold = topic.page_threshold();
+    for (sample, scores) in samples.iter().zip(&scores) {
+        let verdict = if scores.relevance >= threshold { "on" } else { "off" };
+        let terms: Vec<String> =
+            scores.terms.iter().take(5).map(|found| format!("{} {}", found.term, found.count)).collect();
+        writeln!(out, "{:.4}\t{verdict}\t{}\t{}", scores.relevance.get(), sample.source, terms.join(", "))?;
+        if let Some(labels) = &labels {
+            let url = sample.url.as_ref().map(CrawlUrl::as_str);
+            if let Some(&label) = labels.get(sample.source.as_str()).or_else(|| labels.get(url?)) {
+                labelled.push((scores.relevance, label));
+            }
+        }
+    }
+    if let (Some(labels), Some(path)) = (&labels, &args.labels) {
+        if labelled.is_empty() {
+            out.flush()?;
+            bail!(
+                "{} labels none of the pages: its {} lines must name paths within {} or URLs, as {}",
+                path.display(),
+                labels.len(),
+                args.pages.display(),
+                samples[0].source
+            );
+        }
+        let Evaluation { labelled: pages, on_topic, at, best, average_precision } = evaluate(&labelled, threshold);
+        writeln!(
+            out,
+            "{pages} pages with a label, {on_topic} of them on topic; average precision {average_precision:.3}"
+        )?;
+        for (which, Point { threshold, precision, recall, f1 }) in [("the lexicon's", at), ("the best", best)] {
+            writeln!(
+                out,
+                "at {which} threshold {threshold:.4}: precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}"
+            )?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Pages and texts of a folder, in order of their paths.
+fn samples_from_pages(dir: &Path) -> Result<Vec<Sample>> {
+    let mut files = Vec::new();
+    find_pages(dir, &mut files).with_context(|| format!("cannot read the folder {}", dir.display()))?;
+    ensure!(!files.is_empty(), "{} holds no .html, .htm or .txt file", dir.display());
+    files.par_iter().map(|file| sample_from_file(dir, file)).collect()
+}
+
+fn find_pages(dir: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut entries = std::fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            find_pages(&path, files)?;
+        } else if matches!(extension(&path).as_str(), "html" | "htm" | "txt") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
+    let body = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let source = file.strip_prefix(dir).unwrap_or(file).to_string_lossy().replace('\\', "/");
+    let host = source.split_once('/').map_or("", |(host, _)| host).to_owned();
+    let escaped = source.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+    let address = |host: &str, path: &str| CrawlUrl::parse(&format!("http://{host}/{path}"));
+    let known = escaped
+        .split_once('/')
+        .filter(|(host, _)| host.contains('.'))
+        .and_then(|(host, path)| address(host, path.strip_suffix("index.html").unwrap_or(path)).ok());
+    // A page of unknown address is read as if it lay on a host of its own.
+    let url = match &known {
+        Some(url) => url.clone(),
+        None => address("unknown.invalid", &escaped).with_context(|| format!("the name of {}", file.display()))?,
+    };
+    let media = if extension(file) == "txt" { "text/plain" } else { "text/html" };
+    let headers = vec![("content-type".to_owned(), media.to_owned())];
+    let read = Sample::from_fetched(&Fetched { url, status: 200, headers, body: body.into(), wire: None });
+    Ok(Sample { source, url: known, host, document: read.document })
+}
+
+/// Samples from WARC files, whoever wrote them.
+fn samples_from_warc(paths: &[PathBuf]) -> Result<Vec<Sample>> {
+    let mut samples = Vec::new();
+    for path in paths {
+        let mut answers = Responses::open(path, MAX_BODY)?;
+        loop {
+            let batch: Vec<Fetched> = answers.by_ref().take(BATCH).collect::<Result<_, _>>()?;
+            if batch.is_empty() {
+                break;
+            }
+            let pages: Vec<&Fetched> = batch.iter().filter(|answer| (200..300).contains(&answer.status)).collect();
+            samples.par_extend(pages.par_iter().map(|answer| Sample::from_fetched(answer)));
+        }
+    }
+    Ok(samples)
+}
+
+/// Samples fetched from a list of URLs: a crawl of the seeds alone, so with everything that makes a crawl polite.
+fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<Sample>> {
+    let seeds = super::inputs::urls(path, "list of sample pages")?;
+    let mut config = Config::load(None, &fetch.sets)?;
+    config.limits.depth = Some(0);
+    config.fetch.contact.clone_from(&fetch.contact);
+    config.fetch.proxy.clone_from(&fetch.proxy);
+    config.fetch.allow_private |= fetch.allow_private;
+    config.check()?;
+    if config.fetch.contact.is_none() && !voice.quiet {
+        eprintln!("suidao: no contact set: site owners cannot reach you; give --contact");
+    }
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
+    let directory = CrawlDirectory::new(scratch.path().join("samples"));
+    // What the pages are worth is not asked: a depth of 0 follows no link.
+    let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
+    let job = Job { topic, seeds, config, directory };
+    let mut screen = Screen::new(voice, false, Some(job.seeds.len() as u64));
+    let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
+    screen.clear();
+    let report = report.context("the sample pages could not be fetched")?;
+    let (fetched, asked) = (report.progress.pages, job.seeds.len());
+    ensure!(report.stop.is_some(), "interrupted after {fetched} of {asked} sample pages; nothing was written");
+    if !voice.quiet {
+        eprintln!("{fetched} of {asked} sample pages fetched");
+    }
+    let mut files: Vec<PathBuf> = std::fs::read_dir(job.directory.pages())
+        .and_then(|files| files.map(|file| Ok(file?.path())).collect())
+        .context("the sample pages fetched cannot be read")?;
+    files.sort();
+    samples_from_warc(&files)
+}
+
+/// Lines of a file that are neither empty nor comments, with their numbers.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+}
+
+fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the key words {name}; give a text file with one a line"))?;
+    lines(&text)
+        .map(|(at, line)| match line.split_once('\t') {
+            None => Ok((line.to_owned(), None)),
+            Some((word, weight)) => match weight.trim().parse::<f64>() {
+                Ok(weight) if weight > 0.0 && weight.is_finite() => Ok((word.trim().to_owned(), Some(weight))),
+                _ => bail!("{name}, line {at}: {weight:?} is no weight; write a number above 0 after the tab"),
+            },
+        })
+        .collect()
+}
+
+fn labels(path: &Path) -> Result<HashMap<String, bool>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the labels {name}"))?;
+    lines(&text)
+        .map(|(at, line)| {
+            let (page, label) = line.rsplit_once('\t').unwrap_or((line, ""));
+            let label = match label.trim() {
+                "1" | "true" | "yes" => true,
+                "0" | "false" | "no" => false,
+                other => bail!("{name}, line {at}: {other:?} is no label; write the page, a tab, and 1 or 0"),
+            };
+            Ok((page.trim().to_owned(), label))
+        })
+        .collect()
+}
