@@ -13,7 +13,7 @@ use super::sample::rejections;
 use super::thresholds::{self, Chosen};
 use super::url;
 use super::{Background, Lexicon, Made, Rejection, Sample, TermFrequency, Weights};
-use crate::model::CrawlUrl;
+use crate::model::{CrawlUrl, Region};
 use crate::text::is_term;
 use crate::text::textrank::{is_candidate, textrank};
 
@@ -23,13 +23,15 @@ pub(super) const LARGEST_LIFT: f64 = 20.0;
 pub(super) struct Least {
     pub(super) pages: usize,
     pub(super) hosts: usize,
+    /// Share of the samples.
+    share: f64,
     /// Its share of the samples by its share of the background.
     lift: f64,
 }
 /// Terms of the topic, and tokens of its URLs.
-pub(super) const TERM: Least = Least { pages: 3, hosts: 2, lift: 1.5 };
+pub(super) const TERM: Least = Least { pages: 3, hosts: 2, share: 0.01, lift: 1.5 };
 /// Near terms: pages that lead to a topic are few and speak of all things, so more is asked.
-const NEAR: Least = Least { pages: 5, hosts: 3, lift: 3.0 };
+const NEAR: Least = Least { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 
 /// How terms are weighed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -275,7 +277,7 @@ fn weigh(
             }
         }
     }
-    let least_pages = least.pages.min(pages.len().div_ceil(3));
+    let least_pages = least.pages.min(pages.len().div_ceil(3)).max((least.share * pages.len() as f64) as usize);
     let least_hosts = least.hosts.min(per_host.len());
     let total = f64::from(background.pages());
     let several = per_host.len() > 1;
@@ -324,23 +326,27 @@ fn near_terms(
 ) -> Vec<(String, f64)> {
     let targets: FxHashSet<&CrawlUrl> = fit.iter().filter_map(|sample| sample.url.as_ref()).collect();
     let topic = super::Topic::new(lexicon.clone());
-    let pages: Vec<&Sample> = samples.iter().chain(background.samples()).collect();
-    let upstream: Vec<Ranked> = pages
-        .par_iter()
-        .filter(|page| {
-            let own = page.url.as_ref();
-            let own_is_target = own.is_some_and(|url| targets.contains(url));
-            !own_is_target
-                && page.document.links.iter().any(|link| targets.contains(&link.url))
-                && topic.score(&page.document).relevance < topic.page_threshold()
-        })
-        .map(|page| Ranked::new(page))
+    let leads_there = |page: &Sample| {
+        let mut links = page.document.links.iter().filter(|link| link.region == Region::Content);
+        links.any(|link| targets.contains(&link.url)) && topic.score(&page.document).relevance < topic.page_threshold()
+    };
+    let pages: Vec<&Sample> = samples
+        .iter()
+        .chain(background.samples())
+        .filter(|page| page.url.as_ref().is_none_or(|url| !targets.contains(url)))
         .collect();
+    let leading: Vec<bool> = pages.par_iter().map(|page| leads_there(page)).collect();
+    let (upstream, others): (Vec<_>, Vec<_>) = pages.into_iter().zip(leading).partition(|(_, leads)| *leads);
     if upstream.len() < NEAR.pages {
         return Vec::new();
     }
+    // Against pages of the same hosts that do not lead there: what those hosts speak of anyway is not near the topic.
+    let hosts: FxHashSet<&str> = upstream.iter().map(|(page, _)| page.host.as_str()).collect();
+    let contrast = others.into_iter().filter(|(page, _)| hosts.contains(page.host.as_str()));
+    let contrast = Background::from_samples(contrast.map(|(page, _)| page.clone()).collect());
+    let ranked: Vec<Ranked> = upstream.par_iter().map(|(page, _)| Ranked::new(page)).collect();
     let without = lexicon.terms.iter().map(|(term, _)| term.as_str()).collect();
-    weigh(&upstream.iter().collect::<Vec<_>>(), background, options, options.terms / 2, &NEAR, &without)
+    weigh(&ranked.iter().collect::<Vec<_>>(), &contrast, options, options.terms / 2, &NEAR, &without)
 }
 
 #[cfg(test)]
