@@ -388,6 +388,17 @@ mod tests {
         assert_eq!(error("near = 0.5\n", "").to_string().lines().count(), 1);
     }
 
+    #[test]
+    fn the_lexicons_shipped_are_read_and_canonical() {
+        for name in ["sports", "ml", "security", "literature"] {
+            let path = format!("{}/lexicons/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(&path).unwrap();
+            let lexicon = Lexicon::parse(&text).unwrap();
+            assert!(lexicon.to_toml() == text, "{path}: what suidao writes differs from the file");
+            assert!(lexicon.terms.len() >= 90, "{path}");
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn reading_never_panics(text in "(format = 1\n)?(\\[[a-z]{0,5}\\]\n|[a-z]{1,4} = [0-9a-z\"\\[\\]]{0,4}\n){0,6}") {
