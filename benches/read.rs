@@ -1,0 +1,145 @@
+//! Reading: bytes to document, document to scores, and both; over pages of the generated web, and over real ones if
+//! `SUIDAO_WEB` names a folder of them. Throughput is in bytes of HTML, or in links.
+
+use std::path::{Path, PathBuf};
+
+use divan::counter::{BytesCount, ItemsCount};
+use divan::{Bencher, black_box};
+use suidao::model::{CrawlUrl, Fetched};
+use suidao::read::{self, Parsed};
+use suidao::replay::Web;
+use suidao::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Topic, Weighting, learn};
+use suidao::world::{Spec, World};
+
+/// Pages of one bench.
+const PAGES: usize = 300;
+
+fn main() {
+    divan::main();
+}
+
+/// Which pages.
+#[derive(Clone, Copy, Debug)]
+enum Pages {
+    OnTopic,
+    OffTopic,
+    Real,
+}
+
+const KINDS: [Pages; 3] = [Pages::OnTopic, Pages::OffTopic, Pages::Real];
+
+fn world() -> World {
+    World::new(Spec::default()).expect("the default web")
+}
+
+fn fetched(url: CrawlUrl, body: Vec<u8>) -> Fetched {
+    let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
+    Fetched { url, status: 200, headers, body: body.into(), wire: None }
+}
+
+fn pages(kind: Pages) -> Vec<Fetched> {
+    let generated = |relevant: bool| {
+        let world = world();
+        let urls: Vec<CrawlUrl> =
+            world.pages().filter(|page| page.1 == relevant).map(|page| page.0).take(PAGES).collect();
+        urls.iter().filter_map(|url| world.get(url).ok()).filter(|answer| answer.status == 200).collect()
+    };
+    match kind {
+        Pages::OnTopic => generated(true),
+        Pages::OffTopic => generated(false),
+        Pages::Real => {
+            let Some(root) = std::env::var_os("SUIDAO_WEB") else { return Vec::new() };
+            let mut files = Vec::new();
+            collect(Path::new(&root), &mut files);
+            files.sort();
+            let step = (files.len() / PAGES).max(1);
+            let url = CrawlUrl::parse("http://example.cn/a/page.html").expect("a URL");
+            files
+                .iter()
+                .step_by(step)
+                .map(|file| fetched(url.clone(), std::fs::read(file).expect("readable")))
+                .collect()
+        }
+    }
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "html") {
+            files.push(path);
+        }
+    }
+}
+
+/// For generated pages what `suidao demo` learns; for real ones the lexicon shipped for 机器学习.
+fn topic(kind: Pages) -> Topic {
+    if let Pages::Real = kind {
+        let text = include_str!("../lexicons/ml.toml");
+        return Topic::new(Lexicon::parse(text).expect("the shipped lexicon"));
+    }
+    let world = world();
+    let sample = |(url, html): (CrawlUrl, String)| Sample::from_fetched(&fetched(url, html.into_bytes()));
+    let samples: Vec<Sample> = world.sample_pages(60).into_iter().map(sample).collect();
+    let background = Background::from_samples(world.background_pages(200).into_iter().map(sample).collect());
+    let options = LearnOptions {
+        name: "体育".to_owned(),
+        date: String::new(),
+        sources: Vec::new(),
+        weighting: Weighting::Lift,
+        terms: 100,
+        tf: TermFrequency::default(),
+        only_index_pages: false,
+    };
+    Topic::new(learn(&samples, &background, &options).expect("samples of the topic").lexicon)
+}
+
+fn bytes(pages: &[Fetched]) -> BytesCount {
+    BytesCount::new(pages.iter().map(|page| page.body.len()).sum::<usize>())
+}
+
+#[divan::bench(args = KINDS, sample_count = 10)]
+fn parse(bencher: Bencher, kind: Pages) {
+    let pages = pages(kind);
+    bencher.counter(bytes(&pages)).bench_local(|| {
+        for page in &pages {
+            black_box(read::parse(page));
+        }
+    });
+}
+
+#[divan::bench(args = KINDS, sample_count = 10)]
+fn score(bencher: Bencher, kind: Pages) {
+    let (pages, topic) = (pages(kind), topic(kind));
+    let parsed: Vec<Parsed> = pages.iter().map(read::parse).collect();
+    bencher.counter(bytes(&pages)).bench_local(|| {
+        for page in &parsed {
+            black_box(topic.score(&page.document));
+        }
+    });
+}
+
+/// The same over the number of links: an upper bound of what a link costs, the page being scored with them.
+#[divan::bench(args = KINDS, sample_count = 10)]
+fn score_links(bencher: Bencher, kind: Pages) {
+    let (pages, topic) = (pages(kind), topic(kind));
+    let parsed: Vec<Parsed> = pages.iter().map(read::parse).collect();
+    let links: usize = parsed.iter().map(|page| page.document.links.len()).sum();
+    bencher.counter(ItemsCount::new(links)).bench_local(|| {
+        for page in &parsed {
+            black_box(topic.score(&page.document));
+        }
+    });
+}
+
+#[divan::bench(args = KINDS, sample_count = 10)]
+fn whole(bencher: Bencher, kind: Pages) {
+    let (pages, topic) = (pages(kind), topic(kind));
+    bencher.counter(bytes(&pages)).bench_local(|| {
+        for page in &pages {
+            black_box(read::read(page, &topic));
+        }
+    });
+}
