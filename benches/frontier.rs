@@ -75,7 +75,7 @@ fn url(number: u64) -> CrawlUrl {
 
 fn page(number: u64, known: u64) -> Page {
     let outlink = |at: u64| Outlink {
-        url: url(if at % 2 == 0 { number * LINKS + at } else { random(number * LINKS + at) % known.max(1) }),
+        url: url(if at.is_multiple_of(2) { number * LINKS + at } else { random(number * LINKS + at) % known.max(1) }),
         anchor: "足球比赛新闻".to_owned(),
         evidence: Evidence::default(),
         #[allow(clippy::cast_precision_loss)]
@@ -88,7 +88,7 @@ fn page(number: u64, known: u64) -> Page {
         text: String::new(),
         language: None,
         charset: "UTF-8".to_owned(),
-        relevance: Relevance::new(if number % 7 == 0 { 0.5 } else { 0.0 }),
+        relevance: Relevance::new(if number.is_multiple_of(7) { 0.5 } else { 0.0 }),
         terms: Vec::new(),
         digest: Digest([0; 20]),
         outlinks: (0..LINKS).map(outlink).collect(),
