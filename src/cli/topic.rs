@@ -186,15 +186,19 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
             samples_from_urls(path, &args.fetch, voice)?
         };
         let learnt = learn(&samples, &background, &options).with_context(|| path.display().to_string())?;
-        writeln!(out, "{} sample pages, {} learnt from", samples.len(), learnt.lexicon.made.pages)?;
-        for (reason, count) in &learnt.rejected {
-            writeln!(out, "  {count} rejected: {}", reason.why())?;
+        if !voice.quiet {
+            writeln!(out, "{} sample pages, {} learnt from", samples.len(), learnt.lexicon.made.pages)?;
+            for (reason, count) in &learnt.rejected {
+                writeln!(out, "  {count} rejected: {}", reason.why())?;
+            }
         }
         learnt.lexicon
     };
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
-    tell(&mut out, &lexicon)?;
-    writeln!(out, "written to {}: read it, strike out what is not the topic's", args.output.display())?;
+    if !voice.quiet {
+        tell(&mut out, &lexicon)?;
+        writeln!(out, "written to {}: read it, strike out what is not the topic's", args.output.display())?;
+    }
     Ok(())
 }
 

@@ -51,6 +51,8 @@ pub fn run(args: &WhyArgs) -> Result<Exit> {
 enum Fate {
     Fetched(Box<Settled>, u64),
     Redirected(Option<UrlId>),
+    /// Taken under the other scheme, the one its host answers.
+    Moved(Option<UrlId>),
     Failed(Failure),
     Refused(Refusal),
 }
@@ -95,13 +97,26 @@ impl Story {
                     Event::Expanded { id: page, links, .. } if links.iter().any(|link| Some(link.to) == id) => {
                         linking.push(*page);
                     }
-                    Event::Redirected { id: from, link: Some(link) } if Some(link.to) == id => linking.push(*from),
+                    Event::Redirected { id: from, link: Some(link) } | Event::Moved { id: from, link: Some(link) }
+                        if Some(link.to) == id =>
+                    {
+                        linking.push(*from);
+                    }
+                    Event::Redirected { id: from, link: Some(link) } | Event::Moved { id: from, link: Some(link) }
+                        if Some(*from) == id =>
+                    {
+                        linking.push(link.to);
+                    }
                     _ => {}
                 }
             }
         }
         if id.is_none() && story.skipped.is_none() {
             return Ok(None);
+        }
+        // Refused on one link and known by another: what became of it there is its story.
+        if id.is_some() {
+            story.skipped = None;
         }
         let last = id.or(story.skipped.and_then(|(_, from)| from));
         let path: Vec<UrlId> =
@@ -152,6 +167,14 @@ impl Story {
                     self.links.push((Some(from), link));
                 }
             }
+            Event::Moved { id: from, link } => {
+                if Some(from) == id {
+                    fate(Fate::Moved(link.map(|link| link.to)));
+                }
+                if let Some(link) = link.filter(|link| Some(link.to) == id) {
+                    self.links.push((Some(from), link));
+                }
+            }
             Event::Retried { id: of, failure } if Some(of) == id => self.retries.push(failure),
             Event::Failed { id: of, failure } if Some(of) == id => fate(Fate::Failed(failure)),
             Event::Refused { id: of, reason } if Some(of) == id => fate(Fate::Refused(reason)),
@@ -197,6 +220,10 @@ impl Story {
             Some((at, Fate::Redirected(to))) => {
                 let to = to.map_or_else(|| "a URL that was fetched or refused before".into(), |to| self.name(to));
                 writeln!(out, "  redirected {} to {to}", time(*at))?;
+            }
+            Some((at, Fate::Moved(to))) => {
+                let to = to.map_or_else(|| "which was fetched or refused before".into(), |to| self.name(to));
+                writeln!(out, "  taken {} under the scheme that its host answers: {to}", time(*at))?;
             }
             Some((at, Fate::Failed(failure))) => writeln!(out, "  given up {}: {failure}", time(*at))?,
             Some((at, Fate::Refused(reason))) => writeln!(out, "  refused {}: {}", time(*at), reason.why())?,
@@ -249,6 +276,7 @@ impl Story {
         let fate = match &self.fate {
             Some((at, Fate::Fetched(page, number))) => json!({ "fetched": time(*at), "page": number, "settled": page }),
             Some((at, Fate::Redirected(to))) => json!({ "redirected": time(*at), "to": to.map(|to| self.name(to)) }),
+            Some((at, Fate::Moved(to))) => json!({ "moved": time(*at), "to": to.map(|to| self.name(to)) }),
             Some((at, Fate::Failed(failure))) => json!({ "failed": time(*at), "why": failure.to_string() }),
             Some((at, Fate::Refused(reason))) => json!({ "refused": time(*at), "reason": reason, "why": reason.why() }),
             None => json!({ "standing": self.standing(), "refused": self.skipped.map(|(reason, _)| reason) }),

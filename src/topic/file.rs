@@ -1,12 +1,12 @@
 //! The lexicon's file: reading, with errors that name the key, and writing, in one canonical form. Apart from the
-//! lexicon itself because only this knows of TOML.
+//! lexicon itself because only this knows of TOML. A file written by hand needs `name` and `[terms]` only.
 
 use std::fmt::Write as _;
 
 use thiserror::Error;
 use toml::{Table, Value};
 
-use super::{DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
+use super::{Background, DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
 
 /// The version of the file's format that this program writes, and the newest it reads.
 pub const FORMAT: i64 = 1;
@@ -72,7 +72,8 @@ pub enum LexiconError {
 }
 
 impl Lexicon {
-    /// Reads a lexicon.
+    /// Reads a lexicon. All but `name` and `[terms]` may be left out: then the defaults of [`Lexicon::from_terms`] hold,
+    /// and the built-in background counts the words.
     ///
     /// # Errors
     /// [`LexiconError`] if `text` is not TOML or not a lexicon of a format that is known.
@@ -82,7 +83,7 @@ impl Lexicon {
             LexiconError::NotToml { line: 1 + before.matches('\n').count(), message: error.message().to_owned() }
         })?;
         let mut top = Section { path: String::new(), table };
-        let format = top.integer("format")?;
+        let format = top.integer_or("format", FORMAT)?;
         if format > FORMAT {
             return Err(LexiconError::Newer { found: format });
         }
@@ -97,25 +98,33 @@ impl Lexicon {
         if terms.is_empty() {
             return Err(LexiconError::NoTerms);
         }
+        let default = Self::from_terms("", &[]);
+        let background = if background.table.is_empty() {
+            Background::built_in().kept(terms.iter().map(|(term, _)| term.as_str()))
+        } else {
+            let given = background.document_frequencies()?;
+            background.end()?;
+            given
+        };
         let mut lexicon = Self {
             name,
             made: Made {
-                method: made.string("method")?,
-                date: made.string("date")?,
-                pages: made.count("pages")?,
-                hosts: made.count("hosts")?,
+                method: made.string_or("method", &default.made.method)?,
+                date: made.string_or("date", "")?,
+                pages: made.count_or("pages", 0)?,
+                hosts: made.count_or("hosts", 0)?,
                 sources: made.strings("sources")?,
             },
-            page: threshold.section("page")?.threshold()?,
-            link: threshold.section("link")?.threshold()?,
+            page: threshold.section("page")?.threshold(default.page)?,
+            link: threshold.section("link")?.threshold(default.link)?,
             tf: weights.term_frequency()?,
             weights: weights.link_weights()?,
             terms,
             near: top.section("near")?.weights()?,
             url: url.strings("tokens")?,
-            background: background.document_frequencies()?,
+            background,
         };
-        for section in [made, threshold, weights, url, background, top] {
+        for section in [made, threshold, weights, url, top] {
             section.end()?;
         }
         lexicon.order();
@@ -229,8 +238,13 @@ impl Section {
         LexiconError::Type { key: self.key(key), expected }
     }
 
+    fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// A table in it; one that is left out is empty.
     fn section(&mut self, key: &str) -> Result<Self, LexiconError> {
-        match self.take(key)? {
+        match self.table.remove(key).unwrap_or_else(|| Value::Table(Table::new())) {
             Value::Table(table) => Ok(Self { path: self.key(key) + ".", table }),
             _ => Err(self.wrong(key, "a table")),
         }
@@ -243,7 +257,15 @@ impl Section {
         }
     }
 
+    fn string_or(&mut self, key: &str, default: &str) -> Result<String, LexiconError> {
+        if self.has(key) { self.string(key) } else { Ok(default.to_owned()) }
+    }
+
+    /// A list; one that is left out is empty.
     fn strings(&mut self, key: &str) -> Result<Vec<String>, LexiconError> {
+        if !self.has(key) {
+            return Ok(Vec::new());
+        }
         let wrong = self.wrong(key, "a list of strings");
         let Value::Array(values) = self.take(key)? else { return Err(wrong) };
         values.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(|| wrong.clone())).collect()
@@ -252,6 +274,14 @@ impl Section {
     fn integer(&mut self, key: &str) -> Result<i64, LexiconError> {
         let wrong = self.wrong(key, "a whole number");
         self.take(key)?.as_integer().ok_or(wrong)
+    }
+
+    fn integer_or(&mut self, key: &str, default: i64) -> Result<i64, LexiconError> {
+        if self.has(key) { self.integer(key) } else { Ok(default) }
+    }
+
+    fn count_or(&mut self, key: &str, default: u32) -> Result<u32, LexiconError> {
+        if self.has(key) { self.count(key) } else { Ok(default) }
     }
 
     fn count(&mut self, key: &str) -> Result<u32, LexiconError> {
@@ -277,12 +307,15 @@ impl Section {
         })
     }
 
-    fn threshold(mut self) -> Result<Threshold, LexiconError> {
+    fn threshold(mut self, default: Threshold) -> Result<Threshold, LexiconError> {
+        if self.table.is_empty() {
+            return Ok(default);
+        }
         let value = self.number("value", 1e-4, 1.0, "above 0 and at most 1")?;
-        let chosen = self.string("chosen")?;
+        let chosen = self.string_or("chosen", "by hand")?;
         let mut expected = [None, None];
         for (key, expected) in ["precision", "recall"].into_iter().zip(&mut expected) {
-            if self.table.contains_key(key) {
+            if self.has(key) {
                 *expected = Some(self.number(key, 0.0, 1.0, "from 0 to 1")?);
             }
         }
@@ -291,15 +324,25 @@ impl Section {
     }
 
     fn term_frequency(&mut self) -> Result<TermFrequency, LexiconError> {
+        if !self.has("tf") {
+            return Ok(TermFrequency::default());
+        }
         let name = self.string("tf")?;
         let known = TermFrequency::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|&(_, tf)| tf).ok_or_else(|| self.wrong("tf", "\"raw\" or \"log\""))
     }
 
     fn link_weights(&mut self) -> Result<Weights, LexiconError> {
-        let mut share = |key| self.number(key, 0.0, 1.0, "from 0 to 1");
-        let weights =
-            Weights { anchor: share("anchor")?, context: share("context")?, url: share("url")?, near: share("near")? };
+        let mut share = |key, default| {
+            if self.has(key) { self.number(key, 0.0, 1.0, "from 0 to 1") } else { Ok(default) }
+        };
+        let default = Weights::default();
+        let weights = Weights {
+            anchor: share("anchor", default.anchor)?,
+            context: share("context", default.context)?,
+            url: share("url", default.url)?,
+            near: share("near", default.near)?,
+        };
         let sum = weights.anchor + weights.context + weights.url;
         in_range("weights.anchor + context + url", sum, (sum - 1.0).abs() < 1e-3, "1")?;
         Ok(weights)
@@ -372,7 +415,8 @@ mod tests {
         assert_eq!(error("format = 1", "format = 2"), LexiconError::Newer { found: 2 });
         assert!(matches!(error("format = 1", "format = 0"), LexiconError::Range { .. }));
         assert_eq!(error("name = \"体育\"\n", ""), LexiconError::Missing { key: key("name") });
-        assert_eq!(error("near = 0.5\n", ""), LexiconError::Missing { key: key("weights.near") });
+        assert_eq!(error("value = 0.09\n", ""), LexiconError::Missing { key: key("threshold.page.value") });
+        assert_eq!(error("pages = 100\n", ""), LexiconError::Missing { key: key("background.pages") });
         assert_eq!(error("near = 0.5", "near = 0.5\nnearby = 1"), LexiconError::Unknown { key: key("weights.nearby") });
         assert_eq!(error("[url]", "[urls]\n[url]"), LexiconError::Unknown { key: key("urls") });
         assert!(matches!(error("anchor = 0.5", "anchor = 0.9"), LexiconError::Range { .. }));
@@ -382,10 +426,25 @@ mod tests {
         assert!(matches!(error("tf = \"raw\"", "tf = \"bm25\""), LexiconError::Type { .. }));
         assert_eq!(error("c++=40", "c++=4o"), LexiconError::DocumentFrequency { entry: key("c++=4o") });
         assert_eq!(error("c++=40", "c++=400"), LexiconError::DocumentFrequency { entry: key("c++=400") });
-        assert_eq!(Lexicon::parse(""), Err(LexiconError::Missing { key: key("format") }));
+        assert_eq!(Lexicon::parse(""), Err(LexiconError::Missing { key: key("name") }));
+        assert_eq!(Lexicon::parse("name = 'x'"), Err(LexiconError::NoTerms));
+        assert!(matches!(error("context = 0.3\n", "context = 0.4\n"), LexiconError::Range { .. }));
         let empty = Lexicon::from_terms("x", &[]).to_toml();
         assert_eq!(Lexicon::parse(&empty), Err(LexiconError::NoTerms));
-        assert_eq!(error("near = 0.5\n", "").to_string().lines().count(), 1);
+        assert_eq!(error("value = 0.09\n", "").to_string().lines().count(), 1);
+    }
+
+    #[test]
+    fn a_name_and_terms_are_enough() {
+        let lexicon = Lexicon::parse("name = '体育'\n[terms]\n'足球' = 2\n'world cup' = 1.0\n").unwrap();
+        let default = Lexicon::from_terms("体育", &[("足球", 2.0), ("world cup", 1.0)]);
+        assert_eq!(Lexicon { background: default.background.clone(), ..lexicon.clone() }, default);
+        assert!(lexicon.background.pages > 1000 && lexicon.background.df.iter().any(|(word, _)| word == "足球"));
+        assert_eq!(Lexicon::parse(&lexicon.to_toml()).unwrap(), lexicon);
+        let part = "name = 'x'\n[threshold.page]\nvalue = 0.2\n[weights]\ntf = 'log'\n[terms]\na = 1\n[url]\n";
+        let part = Lexicon::parse(part).unwrap();
+        assert_eq!((part.page.value, part.tf, part.weights), (0.2, TermFrequency::Log, Weights::default()));
+        assert_eq!((part.page.chosen.as_str(), part.link.value, part.url.len()), ("by hand", default.link.value, 0));
     }
 
     #[test]
