@@ -19,7 +19,7 @@ const RUNS: usize = 3;
 const LINKS: u64 = 60;
 
 fn main() {
-    // `cargo test` builds benches and runs them with this flag: nothing to be tested here.
+    // `cargo test --benches` runs benches with this flag: nothing is tested here.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
