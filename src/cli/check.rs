@@ -81,9 +81,23 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
                 json!({ "url": url, "robots": url.robots(), "refused": refusal, "why": refusal.map(suidao::model::Refusal::why), "weight": url_weight(&url) })
             );
         }
-        What::Config { file, sets } => say!("{}", toml::to_string(&Config::load(file.as_deref(), sets)?)?.trim_end()),
+        What::Config { file, sets } => say!("{}", in_force(&Config::load(file.as_deref(), sets)?)?),
     }
     Ok(Exit::Done)
+}
+
+/// Every key and its value as TOML; a key without a value, which TOML cannot say, as a comment.
+fn in_force(config: &Config) -> Result<String> {
+    let config = config.shown();
+    let mut text = toml::to_string(&config)?;
+    for (name, section) in serde_json::to_value(&config)?.as_object().into_iter().flatten() {
+        let keys = section.as_object().into_iter().flatten();
+        let unset: String =
+            keys.filter(|(_, value)| value.is_null()).map(|(key, _)| format!("# {key} is not set\n")).collect();
+        let head = format!("[{name}]\n");
+        text = text.replacen(&head, &(head.clone() + &unset), 1);
+    }
+    Ok(text.trim_end().to_owned())
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {

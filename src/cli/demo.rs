@@ -22,7 +22,7 @@ use super::{Exit, Voice};
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {
     /// Pages that each strategy may fetch
-    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
     /// Keep the crawls and exports in this directory; otherwise they are removed
     #[arg(short, long, value_name = "DIR")]

@@ -38,7 +38,9 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let Format::Jsonl = args.format;
     let done = export::jsonl(&store, &args.output, MAX_BODY, |fetched| suidao::read::parse(fetched).text)?;
     if !voice.quiet {
-        eprintln!("{} pages written to {}", done.pages, args.output.display());
+        let place = args.output.display().to_string();
+        let place = if place == "-" { "the standard output" } else { &place };
+        eprintln!("{} pages written to {place}", done.pages);
         if done.without_archive > 0 {
             eprintln!("{} pages are not in the archive and were left out", done.without_archive);
         }

@@ -308,6 +308,10 @@ impl Crawl {
                     // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows all.
                     Outcome::Redirect(_) => Event::Robots { host, origin, rules: RobotsRules::AllowAll },
                     Outcome::Robots(rules) => Event::Robots { host, origin, rules },
+                    // The guard's word, not the host's: each page is refused the same way, and told why.
+                    Outcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => {
+                        Event::Robots { host, origin, rules: RobotsRules::AllowAll }
+                    }
                     Outcome::Page { .. } | Outcome::Failed(_) => {
                         Event::Robots { host, origin, rules: RobotsRules::Unreachable }
                     }

@@ -318,6 +318,19 @@ fn robots_that_cannot_be_had_forbid_all_for_a_while() {
 }
 
 #[test]
+fn a_private_address_is_given_up_at_once_and_by_name() {
+    let mut web = web("http://s.cn/ 0.9");
+    for path in ["", "robots.txt"] {
+        let failure = Failure { kind: FailureKind::PrivateAddress, retry_after: None };
+        web.insert(format!("http://s.cn/{path}"), Outcome::Failed(failure));
+    }
+    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    assert_eq!((run.stop, run.crawl.progress().failed), (Stop::FrontierEmpty, 1));
+    assert!(run.at.0 < 10_000, "no second try at robots.txt, but it is {:?}", run.at);
+}
+
+#[test]
 fn a_host_that_fails_is_left_alone() {
     let links: Vec<String> = (0..20).map(|n| format!("http://dead.cn/{n} 0")).collect();
     let text = format!("http://s.cn/ 0.9 -> {}", links.join(", "));

@@ -1,7 +1,8 @@
-//! `skipped.csv`: every URL that was known and not fetched by the crawl's own will, with the last reason. Streamed
-//! from the log at the end of a crawl, for the list may be longer than the memory is large.
+//! `skipped.csv`: every URL that was known and will not be fetched, with the last reason: refused by the crawl's own
+//! will, or given up because its fetch failed. Streamed from the log at the end of a crawl, for the list may be longer
+//! than the memory is large.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::directory::write_whole;
 use super::{Store, StoreError};
@@ -18,23 +19,34 @@ enum Standing {
     Dropped(Refusal),
     /// Refused when its turn came.
     Refused(Refusal),
+    /// Given up; the log says why where it says that.
+    Failed,
 }
 
-/// Writes `skipped.csv` (url, reason) in order of discovery and tells how many lines it has. Reads the log twice: once
-/// for how each URL stands in the end, once for its text. Memory: 2 bytes per known URL, and about 10 per URL refused
-/// without a number.
+/// Writes `skipped.csv` (url, reason) and tells how many lines it has: URLs with a number in order of discovery, but the
+/// failed ones when they failed, then those refused without a number. Reads the log three times: for how each URL
+/// stands in the end, for the text of those, and for the rest, which the first two may have shown to be known after
+/// all. Memory: 2 bytes per known URL, and about 10 per URL refused without a number.
 ///
 /// # Errors
 /// [`StoreError`] if the log does not read or the file cannot be written; a former file then stands.
 pub fn write(store: &Store) -> Result<u64, StoreError> {
     let mut standing = Vec::new();
+    let mut without_number = FxHashSet::default();
     for record in store.batches() {
         for event in &record?.batch.events {
             match event {
                 Event::Discovered(_) => standing.push(Standing::New),
-                Event::Seeded(link) | Event::Redirected { link: Some(link), .. } => judge(&mut standing, link),
+                Event::Seeded(link)
+                | Event::Redirected { link: Some(link), .. }
+                | Event::Moved { link: Some(link), .. } => judge(&mut standing, link),
                 Event::Settled(page) => page.links.iter().for_each(|link| judge(&mut standing, link)),
+                Event::Expanded { links, .. } => links.iter().for_each(|link| judge(&mut standing, link)),
                 Event::Refused { id, reason } => set(&mut standing, *id, Standing::Refused(*reason)),
+                Event::Failed { id, .. } => set(&mut standing, *id, Standing::Failed),
+                Event::Skipped { url, .. } => {
+                    without_number.insert(url.fingerprint());
+                }
                 _ => {}
             }
         }
@@ -43,19 +55,41 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
         let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(out);
         table.write_record(["url", "reason"])?;
         let mut lines = 0;
-        let mut without_number = FxHashSet::default();
+        let mut failing = FxHashMap::default();
         for record in store.batches() {
             for event in record?.batch.events {
-                let (url, reason) = match event {
-                    Event::Discovered(found) => match standing.get(found.id.0 as usize) {
-                        Some(Standing::Dropped(reason) | Standing::Refused(reason)) => (found.url, *reason),
-                        _ => continue,
-                    },
-                    Event::Skipped { url, reason, .. } if without_number.insert(url.fingerprint()) => (url, reason),
-                    _ => continue,
-                };
-                table.serialize((url.as_str(), reason))?;
-                lines += 1;
+                match event {
+                    Event::Discovered(found) => {
+                        without_number.remove(&found.url.fingerprint());
+                        match standing.get(found.id.0 as usize) {
+                            Some(Standing::Dropped(reason) | Standing::Refused(reason)) => {
+                                table.serialize((found.url.as_str(), reason))?;
+                                lines += 1;
+                            }
+                            Some(Standing::Failed) => {
+                                failing.insert(found.id, found.url);
+                            }
+                            _ => {}
+                        }
+                    }
+                    Event::Failed { id, failure } => {
+                        if let Some(url) = failing.remove(&id) {
+                            table.serialize((url.as_str(), format!("failed: {failure}")))?;
+                            lines += 1;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for record in store.batches() {
+            for event in record?.batch.events {
+                if let Event::Skipped { url, reason, .. } = event
+                    && without_number.remove(&url.fingerprint())
+                {
+                    table.serialize((url.as_str(), reason))?;
+                    lines += 1;
+                }
             }
         }
         table.flush()?;
@@ -66,7 +100,7 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
 fn judge(standing: &mut [Standing], link: &Link) {
     let Some(now) = standing.get_mut(link.to.0 as usize) else { return };
     match (link.verdict, *now) {
-        (_, Standing::Refused(_)) => {}
+        (_, Standing::Refused(_) | Standing::Failed) => {}
         (Verdict::Follow(_), _) => *now = Standing::Wanted,
         (Verdict::Drop(_), Standing::Wanted) => {}
         (Verdict::Drop(reason), _) => *now = Standing::Dropped(reason),
@@ -83,7 +117,7 @@ fn set(standing: &mut [Standing], id: UrlId, to: Standing) {
 mod tests {
     use super::super::fixture::*;
     use super::*;
-    use crate::model::{Batch, Millis};
+    use crate::model::{Batch, Failure, FailureKind, Millis};
     use crate::store::{CrawlDirectory, Record};
 
     #[test]
@@ -117,6 +151,12 @@ mod tests {
                     Event::Refused { id: UrlId(4), reason: Refusal::Robots },
                     skipped(901),
                     skipped(900),
+                    // Refused on one link, known by another.
+                    skipped(2),
+                    Event::Failed {
+                        id: UrlId(5),
+                        failure: Failure { kind: FailureKind::Status(404), retry_after: None },
+                    },
                 ],
             },
         ];
@@ -127,9 +167,15 @@ mod tests {
         }
         let records: Vec<_> = batches.into_iter().map(|batch| Record { batch, archive: None }).collect();
         store.append(&records).unwrap();
-        assert_eq!(write(&store).unwrap(), 4);
+        assert_eq!(write(&store).unwrap(), 5);
         let text = std::fs::read_to_string(store.directory().skipped_csv()).unwrap();
-        let expected = [(1, "tunnel-end"), (4, "robots"), (900, "extension"), (901, "extension")];
+        let expected = [
+            (1, "tunnel-end"),
+            (4, "robots"),
+            (5, "failed: the server answered 404"),
+            (900, "extension"),
+            (901, "extension"),
+        ];
         let expected: String = expected.iter().map(|(n, reason)| format!("{},{reason}\n", url(*n))).collect();
         assert_eq!(text, format!("url,reason\n{expected}"));
     }
