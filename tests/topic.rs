@@ -1,5 +1,7 @@
 //! `suidao topic` as it is used: a lexicon from each kind of source, and what it is worth on labelled pages.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+
 mod support;
 
 use std::fs;
