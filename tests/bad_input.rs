@@ -89,7 +89,7 @@ fn lexicons() {
     let missing = stage.path("none.toml").to_str().unwrap().to_owned();
     refused(&stage, crawl_with(&stage, &missing, &seeds, &[]), 2, &["none.toml", "suidao topic build"]);
     for (name, content, told) in [
-        ("empty.toml", String::new(), "format is missing"),
+        ("empty.toml", String::new(), "name is missing"),
         ("no.toml", "format = 1\nname = \n".to_owned(), "line 2 is not TOML"),
         ("newer.toml", whole.replacen("format = 1", "format = 2", 1), "use a newer suidao"),
         ("unknown.toml", whole.replacen("[made]", "[mode]\n[made]", 1), "mode is no key"),

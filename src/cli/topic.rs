@@ -29,6 +29,7 @@ const BATCH: usize = 256;
 
 /// `suidao topic`.
 #[derive(Args)]
+#[command(after_help = "Example: suidao topic build -o sports.toml --name 体育 --pages samples/")]
 pub struct TopicArgs {
     #[command(subcommand)]
     action: Action,
