@@ -281,6 +281,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
                     Outcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
                 });
+                told(&ticket, &outcome);
                 let keep = matches!(
                     (&ticket.wanted, &outcome),
                     (Wanted::Page(_), Outcome::Page { .. } | Outcome::Redirect(_))
@@ -304,6 +305,17 @@ impl<F: FnMut(News)> Driver<'_, F> {
         {
             tracing::warn!("{error}");
         }
+    }
+}
+
+/// What became of a ticket, for `-v`.
+fn told(ticket: &Ticket, outcome: &Outcome) {
+    let url = &ticket.url;
+    match outcome {
+        Outcome::Page { status, page } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
+        Outcome::Redirect(to) => tracing::debug!("{url} leads to {to}"),
+        Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
+        Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
     }
 }
 

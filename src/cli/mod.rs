@@ -35,7 +35,7 @@ struct Cli {
 /// How much is said.
 #[derive(Args, Clone, Copy)]
 pub struct Voice {
-    /// Say more; twice for everything
+    /// Say what becomes of each page; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
     /// Say nothing but errors
@@ -88,7 +88,12 @@ pub fn main() -> ExitCode {
         (false, _) => "trace",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .init();
     #[cfg(unix)]
     survive_file_limits();
     let ended = match cli.verb {

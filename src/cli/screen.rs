@@ -32,7 +32,8 @@ impl Screen {
     /// A screen for a crawl of at most `limit` pages; `json` writes events to the standard output.
     pub fn new(voice: Voice, json: bool, limit: Option<u64>) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        let bar = (terminal && !voice.quiet && !json).then(|| {
+        // With -v every page has its line, which a bar would be written across.
+        let bar = (terminal && !voice.quiet && voice.verbose == 0 && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
             let style = match limit {
                 Some(_) => "{bar:24.cyan/dim} {pos}/{len} pages  {msg}",
