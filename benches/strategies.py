@@ -106,7 +106,7 @@ def crawl(topic, lexicon, name, flags, left_out, truth):
         time.sleep(1)
         # A few pages more than are scored: pages of the hosts left out are not counted.
         subprocess.run([a.suidao, '-q', 'crawl', '-m', lexicon, '-s', a.out / topic / 'seeds.txt', '-o', out,
-                        '--strategy', name.split()[0], '--max-pages', str(a.pages + 500),
+                        '--strategy', name.split()[0], '--max-pages', str(a.pages + 1500),
                         '--proxy', f'http://127.0.0.1:{port}', '--set', 'politeness.delay=0',
                         '--set', f'crawl.in_flight={a.in_flight}', *flags], timeout=900)
     finally:
