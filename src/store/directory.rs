@@ -20,6 +20,18 @@ pub struct CrawlDirectory {
     root: PathBuf,
 }
 
+/// The lock of a crawl directory. Given back by name when dropped, not by closing the file: a process that is just being
+/// started by another thread holds a copy of the file for a moment, and with it a lock that was only closed.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // If it fails the file's end ends the lock.
+        let _ = self.0.unlock();
+    }
+}
+
 impl CrawlDirectory {
     /// The crawl directory at `root`, whether or not it exists.
     #[must_use]
@@ -83,13 +95,13 @@ impl CrawlDirectory {
 
     /// Takes the directory for this process alone; the lock ends with the value, or with the process however it ends.
     /// A lock of the system and not the existence of a file, so that a killed crawl leaves nothing to clear away.
-    pub(super) fn lock(&self) -> Result<File, StoreError> {
+    pub(super) fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.state().join("lock");
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true);
         let file = options.open(&path).map_err(StoreError::io(&path, "open it"))?;
         match file.try_lock() {
-            Ok(()) => Ok(file),
+            Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse(self.root.clone())),
             Err(TryLockError::Error(source)) => Err(StoreError::Io { path, doing: "lock it", source }),
         }

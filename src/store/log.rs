@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::archive::Location;
-use super::directory::{CrawlDirectory, write_whole};
+use super::directory::{CrawlDirectory, Lock, write_whole};
 use crate::model::{Batch, Millis};
 
 /// Format of directory and log written by this program; older ones are read, newer ones refused.
@@ -128,7 +128,7 @@ pub struct Store {
     next: u64,
     mark: Mark,
     // Last, so that the engine is closed before another process may come in.
-    _lock: File,
+    _lock: Lock,
 }
 
 impl Store {
@@ -177,7 +177,7 @@ impl Store {
         Self::open_engine(dir, meta, lock)
     }
 
-    fn open_engine(dir: &CrawlDirectory, meta: Meta, lock: File) -> Result<Self, StoreError> {
+    fn open_engine(dir: &CrawlDirectory, meta: Meta, lock: Lock) -> Result<Self, StoreError> {
         let log = dir.log();
         let config = sled::Config::new().path(&log).cache_capacity(Self::CACHE).flush_every_ms(None);
         let db = open_patiently(&config).map_err(|error| engine_error(&log, "open the log", error))?;
