@@ -274,7 +274,15 @@ impl Story {
 
     fn as_json(&self, url: &CrawlUrl) -> Value {
         let fate = match &self.fate {
-            Some((at, Fate::Fetched(page, number))) => json!({ "fetched": time(*at), "page": number, "settled": page }),
+            Some((at, Fate::Fetched(page, number))) => {
+                let mut settled = json!(page);
+                if let Some(settled) = settled.as_object_mut() {
+                    // Numbers of other URLs, which mean nothing by themselves.
+                    settled.remove("links");
+                    settled.remove("known");
+                }
+                json!({ "fetched": time(*at), "page": number, "settled": settled })
+            }
             Some((at, Fate::Redirected(to))) => json!({ "redirected": time(*at), "to": to.map(|to| self.name(to)) }),
             Some((at, Fate::Moved(to))) => json!({ "moved": time(*at), "to": to.map(|to| self.name(to)) }),
             Some((at, Fate::Failed(failure))) => json!({ "failed": time(*at), "why": failure.to_string() }),

@@ -45,14 +45,14 @@ impl Crawl {
         let known = self.hosts.get(host).https;
         let asked = ticket.url.is_https();
         let https = match outcome {
+            // A robots.txt may be redirected to another host: what that answers says nothing of this one.
+            _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
             Outcome::Redirect(to) if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
             Outcome::Failed(Failure { kind, .. })
                 if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
             {
-                (asked && known.is_none() && matches!(kind, FailureKind::Connect | FailureKind::Tls)).then_some(false)
+                (asked && known.is_none() && *kind == FailureKind::Connect).then_some(false)
             }
-            // A robots.txt may be redirected to another host: that says nothing of this one.
-            _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
             _ => known.is_none().then_some(asked),
         };
         if let Some(https) = https.filter(|https| self.conditions.scope.one_scheme && known != Some(*https)) {

@@ -8,6 +8,7 @@ use super::{CrawlUrl, Digest, Evidence, HostId, Millis, Place, Relevance, TermMa
 
 /// How a URL became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// Given by the user.
     Seed,
@@ -168,6 +169,7 @@ impl std::fmt::Display for Failure {
 
 /// What is known of an origin's robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RobotsRules {
     /// The file, to be obeyed (at most 500 KiB are kept, RFC 9309 2.5).
     Rules(Vec<u8>),

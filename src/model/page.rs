@@ -36,8 +36,27 @@ impl Fetched {
 }
 
 /// SHA-1 of the body as sent without encodings: equal bytes, equal digest (the WARC payload digest).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 20]);
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // As WARC writes it where people read, as bytes in the log.
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return <[u8; 20]>::deserialize(deserializer).map(Self);
+        }
+        let text = String::deserialize(deserializer)?;
+        let bytes = text.strip_prefix("sha1:").and_then(|text| data_encoding::BASE32.decode(text.as_bytes()).ok());
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| serde::de::Error::custom("no digest: sha1: and 32 characters of base 32"))
+    }
+}
 
 impl std::fmt::Display for Digest {
     /// `sha1:` and base 32, as WARC writes it.
@@ -48,6 +67,7 @@ impl std::fmt::Display for Digest {
 
 /// What was wrong with a page; reading goes on regardless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Defect {
     /// Bytes that do not decode in the page's charset; so many were replaced.
     BrokenBytes(u32),
@@ -66,6 +86,7 @@ pub enum Defect {
 
 /// Where on the page a link stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Region {
     /// In the main content.
     Content,

@@ -56,6 +56,7 @@ pub struct Lane(pub u8);
 
 /// The tunnel counter k of paper 001: how many more off-topic pages a path may cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tunnel {
     /// k left; 0 means the page's outlinks are dropped if it is off topic too.
     Left(u8),
@@ -105,6 +106,7 @@ pub struct Place {
 
 /// What a strategy says of one outlink.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Queue it there.
     Follow(Place),
@@ -115,6 +117,7 @@ pub enum Verdict {
 /// How the frontier serves its lanes. A lane is served best priority first, ties by discovery, unless said otherwise;
 /// when the lane whose turn it is has nothing ready, the turn goes to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Discipline {
     /// One lane.
     BestFirst,

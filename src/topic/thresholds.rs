@@ -132,27 +132,32 @@ fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: 
     let mut scores: Vec<f64> = pages.iter().map(|(relevance, _)| f64::from(relevance.get())).collect();
     scores.sort_by(|a, b| b.total_cmp(a));
     let last = ((RECALL * scores.len() as f64).ceil() as usize).clamp(1, scores.len()) - 1;
-    let value = scores[last].max(random_threshold(lexicon, background));
+    let random = random_scores(lexicon, background);
+    let value = scores[last].max(top_share(random.clone()));
+    let mut all = pages.to_vec();
+    all.extend(random.iter().map(|&relevance| (relevance, false)));
+    let point = Curve::new(&all, (ONE_IN - 1.0) * scores.len() as f64 / (random.len() as f64).max(1.0)).at(value);
     Threshold {
         value,
         chosen: format!(
             "reached by {:.0} in 100 of {} sample pages held out by {by} in {FOLDS} parts, and by at most {:.0} in 100 \
-             pages of words drawn by their frequency in the background; its precision is not known: --background DIR \
-             with pages of all topics measures it",
+             pages of words drawn by their frequency in the background; precision against such pages, if one in \
+             {ONE_IN:.0} is on topic: pages of neighbouring topics score higher, so expect less, or measure it with \
+             --background DIR",
             RECALL * 100.0,
             scores.len(),
             RANDOM_SHARE * 100.0
         ),
-        precision: None,
-        recall: Some(Curve::new(pages, 1.0).at(value).recall),
+        precision: Some(point.precision),
+        recall: Some(point.recall),
     }
 }
 
-/// Reached by at most [`RANDOM_SHARE`] of pages made up of the background's words.
-fn random_threshold(lexicon: &Lexicon, background: &Background) -> f64 {
+/// Relevance of pages made up of the background's words.
+fn random_scores(lexicon: &Lexicon, background: &Background) -> Vec<Relevance> {
     let topic = Topic::new(lexicon.clone());
     let pages = background.random_pages(RANDOM_PAGES);
-    top_share(pages.par_iter().map(|page| topic.score(&page.document).relevance).collect())
+    pages.par_iter().map(|page| topic.score(&page.document).relevance).collect()
 }
 
 /// Just above what all but [`RANDOM_SHARE`] of the scores reach.
@@ -165,7 +170,7 @@ fn top_share(mut scores: Vec<Relevance>) -> f64 {
 /// Thresholds of key words, for which there are no samples.
 pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> Chosen {
     let (value, what) = if background.samples().is_empty() {
-        (random_threshold(lexicon, background), "pages of words drawn by their frequency in the background")
+        (top_share(random_scores(lexicon, background)), "pages of words drawn by their frequency in the background")
     } else {
         let topic = Topic::new(lexicon.clone());
         let pages = background.samples();
