@@ -47,6 +47,8 @@ struct Line<'a> {
     /// Page or redirect by which it became known; none for a seed.
     found_on: Option<&'a str>,
     digest: String,
+    /// The page asks search engines not to keep it.
+    noindex: bool,
     warc: Place<'a>,
 }
 
@@ -212,6 +214,7 @@ fn line(
         depth: page.place.trail.depth,
         found_on,
         digest: page.digest.to_string(),
+        noindex: page.noindex,
         warc: Place { file: &file, offset: location.offset },
     };
     let mut bytes = serde_json::to_vec(&line)?;
@@ -258,6 +261,7 @@ mod tests {
             "url": url(299).as_str(), "fetched": "2023-11-14T22:18:19.123Z", "title": "第299页", "text": "<title>第29",
             "language": "cmn", "relevance": 0.5, "relevant": false, "scores": {"priority": 0.25, "lane": 1}, "k": 4,
             "hops": 2, "depth": 3, "found_on": url(99).as_str(), "digest": "sha1:A4DQOBYHA4DQOBYHA4DQOBYHA4DQOBYH",
+                "noindex": false,
             "warc": last["warc"],
         });
         assert_eq!(last, &expected);
