@@ -142,6 +142,7 @@ pub fn run(
     let mut driver = Driver {
         crawl,
         harvest,
+        harvested: before,
         writer: &writer,
         fetcher,
         topic: Arc::clone(&job.topic),
@@ -177,6 +178,8 @@ struct Done {
 struct Driver<'a, F: FnMut(News)> {
     crawl: Crawl,
     harvest: Harvest,
+    /// Pages at the last writing of `harvest.csv`.
+    harvested: u64,
     writer: &'a Writer,
     fetcher: Fetcher,
     topic: Arc<Topic>,
@@ -300,10 +303,11 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.submitted += 1;
         // A writer that has stopped says so by its notice, and why when it is finished.
         let _ = self.writer.submit(Work { batch, fetched });
-        if progress.pages.is_multiple_of(HARVEST_EVERY)
-            && let Err(error) = self.harvest.write(self.directory)
-        {
-            tracing::warn!("{error}");
+        if progress.pages >= self.harvested + HARVEST_EVERY {
+            self.harvested = progress.pages;
+            if let Err(error) = self.harvest.write(self.directory) {
+                tracing::warn!("{error}");
+            }
         }
     }
 }

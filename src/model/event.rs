@@ -172,11 +172,32 @@ impl std::fmt::Display for Failure {
 #[serde(rename_all = "kebab-case")]
 pub enum RobotsRules {
     /// The file, to be obeyed (at most 500 KiB are kept, RFC 9309 2.5).
-    Rules(Vec<u8>),
+    Rules(#[serde(with = "as_text")] Vec<u8>),
     /// 4xx: there is none, all is allowed.
     AllowAll,
     /// 5xx or unreachable: all is forbidden until a later try.
     Unreachable,
+}
+
+/// Bytes that are text to people and bytes in the log.
+mod as_text {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(&String::from_utf8_lossy(bytes))
+        } else {
+            bytes.serialize(serializer)
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        if deserializer.is_human_readable() {
+            String::deserialize(deserializer).map(String::into_bytes)
+        } else {
+            Vec::deserialize(deserializer)
+        }
+    }
 }
 
 /// What was made of one outlink that leads to a URL not fetched yet.
