@@ -73,7 +73,7 @@ def samples(topic, seeds, labelled):
         target = folder / host / f'{count[host]:03}.html'
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-    print(f'<!-- {topic}: learnt from {sum(count.values())} pages of {len(count)} hosts -->', flush=True)
+    print(f'\n<!-- {topic}: learnt from {sum(count.values())} pages of {len(count)} hosts -->', flush=True)
     return set(count)
 
 
