@@ -268,21 +268,28 @@ impl<F: FnMut(News)> Driver<'_, F> {
         self.in_flight += 1;
         let (fetcher, topic, done) = (self.fetcher.clone(), Arc::clone(&self.topic), done.clone());
         tokio::spawn(async move {
-            let mut answer = fetcher.fetch(&ticket.url).await;
-            let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
-            // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
-            if by_proxy && fetcher.check_proxy().await.is_ok() {
-                answer = fetcher.fetch(&ticket.url).await;
-            }
+            let broken = || Failure { kind: FailureKind::Broken, retry_after: None };
+            let url = ticket.url.clone();
+            let fetch = tokio::spawn(async move {
+                let mut answer = fetcher.fetch(&url).await;
+                let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
+                // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
+                if by_proxy && fetcher.check_proxy().await.is_ok() {
+                    answer = fetcher.fetch(&url).await;
+                }
+                answer
+            });
+            // An answer that breaks a library is a page lost, not a crawl that waits for it for ever.
+            let answer = fetch.await.unwrap_or_else(|_| Err(broken()));
             rayon::spawn(move || {
-                let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
                 let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
                     outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), wait, &topic)
                 }));
                 // A page that breaks a library is a page lost, not a crawl.
                 let outcome = read.unwrap_or_else(|_| {
                     tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
-                    Outcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
+                    Outcome::Failed(broken())
                 });
                 told(&ticket, &outcome);
                 let keep = matches!(

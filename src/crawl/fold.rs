@@ -47,7 +47,8 @@ impl Crawl {
                 }
             }
             Event::Moved { id, link } => {
-                self.set_state(*id, LinkState::Redirected);
+                // Not for good: a redirect may lead back to this spelling.
+                self.set_state(*id, LinkState::Dropped);
                 self.admit(link.as_slice());
             }
             Event::Scheme { host, https } => {
@@ -85,6 +86,7 @@ impl Crawl {
                 let record = self.hosts.get_mut(*host);
                 let followed = record.robots_redirect.as_ref().map_or(0, |(_, followed)| *followed);
                 record.robots_redirect = Some((to.clone(), followed + 1));
+                record.failing = false;
                 let wait = record.delay(&self.conditions.politeness);
                 self.rest(*host, at.after(wait), at);
             }
@@ -128,12 +130,13 @@ impl Crawl {
                     pushes.push((known.host(), link.to, place));
                     self.set_state(link.to, LinkState::Queued);
                 }
-                (Verdict::Follow(place), LinkState::Queued) => {
+                // What is in flight goes on from the better place when it settles, or waits there if it fails.
+                (Verdict::Follow(place), LinkState::Queued | LinkState::InFlight) => {
                     let old = self.urls.get(link.to).place();
                     let merged = self.strategy.merge(old, place);
                     let known = self.urls.get_mut(link.to);
                     known.set_place(merged);
-                    if (merged.lane, merged.priority) != (old.lane, old.priority) {
+                    if state == LinkState::Queued && (merged.lane, merged.priority) != (old.lane, old.priority) {
                         pushes.push((known.host(), link.to, merged));
                     }
                 }

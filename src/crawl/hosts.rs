@@ -68,6 +68,9 @@ impl Politeness {
                 return Err((key, "must be a number of seconds from 0 to 1e9"));
             }
         }
+        if self.robots_max_age < 60.0 {
+            return Err(("politeness.robots_max_age", "must be at least 60 seconds"));
+        }
         Ok(())
     }
 }

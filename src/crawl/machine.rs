@@ -274,14 +274,20 @@ impl Crawl {
     pub fn settle(&mut self, ticket: Ticket, outcome: Outcome, now: Millis) -> Batch {
         let mut events = std::mem::take(&mut self.pending);
         self.hosts.get_mut(ticket.host).in_flight = false;
-        let https = self.hosts.get(ticket.host).https;
         self.learn_scheme(&mut events, &ticket, &outcome, now);
         // No answer under https: the same will be asked under http before anything is held against the host.
-        let asked_again =
-            https.is_none() && matches!(outcome, Outcome::Failed(_)) && self.at_home(&ticket.url).is_some();
+        let asked_again = ticket.url.is_https()
+            && matches!(outcome, Outcome::Failed(_))
+            && matches!(events.last(), Some(Event::Scheme { https: false, .. }));
         match ticket.wanted {
             Wanted::Page(id) => {
                 self.pages_in_flight -= 1;
+                if asked_again {
+                    // No event: to the log it was never taken from the queue.
+                    self.set_state(id, LinkState::Queued);
+                    self.frontier.push(ticket.host, id, self.urls.get(id).place());
+                    return Batch { at: now, events };
+                }
                 match outcome {
                     Outcome::Page { status, page } => {
                         self.settle_page(&mut events, id, status, &ticket.url, *page, now)
@@ -355,7 +361,8 @@ impl Crawl {
             return Permission::Granted;
         }
         let Some(robots) = host.robots(url.scheme()) else { return Permission::AskRobots };
-        let fresh = now.since(robots.at) <= millis(politeness.robots_max_age);
+        // The host rests after its robots.txt was fetched: the rules are to outlast that.
+        let fresh = now.since(robots.at) <= millis(politeness.robots_max_age).max(2 * host.delay(politeness));
         match &robots.rules {
             Rules::Unreachable(failed) if *failed > u32::from(limits.retries) => {
                 Permission::Refused(Refusal::RobotsUnreachable)

@@ -84,7 +84,7 @@ impl Crawl {
             let link = Link { to, evidence: candidate.evidence, relevance: candidate.relevance, verdict };
             let known = self.urls.get(to);
             match (known.state, verdict) {
-                (LinkState::Queued, Verdict::Follow(place))
+                (LinkState::Queued | LinkState::InFlight, Verdict::Follow(place))
                     if self.strategy.merge(known.place(), place) != known.place() =>
                 {
                     judged.links.push(link);

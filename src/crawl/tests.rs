@@ -445,3 +445,35 @@ fn a_host_is_one_web_under_the_scheme_it_answers() {
         assert_eq!((run.crawl.progress().pages, run.crawl.progress().failed), (6, 0));
     }
 }
+
+#[test]
+fn a_host_that_mixes_schemes_loses_no_page() {
+    let web = web("
+        http://s.cn/ 0.9 -> http://s.cn/login 0, http://s.cn/r 0, http://s.cn/q 0
+        http://s.cn/login => https://s.cn/login
+        https://s.cn/login 0.1
+        https://s.cn/r => http://s.cn/r
+        http://s.cn/r 0.9
+        http://s.cn/q 0.9
+        https://s.cn/q => http://s.cn/q
+    ");
+    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    assert_eq!(run.crawl.progress().pages, 4, "{:?}", run.fetched);
+}
+
+#[test]
+fn a_longer_tunnel_to_a_page_in_flight_counts() {
+    let web = web("
+        http://s.cn/ 0 -> http://a.cn/ 0, http://b.cn/ 0
+        http://a.cn/ 0.9 -> http://b.cn/ 0
+        http://b.cn/ 0 -> http://c.cn/ 0
+        http://c.cn/ 0.9
+    ");
+    for in_flight in [1, 2] {
+        let (crawl, batch) = seeded(conditions(), Dth { kdepth: 1, ..Dth::default() }, &["http://s.cn/"]);
+        let mut fetched = drive(crawl, batch, &web, in_flight).fetched;
+        fetched.sort();
+        assert_eq!(fetched, ["a.cn/", "b.cn/", "c.cn/", "s.cn/"], "{in_flight} in flight");
+    }
+}
