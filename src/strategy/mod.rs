@@ -18,7 +18,9 @@ pub use dth::{Dth, Reading};
 pub use pagerank::PageRank;
 pub use url_weight::{UrlWeight, url_weight};
 
-use crate::model::{CrawlUrl, Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
+use crate::model::{
+    CrawlUrl, Discipline, Event, Evidence, Lane, Place, Priority, Region, Relevance, Trail, Tunnel, UrlId, Verdict,
+};
 
 /// A link as strategies see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +31,10 @@ pub struct Candidate {
     pub evidence: Evidence,
     /// Eq. (3).
     pub relevance: Relevance,
+    /// Where on the page it stands.
+    pub region: Region,
+    /// Hash of the tag names and classes from the root to it.
+    pub path: u32,
 }
 
 /// A page just read: all that a strategy may know.
@@ -70,6 +76,22 @@ pub trait Strategy: Send + Sync {
     fn merge(&self, old: Place, new: Place) -> Place {
         let better = if new.priority > old.priority { new } else { old };
         Place { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+    }
+
+    /// Whether it learns from what it [`observe`](Strategy::observe)s: then every link of a page is told, with all that is
+    /// known of it, and not only those that change the state.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// Learns from what happened. What is remembered is a fold of the events, so that a restart learns it again. URLs
+    /// whose worth may have risen go into `risen`; the links of the page just settled need not.
+    fn observe(&mut self, _event: &Event, _risen: &mut Vec<UrlId>) {}
+
+    /// The present worth of a URL that waits, where that changes while it waits: asked when it is queued, when it has
+    /// risen, and when it comes to the head.
+    fn appraise(&self, _id: UrlId) -> Option<Priority> {
+        None
     }
 
     /// How the frontier serves the lanes.
@@ -187,6 +209,8 @@ pub(crate) mod tests {
             url: CrawlUrl::parse(&format!("http://h.cn/{at}")).unwrap(),
             evidence: Evidence::default(),
             relevance: Relevance::new(relevance),
+            region: Region::Content,
+            path: 0,
         };
         relevances.iter().enumerate().map(candidate).collect()
     }
