@@ -8,6 +8,7 @@ mod breadth_first;
 mod dth;
 mod pagerank;
 pub mod scope;
+mod tunnel;
 mod url_weight;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ pub use best_first::{BestFirst, Focus};
 pub use breadth_first::BreadthFirst;
 pub use dth::{Dth, Reading};
 pub use pagerank::PageRank;
+pub use tunnel::Tunnel as TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
 use crate::model::{
@@ -40,6 +42,8 @@ pub struct Candidate {
 /// A page just read: all that a strategy may know.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
+    /// The page's URL by its number.
+    pub id: UrlId,
     /// Eq. (1) of the page.
     pub relevance: Relevance,
     /// Whether that reaches the page threshold.
@@ -117,6 +121,8 @@ pub enum StrategyName {
     /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020), link-scored unless strategy.dth.reading says otherwise
     #[default]
     Dth,
+    /// Learns which listings, links and hosts lead to the topic
+    Tunnel,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
     /// PageRank over the frontier with a topical gate
@@ -131,6 +137,7 @@ impl std::fmt::Display for StrategyName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Dth => "dth",
+            Self::Tunnel => "tunnel",
             Self::BestFirst => "best-first",
             Self::Pagerank => "pagerank",
             Self::BreadthFirst => "breadth-first",
@@ -147,6 +154,8 @@ pub struct Settings {
     pub name: StrategyName,
     /// Parameters of `dth`.
     pub dth: Dth,
+    /// Parameters of `tunnel`.
+    pub tunnel: TunnelSettings,
     /// Parameters of `best-first`.
     pub best_first: BestFirst,
     /// Parameters of `pagerank`.
@@ -158,9 +167,10 @@ pub struct Settings {
 impl Settings {
     /// The strategy chosen.
     #[must_use]
-    pub fn build(&self) -> Box<dyn Strategy> {
+    pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
+            StrategyName::Tunnel => Box::new(tunnel::Learner::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
             StrategyName::Pagerank => Box::new(self.pagerank.clone()),
             StrategyName::BreadthFirst => Box::new(BreadthFirst),
@@ -218,6 +228,7 @@ pub(crate) mod tests {
     /// A page of this relevance, reached with this k, seen with thresholds of 0.5 and 0.15.
     pub(crate) fn visit(relevance: f32, k: Tunnel, links: &[Candidate]) -> Visit<'_> {
         Visit {
+            id: UrlId(0),
             relevance: Relevance::new(relevance),
             relevant: relevance >= 0.5,
             place: Place {
