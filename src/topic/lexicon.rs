@@ -62,20 +62,24 @@ impl Default for Weights {
 /// What eq. (2) takes for tf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TermFrequency {
-    /// Occurrences, as in the paper.
+    /// √occurrences: a word said again says less each time, and the few words that fill a long page (its code, its
+    /// subject's name) hide the others less.
     #[default]
+    Root,
+    /// Occurrences, as in the paper.
     Raw,
     /// 1 + ln(occurrences).
     Log,
 }
 
 impl TermFrequency {
-    pub(super) const NAMES: [(&'static str, Self); 2] = [("raw", Self::Raw), ("log", Self::Log)];
+    pub(super) const NAMES: [(&'static str, Self); 3] = [("root", Self::Root), ("raw", Self::Raw), ("log", Self::Log)];
 
     /// Weight of `count` ≥ 1 occurrences.
     #[must_use]
     pub fn weigh(self, count: u32) -> f64 {
         match self {
+            Self::Root => f64::from(count).sqrt(),
             Self::Raw => f64::from(count),
             Self::Log => 1.0 + f64::from(count).ln(),
         }

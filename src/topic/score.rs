@@ -182,6 +182,7 @@ mod tests {
     use super::*;
     use crate::model::Region;
     use crate::read::{Block, Piece};
+    use crate::topic::TermFrequency;
 
     /// Builds a document: blocks of pieces, `[text](url)` a link, `!text` a hidden piece.
     fn document(blocks: &[(&[&str], Region)]) -> Document {
@@ -231,8 +232,15 @@ mod tests {
     fn relevance_is_the_cosine_of_equation_1() {
         let length = (0.64_f64 + 0.36 + 0.09 + 0.04 + 0.01).sqrt();
         // 足球 twice, 篮球 once, 电影 once; 的 is a stop word; every IDF is the same.
-        let expected = (2.0 * 0.8 + 0.6) / (length * 6.0_f64.sqrt());
-        assert!((f64::from(page("足球的足球，篮球的电影")) - expected).abs() < 1e-6);
+        let text: &[&str] = &["足球的足球，篮球的电影"];
+        let score = |tf| {
+            let topic = Topic::new(Lexicon { tf, ..topic().lexicon });
+            f64::from(topic.score(&document(&[(text, Region::Content)])).relevance.get())
+        };
+        let raw = (2.0 * 0.8 + 0.6) / (length * 6.0_f64.sqrt());
+        assert!((score(TermFrequency::Raw) - raw).abs() < 1e-6);
+        let root = (2.0_f64.sqrt() * 0.8 + 0.6) / (length * 4.0_f64.sqrt());
+        assert!((score(TermFrequency::Root) - root).abs() < 1e-6);
         assert_eq!(page("电影的音乐"), 0.0);
         assert_eq!(page(""), 0.0);
         assert_eq!(page("大学"), 0.0, "near terms say nothing of the page");
