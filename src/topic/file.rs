@@ -154,7 +154,7 @@ impl Lexicon {
         }
         writeln!(out, "]\n")?;
         for (name, what, threshold) in [
-            ("page", "a page is on topic: Sim of title and main content, eq. (1)", &self.page),
+            ("page", "a page is on topic: Sim of title and main content, eq. (1), and of its tags", &self.page),
             ("link", "a link is promising: eq. (3)", &self.link),
         ] {
             writeln!(out, "# From this relevance on {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
@@ -166,13 +166,14 @@ impl Lexicon {
             }
             writeln!(out)?;
         }
-        let Weights { anchor, context, url, near } = self.weights;
+        let Weights { anchor, context, url, near, tags } = self.weights;
         writeln!(out, "# Eq. (3): anchor + context + url = 1. near: what nearness to [near] is worth beside [terms].")?;
+        writeln!(out, "# tags: what Sim of a page's own tags adds to that of its text, eq. (1).")?;
         writeln!(
             out,
             "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
         )?;
-        writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}")?;
+        writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
         let tf = TermFrequency::NAMES.iter().find(|(_, tf)| *tf == self.tf).map_or("root", |(name, _)| name);
         writeln!(out, "tf = {}\n", quoted(tf))?;
         for (name, what, terms) in [
@@ -345,6 +346,7 @@ impl Section {
             context: share("context", default.context)?,
             url: share("url", default.url)?,
             near: share("near", default.near)?,
+            tags: share("tags", default.tags)?,
         };
         let sum = weights.anchor + weights.context + weights.url;
         in_range("weights.anchor + context + url", sum, (sum - 1.0).abs() < 1e-3, "1")?;

@@ -40,7 +40,7 @@ impl Threshold {
     }
 }
 
-/// Weights of eq. (3): w1 + w2 + w3 = 1.
+/// Weights of eq. (3), w1 + w2 + w3 = 1, and of what stands beside eq. (1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// w1, of R_Anchor.
@@ -51,11 +51,13 @@ pub struct Weights {
     pub url: f64,
     /// b: what nearness to the near-topic terms is worth beside nearness to the topic's.
     pub near: f64,
+    /// What Sim of the page's own tags adds to that of its text; 0 is eq. (1) as the paper has it.
+    pub tags: f64,
 }
 
 impl Default for Weights {
     fn default() -> Self {
-        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5 }
+        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5, tags: 1.0 }
     }
 }
 
@@ -116,7 +118,7 @@ pub struct Lexicon {
     pub page: Threshold,
     /// From which relevance on a link is promising.
     pub link: Threshold,
-    /// Weights of eq. (3).
+    /// Weights of eq. (3), and of the tags.
     pub weights: Weights,
     /// tf of eq. (2).
     pub tf: TermFrequency,
