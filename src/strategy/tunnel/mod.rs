@@ -49,6 +49,7 @@ pub struct Tunnel {
     pub m_friends: f32,
     pub reward: f32,
     pub floor: f32,
+    pub hill: f32,
     pub m_host: f32,
     pub host_pow: f32,
     pub nest: f32,
@@ -81,6 +82,7 @@ impl Default for Tunnel {
             m_friends: 2.0,
             reward: 2.0,
             floor: 0.0,
+            hill: 0.0,
             m_host: 1.0,
             host_pow: 0.0,
             nest: 0.0,
@@ -312,6 +314,10 @@ impl Learner {
         self.hosts[host as usize].seen = true;
         let (floor, reward) = (self.settings.floor, self.settings.reward);
         let mut y = ((settled.relevance.get() / self.threshold - floor) / (reward - floor)).clamp(0.0, 1.0);
+        if self.settings.hill > 0.0 {
+            let x = (settled.relevance.get() / (self.threshold * reward)).powf(self.settings.hill);
+            y = x / (1.0 + x);
+        }
         if !self.digests.insert(settled.digest) && self.settings.dup > 0.0 {
             y = 0.0;
         }
