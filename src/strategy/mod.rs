@@ -4,18 +4,30 @@
 //! machine admits, the host decides when. It remembers nothing: what changes lives in the [`Trail`] a link takes over.
 
 mod best_first;
+mod best_n_first;
 mod breadth_first;
 mod dth;
+mod fish_search;
+mod opic;
 mod pagerank;
+mod random;
 pub mod scope;
+mod shark_search;
+mod static_tunnel;
 mod url_weight;
 
 use serde::{Deserialize, Serialize};
 
 pub use best_first::{BestFirst, Focus};
+pub use best_n_first::BestNFirst;
 pub use breadth_first::BreadthFirst;
 pub use dth::{Dth, Reading};
+pub use fish_search::FishSearch;
+pub use opic::Opic;
 pub use pagerank::PageRank;
+pub use random::Random;
+pub use shark_search::SharkSearch;
+pub use static_tunnel::StaticTunnel;
 pub use url_weight::{UrlWeight, url_weight};
 
 use crate::model::{
@@ -119,12 +131,24 @@ pub enum StrategyName {
     Dth,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
+    /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
+    BestNFirst,
+    /// First links of relevant pages, dying out off topic (De Bra, Post 1994)
+    FishSearch,
+    /// By anchor, context and what the path hands down (Hersovici et al. 1998)
+    SharkSearch,
+    /// Across at most k off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002)
+    StaticTunnel,
     /// PageRank over the frontier with a topical gate
     Pagerank,
-    /// In order of discovery
-    BreadthFirst,
+    /// By cash that pages share out among their links (Abiteboul, Preda, Cobena 2003)
+    Opic,
     /// By directory depth of the URL (Tianwang)
     UrlWeight,
+    /// In order of discovery
+    BreadthFirst,
+    /// In random order: the lower bound
+    Random,
 }
 
 impl std::fmt::Display for StrategyName {
@@ -132,9 +156,15 @@ impl std::fmt::Display for StrategyName {
         f.write_str(match self {
             Self::Dth => "dth",
             Self::BestFirst => "best-first",
+            Self::BestNFirst => "best-n-first",
+            Self::FishSearch => "fish-search",
+            Self::SharkSearch => "shark-search",
+            Self::StaticTunnel => "static-tunnel",
             Self::Pagerank => "pagerank",
-            Self::BreadthFirst => "breadth-first",
+            Self::Opic => "opic",
             Self::UrlWeight => "url-weight",
+            Self::BreadthFirst => "breadth-first",
+            Self::Random => "random",
         })
     }
 }
@@ -149,10 +179,20 @@ pub struct Settings {
     pub dth: Dth,
     /// Parameters of `best-first`.
     pub best_first: BestFirst,
+    /// Parameters of `best-n-first`.
+    pub best_n_first: BestNFirst,
+    /// Parameters of `fish-search`.
+    pub fish_search: FishSearch,
+    /// Parameters of `shark-search`.
+    pub shark_search: SharkSearch,
+    /// Parameters of `static-tunnel`.
+    pub static_tunnel: StaticTunnel,
     /// Parameters of `pagerank`.
     pub pagerank: PageRank,
     /// Parameters of `url-weight`.
     pub url_weight: UrlWeight,
+    /// Parameters of `random`.
+    pub random: Random,
 }
 
 impl Settings {
@@ -162,9 +202,15 @@ impl Settings {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
+            StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
+            StrategyName::FishSearch => Box::new(self.fish_search.clone()),
+            StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
+            StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
             StrategyName::Pagerank => Box::new(self.pagerank.clone()),
-            StrategyName::BreadthFirst => Box::new(BreadthFirst),
+            StrategyName::Opic => Box::new(Opic),
             StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
+            StrategyName::BreadthFirst => Box::new(BreadthFirst),
+            StrategyName::Random => Box::new(self.random.clone()),
         }
     }
 
@@ -174,6 +220,8 @@ impl Settings {
         match self.name {
             StrategyName::Dth => format!("dth {}", self.dth.reading),
             StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
+            StrategyName::BestNFirst => format!("best-n-first {}", self.best_n_first.n),
+            StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
             name => name.to_string(),
         }
     }
@@ -188,6 +236,22 @@ impl Settings {
         }
         if self.dth.interleave == 0 {
             return Err(("strategy.dth.interleave", "must be at least 1"));
+        }
+        if self.best_n_first.n == 0 {
+            return Err(("strategy.best-n-first.n", "must be at least 1"));
+        }
+        if self.static_tunnel.k == 0 {
+            return Err(("strategy.static-tunnel.k", "must be at least 1"));
+        }
+        let shark = &self.shark_search;
+        for (key, share) in [
+            ("strategy.shark-search.delta", shark.delta),
+            ("strategy.shark-search.beta", shark.beta),
+            ("strategy.shark-search.gamma", shark.gamma),
+        ] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err((key, "must lie between 0 and 1"));
+            }
         }
         if !(0.0..1.0).contains(&self.pagerank.damping) {
             return Err(("strategy.pagerank.damping", "must lie in [0, 1)"));
