@@ -13,7 +13,7 @@ const LAYERS: [(&[&str], bool); 9] = [
     (&["strategy"], false),
     (&["crawl"], false),
     (&["fetch", "store"], false),
-    (&["config", "replay"], false),
+    (&["config", "replay", "eval"], false),
     (&["live", "world"], false),
     (&["lib"], false),
     (&["cli", "main"], true),
