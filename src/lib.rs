@@ -2,10 +2,12 @@
 
 pub mod config;
 pub mod crawl;
+pub mod eval;
 pub mod fetch;
 pub mod live;
 pub mod model;
 pub mod read;
+pub mod recorded;
 pub mod replay;
 pub mod store;
 pub mod strategy;

@@ -7,14 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms from the lowest layer up. Rooms of one row are one layer and may use each other where the row says so.
-const LAYERS: [(&[&str], bool); 9] = [
+const LAYERS: [(&[&str], bool); 10] = [
     (&["model"], false),
     (&["read", "text", "topic"], true), // reading scores as it goes, so that no text is segmented twice
     (&["strategy"], false),
     (&["crawl"], false),
     (&["fetch", "store"], false),
-    (&["config", "replay"], false),
+    (&["config", "replay", "eval"], false),
     (&["live", "world"], false),
+    (&["recorded"], false),
     (&["lib"], false),
     (&["cli", "main"], true),
 ];
