@@ -7,6 +7,7 @@
 mod bootstrap;
 mod comparison;
 pub mod csv;
+mod graph;
 mod measure;
 mod oracle;
 mod plot;
@@ -16,6 +17,7 @@ mod tables;
 
 pub use bootstrap::{Interval, RESAMPLES, Resamples};
 pub use comparison::{Comparison, Duel, Scope};
+pub use graph::Graph;
 pub use measure::{Measure, Tally, tunnels};
 pub use oracle::Oracle;
 pub use report::{Facts, TaskFacts, report};

@@ -7,14 +7,14 @@
 //! it has changed, and nothing is searched twice.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use crate::crawl::{Conditions, Crawl, Limits, Outcome, Wanted};
-use crate::model::{CrawlUrl, Event, Lane, Place, Priority, Refusal, Trail, Tunnel, UrlId, Verdict};
-use crate::replay::{Source, replay};
-use crate::strategy::{BreadthFirst, Strategy, Visit};
+use super::graph::{Graph, Kind};
+use crate::crawl::Conditions;
+use crate::model::{CrawlUrl, Lane, Place, Priority, Refusal, Trail, Tunnel, Verdict};
+use crate::replay::Source;
+use crate::strategy::{Strategy, Visit};
 
 /// A crawl that knows where to go. It plays on the web it was made of, from the same seeds, under the same conditions.
 #[derive(Clone, Debug)]
@@ -25,10 +25,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Reads all that can be reached from the seeds, breadth first, and finds the order. Scope and robots of the
-    /// conditions hold for the reading too, limits of pages, depth and hops do not; of an endless web `reach` pages are
-    /// known. `relevant` is put once for every page, in order of fetching, with whether the page threshold is reached;
-    /// `None` for a page that does not count, which costs nothing on the way to others.
+    /// Reads the web ([`Graph::read`]) and finds the order. What does not count costs nothing on the way to others.
     #[must_use]
     pub fn ask(
         conditions: Conditions,
@@ -37,10 +34,8 @@ impl Oracle {
         source: &dyn Source,
         relevant: impl FnMut(&CrawlUrl, bool) -> Option<bool>,
     ) -> Self {
-        let limits =
-            Limits { pages: Some(reach), pages_per_host: None, depth: None, hops: u16::MAX, ..conditions.limits };
-        let graph = Graph::read(Conditions { limits, ..conditions }, seeds, source, relevant);
-        let order: Vec<CrawlUrl> = graph.walk().into_iter().map(|id| graph.urls[id as usize].clone()).collect();
+        let graph = Graph::read(conditions, reach, seeds, source, relevant);
+        let order: Vec<CrawlUrl> = walk(&graph).into_iter().map(|id| graph.url(id).clone()).collect();
         let ranks = (0..).zip(&order).map(|(rank, url)| (url.fingerprint(), rank)).collect();
         Self { order, ranks }
     }
@@ -73,146 +68,38 @@ impl Strategy for Oracle {
     }
 }
 
-/// The web as the oracle knows it; node numbers are [`UrlId`]s.
-#[derive(Default)]
-struct Graph {
-    urls: Vec<CrawlUrl>,
-    nodes: Vec<Node>,
-    /// Targets of all nodes' links, node by node.
-    links: Vec<u32>,
-    seeds: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Node {
-    /// Its part of [`Graph::links`].
-    links: (usize, usize),
-    /// Answers with a page or a redirect.
-    answers: bool,
-    /// What it adds to a way: 1 for a page that counts.
-    cost: u32,
-    relevant: bool,
-}
-
-/// Notes the redirects that pass, since the events leave out those to pages that are fetched.
-struct Overheard<'a> {
-    source: &'a dyn Source,
-    redirects: Mutex<Vec<(UrlId, CrawlUrl)>>,
-}
-
-impl Source for Overheard<'_> {
-    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
-        let outcome = self.source.outcome(wanted, url);
-        if let (Wanted::Page(id), Outcome::Redirect(to)) = (wanted, &outcome) {
-            self.redirects.lock().unwrap_or_else(PoisonError::into_inner).push((*id, to.clone()));
-        }
-        outcome
+/// The greedy order.
+fn walk(graph: &Graph) -> Vec<u32> {
+    let mut search = Search {
+        graph,
+        way: vec![u32::MAX; graph.len()],
+        from: vec![u32::MAX; graph.len()],
+        targets: BTreeSet::new(),
+        changed: VecDeque::new(),
+    };
+    for &seed in graph.seeds() {
+        search.offer(seed, u32::MAX, 0);
     }
-}
-
-impl Graph {
-    /// Crawls everything, breadth first.
-    fn read(
-        mut conditions: Conditions,
-        seeds: &[CrawlUrl],
-        source: &dyn Source,
-        mut relevant: impl FnMut(&CrawlUrl, bool) -> Option<bool>,
-    ) -> Self {
-        conditions.politeness.delay = 0.0;
-        let overheard = Overheard { source, redirects: Mutex::default() };
-        let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
-        let mut graph = Self::default();
-        replay(&mut crawl, seeds, &overheard, 1, |batch| {
-            for event in &batch.events {
-                graph.fold(event, &mut relevant);
-            }
-        });
-        let redirects = overheard.redirects.into_inner().unwrap_or_else(PoisonError::into_inner);
-        graph.join(redirects);
-        graph
-    }
-
-    fn fold(&mut self, event: &Event, relevant: &mut impl FnMut(&CrawlUrl, bool) -> Option<bool>) {
-        match event {
-            Event::Discovered(new) => {
-                self.urls.push(new.url.clone());
-                self.nodes.push(Node::default());
-            }
-            Event::Seeded(link) => self.seeds.push(link.to.0),
-            Event::Settled(page) => {
-                let known = relevant(&self.urls[page.id.0 as usize], page.relevant);
-                let from = self.links.len();
-                self.links.extend(page.links.iter().map(|link| link.to.0).chain(page.known.iter().map(|id| id.0)));
-                // In order of discovery, whatever was known of them when.
-                self.links[from..].sort_unstable();
-                self.nodes[page.id.0 as usize] = Node {
-                    links: (from, self.links.len()),
-                    answers: true,
-                    cost: u32::from(known.is_some()),
-                    relevant: known == Some(true),
-                };
-            }
-            _ => {}
+    search.pass_on();
+    let mut order = Vec::new();
+    let mut fetched = vec![false; graph.len()];
+    while let Some((_, target)) = search.targets.pop_first() {
+        let mut path = Vec::new();
+        let mut at = target;
+        while at != u32::MAX && !fetched[at as usize] {
+            path.push(at);
+            at = search.from[at as usize];
         }
-    }
-
-    /// Adds what is no link but leads on: redirects, and the same URL under the other scheme.
-    fn join(&mut self, redirects: Vec<(UrlId, CrawlUrl)>) {
-        let ids: FxHashMap<u64, u32> = (0..).zip(&self.urls).map(|(id, url)| (url.fingerprint(), id)).collect();
-        let find = |url: &CrawlUrl| ids.get(&url.fingerprint()).copied();
-        let other = |url: &CrawlUrl| url.under(!url.is_https()).and_then(|url| find(&url));
-        let moved = (0..).zip(&self.urls).map(|(id, url)| (id, other(url)));
-        let redirected = redirects.iter().flat_map(|(id, to)| [(id.0, find(to)), (id.0, other(to))]);
-        let more: Vec<(u32, u32)> = redirected.chain(moved).filter_map(|(id, to)| Some((id, to?))).collect();
-        let mut joined: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (from, to) in more {
-            joined.entry(from).or_default().push(to);
+        for &id in path.iter().rev() {
+            fetched[id as usize] = true;
+            let way = std::mem::replace(&mut search.way[id as usize], 0);
+            search.targets.remove(&(way, id));
+            search.changed.push_back(id);
         }
-        let mut from: Vec<(u32, Vec<u32>)> = joined.into_iter().collect();
-        from.sort_unstable();
-        for (id, to) in from {
-            let node = &mut self.nodes[id as usize];
-            // A page that was fetched has no other scheme.
-            if !node.answers {
-                *node = Node { links: (self.links.len(), self.links.len() + to.len()), answers: true, ..*node };
-                self.links.extend(to);
-            }
-        }
-    }
-
-    /// The greedy order.
-    fn walk(&self) -> Vec<u32> {
-        let mut search = Search {
-            graph: self,
-            way: vec![u32::MAX; self.nodes.len()],
-            from: vec![u32::MAX; self.nodes.len()],
-            targets: BTreeSet::new(),
-            changed: VecDeque::new(),
-        };
-        for &seed in &self.seeds {
-            search.offer(seed, u32::MAX, 0);
-        }
+        order.extend(path.into_iter().rev());
         search.pass_on();
-        let mut order = Vec::new();
-        let mut fetched = vec![false; self.nodes.len()];
-        while let Some((_, target)) = search.targets.pop_first() {
-            let mut path = Vec::new();
-            let mut at = target;
-            while at != u32::MAX && !fetched[at as usize] {
-                path.push(at);
-                at = search.from[at as usize];
-            }
-            for &id in path.iter().rev() {
-                fetched[id as usize] = true;
-                let way = std::mem::replace(&mut search.way[id as usize], 0);
-                search.targets.remove(&(way, id));
-                search.changed.push_back(id);
-            }
-            order.extend(path.into_iter().rev());
-            search.pass_on();
-        }
-        order
     }
+    order
 }
 
 /// The ways to what is not fetched, from what is.
@@ -231,10 +118,10 @@ struct Search<'a> {
 impl Search<'_> {
     /// A way to `to` from a node with a way of `before`.
     fn offer(&mut self, to: u32, from: u32, before: u32) {
-        let node = self.graph.nodes[to as usize];
+        let node = self.graph.node(to);
         let old = self.way[to as usize];
-        let way = before + node.cost;
-        if !node.answers || way >= old {
+        let way = before + u32::from(node.counts);
+        if node.kind == Kind::Dead || way >= old {
             return;
         }
         if node.relevant {
@@ -243,14 +130,13 @@ impl Search<'_> {
         }
         self.way[to as usize] = way;
         self.from[to as usize] = from;
-        if node.cost == 0 { self.changed.push_front(to) } else { self.changed.push_back(to) }
+        if node.counts { self.changed.push_back(to) } else { self.changed.push_front(to) }
     }
 
     fn pass_on(&mut self) {
         while let Some(id) = self.changed.pop_front() {
             let graph = self.graph;
-            let (from, to) = graph.nodes[id as usize].links;
-            for &link in &graph.links[from..to] {
+            for &link in graph.links(id) {
                 self.offer(link, id, self.way[id as usize]);
             }
         }
@@ -259,64 +145,11 @@ impl Search<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::graph::tests::{Small, conditions, url};
     use super::*;
-    use crate::crawl::Politeness;
-    use crate::model::{Digest, Evidence, Failure, FailureKind, Outlink, Page, Region, Relevance};
-    use crate::strategy::scope::Scope;
-
-    /// Pages by name and their links; `name>target` is a redirect.
-    struct Small(&'static [&'static str]);
-
-    fn url(name: &str) -> CrawlUrl {
-        CrawlUrl::parse(&format!("http://h.cn/{name}")).unwrap()
-    }
-
-    impl Source for Small {
-        fn outcome(&self, _: &Wanted, wanted: &CrawlUrl) -> Outcome {
-            let name = &wanted.path()[1..];
-            if let Some(to) = self.0.iter().find_map(|line| line.strip_prefix(&format!("{name}>"))) {
-                return Outcome::Redirect(url(to));
-            }
-            let Some(line) = self.0.iter().find(|line| line.split(' ').next() == Some(name)) else {
-                return Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
-            };
-            let outlink = |name: &str| Outlink {
-                url: url(name),
-                anchor: String::new(),
-                evidence: Evidence::default(),
-                relevance: Relevance::ZERO,
-                region: Region::Content,
-                path: 0,
-                nofollow: false,
-            };
-            let page = Page {
-                title: String::new(),
-                text: String::new(),
-                language: None,
-                charset: String::new(),
-                relevance: Relevance::ZERO,
-                terms: vec![],
-                digest: Digest([0; 20]),
-                outlinks: line.split(' ').skip(1).map(outlink).collect(),
-                noindex: false,
-                canonical: None,
-                defects: vec![],
-            };
-            Outcome::Page { status: 200, page: Box::new(page) }
-        }
-    }
-
-    fn conditions() -> Conditions {
-        Conditions {
-            limits: Limits::default(),
-            politeness: Politeness { robots: false, delay: 0.0, ..Politeness::default() },
-            scope: Scope::default(),
-            agent: "t".into(),
-            seed: 1,
-            page_threshold: Relevance::ONE,
-            link_threshold: Relevance::ONE,
-        }
-    }
+    use crate::crawl::Crawl;
+    use crate::model::Event;
+    use crate::replay::replay;
 
     /// Pages whose name begins with R are relevant, with X do not count.
     fn ask(web: &'static [&'static str], seeds: &[&str]) -> (Oracle, Vec<CrawlUrl>) {
