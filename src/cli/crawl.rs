@@ -177,7 +177,7 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "topic": job.topic.lexicon().name,
-        "lexicon_digest": job.topic.lexicon().digest(),
+        "lexicon_digest": job.topic.digest(),
         "strategy": job.config.strategy.label(),
         "in_flight": job.config.crawl.in_flight,
         "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),

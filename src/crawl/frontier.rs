@@ -241,6 +241,10 @@ impl Frontier {
                 self.batch.out += u64::from(head.is_some());
                 return head;
             }
+            Discipline::LowestFirst => {
+                let highest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
+                return (0..=highest).find_map(|lane| self.pop_lane(Lane(lane), &waits));
+            }
             Discipline::Preempt => Lane::TUNNEL,
             Discipline::Interleave(main) => {
                 if turn % (u64::from(main) + 1) < u64::from(main) {
@@ -380,6 +384,13 @@ mod tests {
         frontier.put_back(head);
         frontier.make_ready(HostId(0));
         assert_eq!(drain(&mut frontier, 0), [0, 1]);
+    }
+
+    #[test]
+    fn the_lowest_lane_is_emptied_first() {
+        let mut frontier =
+            frontier(Discipline::LowestFirst, &[(0, 0, 5, 0.9), (0, 1, 1, 0.1), (1, 2, 0, 0.2), (0, 3, 1, 0.3)]);
+        assert_eq!(drain(&mut frontier, 0), [2, 3, 1, 0]);
     }
 
     #[test]

@@ -233,6 +233,7 @@ pub(super) mod tests {
                 charset: String::new(),
                 relevance: Relevance::ZERO,
                 terms: vec![],
+                layer: None,
                 digest: Digest([0; 20]),
                 outlinks: line.split(' ').skip(1).map(outlink).collect(),
                 noindex: false,

@@ -135,6 +135,8 @@ pub enum Discipline {
     /// One lane, so many at a time: the best that wait are a batch, and what comes in while it is worked off, better
     /// places included, waits for the next.
     Batches(u32),
+    /// The lanes in order, the lowest first.
+    LowestFirst,
 }
 
 impl Lane {

@@ -6,6 +6,7 @@
 mod best_first;
 mod best_n_first;
 mod breadth_first;
+mod context_graph;
 mod dth;
 mod fish_search;
 mod opic;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use best_first::{BestFirst, Focus};
 pub use best_n_first::BestNFirst;
 pub use breadth_first::BreadthFirst;
+pub use context_graph::ContextGraph;
 pub use dth::{Dth, Reading};
 pub use fish_search::FishSearch;
 pub use opic::Opic;
@@ -58,6 +60,8 @@ pub struct Visit<'a> {
     pub relevant: bool,
     /// The place it was taken from, with the trail that led to it.
     pub place: Place,
+    /// How many links away from the topic it is by its words, where the topic knows layers and it is in one.
+    pub layer: Option<u8>,
     /// The link threshold of the lexicon, for eq. (3).
     pub link_threshold: Relevance,
     /// The page's links, each URL once.
@@ -139,6 +143,8 @@ pub enum StrategyName {
     SharkSearch,
     /// Across at most k off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002)
     StaticTunnel,
+    /// One queue for each distance from the topic, told by the page's words (Diligenti et al. 2000)
+    ContextGraph,
     /// PageRank over the frontier with a topical gate
     Pagerank,
     /// By cash that pages share out among their links (Abiteboul, Preda, Cobena 2003)
@@ -160,6 +166,7 @@ impl std::fmt::Display for StrategyName {
             Self::FishSearch => "fish-search",
             Self::SharkSearch => "shark-search",
             Self::StaticTunnel => "static-tunnel",
+            Self::ContextGraph => "context-graph",
             Self::Pagerank => "pagerank",
             Self::Opic => "opic",
             Self::UrlWeight => "url-weight",
@@ -187,6 +194,8 @@ pub struct Settings {
     pub shark_search: SharkSearch,
     /// Parameters of `static-tunnel`.
     pub static_tunnel: StaticTunnel,
+    /// Parameters of `context-graph`.
+    pub context_graph: ContextGraph,
     /// Parameters of `pagerank`.
     pub pagerank: PageRank,
     /// Parameters of `url-weight`.
@@ -206,6 +215,7 @@ impl Settings {
             StrategyName::FishSearch => Box::new(self.fish_search.clone()),
             StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
             StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
+            StrategyName::ContextGraph => Box::new(self.context_graph.clone()),
             StrategyName::Pagerank => Box::new(self.pagerank.clone()),
             StrategyName::Opic => Box::new(Opic),
             StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
@@ -236,6 +246,9 @@ impl Settings {
         }
         if self.dth.interleave == 0 {
             return Err(("strategy.dth.interleave", "must be at least 1"));
+        }
+        if self.name == StrategyName::ContextGraph && self.context_graph.model.is_none() {
+            return Err(("strategy.context-graph.model", "must name a file of layers, made by `suidao topic layers`"));
         }
         if self.best_n_first.n == 0 {
             return Err(("strategy.best-n-first.n", "must be at least 1"));
@@ -289,6 +302,7 @@ pub(crate) mod tests {
                 priority: Priority::new(0.4),
                 trail: Trail { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
             },
+            layer: None,
             link_threshold: Relevance::new(0.15),
             links,
         }
