@@ -30,6 +30,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
                 evidence: Evidence::default(),
                 relevance,
                 region: Region::Content,
+                path: 0,
                 nofollow: false,
             }
         };

@@ -90,6 +90,8 @@ pub enum Defect {
 pub enum Region {
     /// In the main content.
     Content,
+    /// Among the tags, categories and other particulars that the page gives of itself.
+    Label,
     /// In navigation, sidebar, footer or other furniture.
     Navigation,
 }
@@ -107,6 +109,8 @@ pub struct Outlink {
     pub relevance: Relevance,
     /// Where it stands.
     pub region: Region,
+    /// Hash of the tag names and classes (digits left out) from the root to it: links of one block of a template share it.
+    pub path: u32,
     /// `rel=nofollow`, `ugc` or `sponsored`, or the page says so of all its links.
     pub nofollow: bool,
 }
