@@ -11,6 +11,8 @@ pub mod scope;
 mod tunnel;
 mod url_weight;
 
+use clap::ValueEnum;
+use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 pub use best_first::{BestFirst, Focus};
@@ -164,6 +166,30 @@ pub struct Settings {
     pub url_weight: UrlWeight,
 }
 
+/// Why a text names no strategy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoStrategy {
+    /// No strategy of this name.
+    #[error("no strategy is called {0}; there are {1}")]
+    Name(String, String),
+    /// The strategy has no such variant.
+    #[error("{0} takes no parameter {1} in its name; set it with --set strategy.{0}.KEY=VALUE")]
+    Parameter(StrategyName, String),
+}
+
+impl NoStrategy {
+    fn name(name: &str) -> Self {
+        let names: Vec<String> = StrategyName::value_variants().iter().map(ToString::to_string).collect();
+        Self::Name(name.to_owned(), names.join(", "))
+    }
+}
+
+/// The variant that is written so in a configuration.
+fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    let word: serde::de::value::StrDeserializer<serde::de::value::Error> = word.into_deserializer();
+    T::deserialize(word).ok()
+}
+
 impl Settings {
     /// The strategy chosen.
     #[must_use]
@@ -176,6 +202,26 @@ impl Settings {
             StrategyName::BreadthFirst => Box::new(BreadthFirst),
             StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
         }
+    }
+
+    /// These settings with the strategy written as its name, or its name and the parameter that tells its variants
+    /// apart, as [`Settings::label`] gives it: `breadth-first`, `dth queue`, `best-first hard`.
+    ///
+    /// # Errors
+    /// [`NoStrategy`] says what is wrong with the name.
+    pub fn named(&self, text: &str) -> Result<Self, NoStrategy> {
+        let (name, parameter) =
+            text.trim().split_once(' ').map_or((text.trim(), None), |(name, p)| (name, Some(p.trim())));
+        let mut settings = self.clone();
+        settings.name = StrategyName::from_str(name, false).map_err(|_| NoStrategy::name(name))?;
+        let Some(word) = parameter else { return Ok(settings) };
+        let wrong = || NoStrategy::Parameter(settings.name, word.to_owned());
+        match settings.name {
+            StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
+            _ => return Err(wrong()),
+        }
+        Ok(settings)
     }
 
     /// The strategy with what tells its variants apart: `dth link-scored`, `best-first hard`.
@@ -260,5 +306,27 @@ pub(crate) mod tests {
         let merged = BreadthFirst.merge(place(0.2, 5, Tunnel::Left(9)), place(0.7, 6, Tunnel::Left(3)));
         assert_eq!((merged.priority.get(), merged.trail.hops, merged.trail.k), (0.7, 5, Tunnel::Left(9)));
         assert!((merged.trail.inherited.get() - 0.7).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_label_names_its_strategy() {
+        for name in StrategyName::value_variants() {
+            let label = Settings { name: *name, ..Settings::default() }.label();
+            assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
+        }
+        for label in ["dth preempt", "dth queue", "dth interleave", "best-first hard"] {
+            assert_eq!(Settings::default().named(label).unwrap().label(), label);
+        }
+        let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };
+        assert_eq!(based.named("dth queue").unwrap().dth.kdepth, 4, "what the name does not say stays");
+    }
+
+    #[test]
+    fn what_names_no_strategy_is_told() {
+        let told = |text: &str| Settings::default().named(text).unwrap_err().to_string();
+        assert!(told("deep-first").contains("no strategy is called deep-first; there are dth"));
+        assert!(told("dth quick").contains("dth takes no parameter quick"));
+        assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));
+        assert!(told("").contains("there are"));
     }
 }

@@ -134,9 +134,8 @@ fn kind_of(segments: &[&str]) -> Kind {
     if is_tag(last) {
         return Kind::TagIndex;
     }
-    let is_date = |segment: &&str| {
-        matches!(segment.len(), 1 | 2 | 4) && segment.bytes().all(|byte| byte.is_ascii_digit())
-    };
+    let is_date =
+        |segment: &&str| matches!(segment.len(), 1 | 2 | 4) && segment.bytes().all(|byte| byte.is_ascii_digit());
     let year = |segment: &str| segment.len() == 4 && (segment.starts_with("19") || segment.starts_with("20"));
     let rest = match segments {
         [first, rest @ ..] if matches!(*first, "archive" | "archives") => {
@@ -156,9 +155,35 @@ fn kind_of(segments: &[&str]) -> Kind {
     if segments.len() <= 2
         && matches!(
             last,
-            "about" | "about-me" | "aboutme" | "me" | "guestbook" | "message" | "messages" | "board" | "search" | "contact"
-                | "donate" | "sitemap" | "photos" | "gallery" | "album" | "albums" | "music" | "movies" | "books"
-                | "bangumi" | "comments" | "comment" | "404" | "projects" | "resume" | "cv" | "关于" | "留言板" | "留言"
+            "about"
+                | "about-me"
+                | "aboutme"
+                | "me"
+                | "guestbook"
+                | "message"
+                | "messages"
+                | "board"
+                | "search"
+                | "contact"
+                | "donate"
+                | "sitemap"
+                | "photos"
+                | "gallery"
+                | "album"
+                | "albums"
+                | "music"
+                | "movies"
+                | "books"
+                | "bangumi"
+                | "comments"
+                | "comment"
+                | "404"
+                | "projects"
+                | "resume"
+                | "cv"
+                | "关于"
+                | "留言板"
+                | "留言"
         )
     {
         return Kind::Misc;
@@ -268,6 +293,8 @@ mod tests {
 
     #[test]
     fn links_to_recommended_sites_are_known_by_their_text() {
-        assert!(says_friends(" 友人帐 ") && says_friends("Friends") && !says_friends("我和朋友们一起去看了一场足球比赛"));
+        assert!(
+            says_friends(" 友人帐 ") && says_friends("Friends") && !says_friends("我和朋友们一起去看了一场足球比赛")
+        );
     }
 }
