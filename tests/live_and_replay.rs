@@ -122,7 +122,9 @@ fn more_in_flight_take_the_same_pages_in_less_virtual_time() {
     let config = config(&["strategy.name=breadth-first"]);
     let web = Proxied(Arc::clone(&stage.world));
     let run = |in_flight: usize| {
-        let mut crawl = Crawl::new(live::conditions(&config, &topic), config.strategy.build());
+        let conditions = live::conditions(&config, &topic);
+        let strategy = config.strategy.build(conditions.page_threshold);
+        let mut crawl = Crawl::new(conditions, strategy);
         let mut batches = Vec::new();
         let source = Reading { web: &web, topic: &topic };
         replay(&mut crawl, &stage.world.seeds(), &source, in_flight, |batch| batches.push(batch));
