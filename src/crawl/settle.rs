@@ -50,6 +50,7 @@ impl Crawl {
         }
         let relevant = page.relevance >= self.conditions.page_threshold;
         let visit = Visit {
+            id,
             relevance: page.relevance,
             relevant,
             place,
@@ -136,6 +137,7 @@ impl Crawl {
             };
             let candidates: Vec<Candidate> = ended.links.iter().map(candidate).collect();
             let visit = Visit {
+                id,
                 relevance: ended.relevance,
                 relevant: false,
                 place,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use super::bootstrap::{Interval, RESAMPLES};
 use super::comparison::{Comparison, Scope};
 use super::measure::{Measure, thousands};
@@ -9,7 +11,7 @@ use super::plot::{Line, Row, Style, bars, curves, escape, intervals, panels, tun
 use super::tables::{headline, sentence_case};
 
 /// What a comparison was made with, for the foot of its report.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Facts {
     /// Version of suidao.
     pub version: String,
@@ -22,7 +24,7 @@ pub struct Facts {
 }
 
 /// What a task was.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TaskFacts {
     /// Its name.
     pub name: String,
@@ -32,14 +34,26 @@ pub struct TaskFacts {
     pub seeds: Vec<u64>,
     /// Name of the lexicon.
     pub lexicon: String,
-    /// Its digest.
-    pub digest: String,
-    /// τ_page.
-    pub page_threshold: f32,
-    /// τ_link.
-    pub link_threshold: f32,
+    /// Its digest; every generated world has a lexicon of its own.
+    pub digests: Vec<String>,
+    /// τ_page: the smallest and the largest.
+    pub page_threshold: [f32; 2],
+    /// τ_link: the smallest and the largest.
+    pub link_threshold: [f32; 2],
     /// What says which pages are relevant.
     pub truth: String,
+}
+
+impl TaskFacts {
+    /// Takes in another case of the same task.
+    pub fn add(&mut self, other: &Self) {
+        self.seeds.extend(&other.seeds);
+        self.digests
+            .extend(other.digests.iter().filter(|digest| !self.digests.contains(digest)).cloned().collect::<Vec<_>>());
+        let wider = |[low, high]: [f32; 2], other: [f32; 2]| [low.min(other[0]), high.max(other[1])];
+        self.page_threshold = wider(self.page_threshold, other.page_threshold);
+        self.link_threshold = wider(self.link_threshold, other.link_threshold);
+    }
 }
 
 /// The whole page. The same comparison and facts give the same bytes.
@@ -427,7 +441,9 @@ fn foot(comparison: &Comparison, facts: &Facts) -> String {
             <th scope=\"col\">page threshold</th><th scope=\"col\">link threshold</th><th scope=\"col\">relevant is</th>\
             </tr></thead>\n<tbody>\n";
     for task in &facts.tasks {
-        let digest: String = task.digest.chars().take(16).collect();
+        let first: String = task.digests.iter().flat_map(|digest| digest.chars().take(16)).take(16).collect();
+        let more = task.digests.len().saturating_sub(1);
+        let digest = if more > 0 { format!("{first} and {more} more") } else { first };
         let _ = write!(
             out,
             "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>\
@@ -437,13 +453,19 @@ fn foot(comparison: &Comparison, facts: &Facts) -> String {
             ranges(&task.seeds),
             escape(&task.lexicon),
             escape(&digest),
-            task.page_threshold,
-            task.link_threshold,
+            span(task.page_threshold),
+            span(task.link_threshold),
             escape(&task.truth)
         );
     }
     out + "</tbody></table></div>\n<p class=\"note\">A page counts once, when it was answered with 200 and its host is not \
            excluded. A run that ended before a mark is told there as it ended.</p>\n</footer>\n"
+}
+
+/// One number, or two with a dash.
+fn span([low, high]: [f32; 2]) -> String {
+    let (low, high) = (format!("{low:.3}"), format!("{high:.3}"));
+    if low == high { low } else { format!("{low}–{high}") }
 }
 
 /// Rising numbers, runs of them as `1–20`.
@@ -472,9 +494,9 @@ mod tests {
             web: "world:<a>.toml".into(),
             seeds: vec![1, 2, 3, 7],
             lexicon: "体育".into(),
-            digest: "0123456789abcdef0123".into(),
-            page_threshold: 0.05,
-            link_threshold: 0.15,
+            digests: vec!["0123456789abcdef0123".into(), "1".into()],
+            page_threshold: [0.05, 0.07],
+            link_threshold: [0.15; 2],
             truth: "what the world knows".into(),
         };
         Facts { version: "9.9.9".into(), in_flight: 64, command: "suidao compare x.toml".into(), tasks: vec![task] }
@@ -522,7 +544,9 @@ mod tests {
             "Fig. 5",
             "Fig. 6",
             "Fig. 7",
-            "0.15",
+            "0123456789abcdef and 1 more",
+            "0.050–0.070",
+            "<td>0.150</td>",
             "9.9.9",
         ] {
             assert!(text.contains(told), "{told}");

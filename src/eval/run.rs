@@ -83,9 +83,8 @@ struct Found {
     hops: u16,
 }
 
-/// Folds the events of one replay into a [`Run`]. `ask` is put once for every page answered with 200, in order, with
-/// whether the page threshold is reached; `None` for a page that does not count: on an excluded host, or known
-/// already under another URL.
+/// Folds the events of one replay into a [`Run`]. `ask` is put once for every page, in order; it answers `None` for one
+/// that does not count: on an excluded host, or known already under another URL.
 pub struct Recorder<F> {
     ask: F,
     found: Vec<Found>,
@@ -94,7 +93,7 @@ pub struct Recorder<F> {
     steps: Vec<Step>,
 }
 
-impl<F: FnMut(&CrawlUrl, bool) -> Option<Known>> Recorder<F> {
+impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
     /// A recorder that asks so for the truth.
     pub fn new(ask: F) -> Self {
         Self { ask, found: Vec::new(), hosts: FxHashMap::default(), seed_hosts: BTreeSet::new(), steps: Vec::new() }
@@ -134,7 +133,7 @@ impl<F: FnMut(&CrawlUrl, bool) -> Option<Known>> Recorder<F> {
         let hops = self.hops(page.id);
         let Some(found) = self.found.get_mut(page.id.0 as usize) else { return };
         let Some(url) = found.url.take() else { return };
-        let known = if page.status == 200 { (self.ask)(&url, page.relevant) } else { None };
+        let known = (self.ask)(&url, page);
         found.hops = hops;
         found.hit = known.map_or(page.relevant, |known| known.hit);
         let Some(Known { hit, island }) = known else { return };
@@ -242,9 +241,9 @@ pub(super) mod tests {
             settled(4, 200, false),
         ];
         // By truth /hit is relevant and /off is not, whatever the threshold says; out.cn does not count.
-        let ask = |url: &CrawlUrl, judged: bool| {
-            let hit = url.path() == "/hit" || (judged && url.path() == "/");
-            (url.host() != "out.cn").then_some(Known { hit, island: hit.then_some(7) })
+        let ask = |url: &CrawlUrl, page: &Settled| {
+            let hit = url.path() == "/hit" || (page.relevant && url.path() == "/");
+            (url.host() != "out.cn" && page.status == 200).then_some(Known { hit, island: hit.then_some(7) })
         };
         let mut recorder = Recorder::new(ask);
         recorder.fold(&Batch { at: Millis(0), events });
@@ -264,7 +263,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_run_is_cut_at_its_pages() {
-        let mut recorder = Recorder::new(|_: &CrawlUrl, hit| Some(Known { hit, island: None }));
+        let mut recorder =
+            Recorder::new(|_: &CrawlUrl, page: &Settled| Some(Known { hit: page.relevant, island: None }));
         let ids = 0..5_u32;
         let mut events: Vec<Event> =
             ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), Origin::Seed)).collect();

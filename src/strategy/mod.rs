@@ -15,8 +15,11 @@ mod random;
 pub mod scope;
 mod shark_search;
 mod static_tunnel;
+mod tunnel;
 mod url_weight;
 
+use clap::ValueEnum;
+use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 pub use best_first::{BestFirst, Focus};
@@ -30,6 +33,7 @@ pub use pagerank::PageRank;
 pub use random::Random;
 pub use shark_search::SharkSearch;
 pub use static_tunnel::StaticTunnel;
+pub use tunnel::Tunnel as TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
 use crate::model::{
@@ -54,6 +58,8 @@ pub struct Candidate {
 /// A page just read: all that a strategy may know.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
+    /// The page's URL by its number.
+    pub id: UrlId,
     /// Eq. (1) of the page.
     pub relevance: Relevance,
     /// Whether that reaches the page threshold.
@@ -133,6 +139,8 @@ pub enum StrategyName {
     /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020), link-scored unless strategy.dth.reading says otherwise
     #[default]
     Dth,
+    /// Learns which listings, links and hosts lead to the topic
+    Tunnel,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
     /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
@@ -161,6 +169,7 @@ impl std::fmt::Display for StrategyName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Dth => "dth",
+            Self::Tunnel => "tunnel",
             Self::BestFirst => "best-first",
             Self::BestNFirst => "best-n-first",
             Self::FishSearch => "fish-search",
@@ -184,6 +193,8 @@ pub struct Settings {
     pub name: StrategyName,
     /// Parameters of `dth`.
     pub dth: Dth,
+    /// Parameters of `tunnel`.
+    pub tunnel: TunnelSettings,
     /// Parameters of `best-first`.
     pub best_first: BestFirst,
     /// Parameters of `best-n-first`.
@@ -204,12 +215,37 @@ pub struct Settings {
     pub random: Random,
 }
 
+/// Why a text names no strategy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoStrategy {
+    /// No strategy of this name.
+    #[error("no strategy is called {0}; there are {1}")]
+    Name(String, String),
+    /// The strategy has no such variant.
+    #[error("{0} takes no parameter {1} in its name; set it with --set strategy.{0}.KEY=VALUE")]
+    Parameter(StrategyName, String),
+}
+
+impl NoStrategy {
+    fn name(name: &str) -> Self {
+        let names: Vec<String> = StrategyName::value_variants().iter().map(ToString::to_string).collect();
+        Self::Name(name.to_owned(), names.join(", "))
+    }
+}
+
+/// The variant that is written so in a configuration.
+fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    let word: serde::de::value::StrDeserializer<serde::de::value::Error> = word.into_deserializer();
+    T::deserialize(word).ok()
+}
+
 impl Settings {
     /// The strategy chosen.
     #[must_use]
-    pub fn build(&self) -> Box<dyn Strategy> {
+    pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
+            StrategyName::Tunnel => Box::new(tunnel::Learner::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
             StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
             StrategyName::FishSearch => Box::new(self.fish_search.clone()),
@@ -222,6 +258,29 @@ impl Settings {
             StrategyName::BreadthFirst => Box::new(BreadthFirst),
             StrategyName::Random => Box::new(self.random.clone()),
         }
+    }
+
+    /// These settings with the strategy written as its name, or its name and the parameter that tells its variants
+    /// apart, as [`Settings::label`] gives it: `breadth-first`, `dth queue`, `best-first hard`.
+    ///
+    /// # Errors
+    /// [`NoStrategy`] says what is wrong with the name.
+    pub fn named(&self, text: &str) -> Result<Self, NoStrategy> {
+        let (name, parameter) =
+            text.trim().split_once(' ').map_or((text.trim(), None), |(name, p)| (name, Some(p.trim())));
+        let mut settings = self.clone();
+        settings.name = StrategyName::from_str(name, false).map_err(|_| NoStrategy::name(name))?;
+        let Some(word) = parameter else { return Ok(settings) };
+        let wrong = || NoStrategy::Parameter(settings.name, word.to_owned());
+        match settings.name {
+            StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestNFirst => settings.best_n_first.n = word.parse().map_err(|_| wrong())?,
+            StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
+            StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
+            _ => return Err(wrong()),
+        }
+        Ok(settings)
     }
 
     /// The strategy with what tells its variants apart: `dth link-scored`, `best-first hard`.
@@ -295,6 +354,7 @@ pub(crate) mod tests {
     /// A page of this relevance, reached with this k, seen with thresholds of 0.5 and 0.15.
     pub(crate) fn visit(relevance: f32, k: Tunnel, links: &[Candidate]) -> Visit<'_> {
         Visit {
+            id: UrlId(0),
             relevance: Relevance::new(relevance),
             relevant: relevance >= 0.5,
             place: Place {
@@ -327,5 +387,29 @@ pub(crate) mod tests {
         let merged = BreadthFirst.merge(place(0.2, 5, Tunnel::Left(9)), place(0.7, 6, Tunnel::Left(3)));
         assert_eq!((merged.priority.get(), merged.trail.hops, merged.trail.k), (0.7, 5, Tunnel::Left(9)));
         assert!((merged.trail.inherited.get() - 0.7).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_label_names_its_strategy() {
+        for name in StrategyName::value_variants() {
+            let label = Settings { name: *name, ..Settings::default() }.label();
+            assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
+        }
+        for label in
+            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "best-n-first 16", "static-tunnel 4"]
+        {
+            assert_eq!(Settings::default().named(label).unwrap().label(), label);
+        }
+        let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };
+        assert_eq!(based.named("dth queue").unwrap().dth.kdepth, 4, "what the name does not say stays");
+    }
+
+    #[test]
+    fn what_names_no_strategy_is_told() {
+        let told = |text: &str| Settings::default().named(text).unwrap_err().to_string();
+        assert!(told("deep-first").contains("no strategy is called deep-first; there are dth"));
+        assert!(told("dth quick").contains("dth takes no parameter quick"));
+        assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));
+        assert!(told("").contains("there are"));
     }
 }
