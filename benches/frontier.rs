@@ -95,6 +95,7 @@ fn page(number: u64, known: u64) -> Page {
         digest: Digest([0; 20]),
         outlinks: (0..LINKS).map(outlink).collect(),
         noindex: false,
+        nofollow: false,
         canonical: None,
         defects: Vec::new(),
     }

@@ -134,7 +134,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &*source, judge: &judge };
     let report = match &args.output {
         None => Ok(run.to_its_end(&mut screen, |_| true).0),
-        Some(path) => run.into_directory(&CrawlDirectory::new(path), &mut screen),
+        Some(path) => run.kept_in(&CrawlDirectory::new(path), &mut screen),
     };
     screen.clear();
     let report = report?;
@@ -187,7 +187,7 @@ impl Run<'_> {
     }
 
     /// Runs it and writes what happened into a directory.
-    fn into_directory(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
+    fn kept_in(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
         let report: Result<(Report, Harvest), StoreError> =
             write_whole(&directory.root().join("events.jsonl"), |mut out| {
                 let mut written = Ok(());

@@ -27,7 +27,7 @@ impl Crawl {
         let mut seen = FxHashSet::default();
         for outlink in page.outlinks {
             let target = self.at_home(&outlink.url).unwrap_or(outlink.url);
-            let refusal = if outlink.nofollow && !self.conditions.scope.follow_nofollow {
+            let refusal = if self.conditions.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
                 Some(Refusal::NoFollow)
             } else {
                 self.conditions.scope.refuses(&target)

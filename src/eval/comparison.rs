@@ -269,7 +269,7 @@ pub(super) mod tests {
         let at = |strategy, measure, mark| comparison.at(Scope::All, strategy, measure, mark).map(|i| i.median);
         assert_eq!(at(0, Measure::Relevant, 200), Some(25.0));
         assert_eq!(at(1, Measure::Oracle, 200), Some(0.5));
-        assert_eq!(at(2, Measure::Harvest, 200), Some(0.75), "of the pages it fetched");
+        assert_eq!(at(2, Measure::Harvest, 200), Some(0.15), "of 200 pages, though it ended at 40");
         assert_eq!(at(1, Measure::Relevant, 70), None, "no mark");
     }
 

@@ -40,7 +40,7 @@ pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error
                 strategy: &run.strategy,
                 pages: tally.pages,
                 relevant: tally.relevant,
-                harvest: rounded(tally.harvest()),
+                harvest: rounded(tally.relevant as f64 / tally.pages.max(1) as f64),
                 recall: Measure::Recall.of(run, tally, None).map(rounded),
                 islands: tally.islands,
                 hosts: tally.hosts,

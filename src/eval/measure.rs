@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 
 use super::run::Run;
 
-/// What a run has come to after so many pages. A run that ended before stays as it ended.
+/// What a run has come to at a mark. One that ended before is told as if it had gone on without finding anything: to stop
+/// while it is going well would else be the best strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Pages fetched.
+    /// The mark, in pages.
+    pub mark: usize,
+    /// Pages fetched by then: fewer, where the run has ended.
     pub pages: usize,
     /// Relevant ones among them.
     pub relevant: usize,
@@ -18,15 +21,15 @@ pub struct Tally {
     pub hosts: usize,
     /// Those of them that no seed lies on.
     pub new_hosts: usize,
-    /// Mean of the harvest rate over the pages so far: the area under H(N), divided by N.
+    /// Mean of the harvest rate up to the mark: the area under H(N), divided by N.
     pub mean_harvest: f64,
 }
 
 impl Tally {
-    /// H(N): relevant pages per page fetched, 0 to 1; 0 where nothing was fetched.
+    /// H(N): relevant pages per page up to the mark, 0 to 1.
     #[must_use]
     pub fn harvest(&self) -> f64 {
-        self.relevant as f64 / self.pages.max(1) as f64
+        self.relevant as f64 / self.mark.max(1) as f64
     }
 }
 
@@ -38,19 +41,22 @@ impl Run {
         let (mut islands, mut hosts, mut area) = (BTreeSet::new(), BTreeSet::new(), 0.0);
         let mut out = Vec::with_capacity(marks.len());
         for &mark in marks {
-            for step in self.steps.iter().take(mark).skip(tally.pages) {
-                tally.pages += 1;
-                if step.hit {
-                    tally.relevant += 1;
-                    islands.extend(step.island);
-                    if hosts.insert(step.host) && !self.seed_hosts.contains(&step.host) {
-                        tally.new_hosts += 1;
+            while tally.mark < mark {
+                tally.mark += 1;
+                if let Some(step) = self.steps.get(tally.pages) {
+                    tally.pages += 1;
+                    if step.hit {
+                        tally.relevant += 1;
+                        islands.extend(step.island);
+                        if hosts.insert(step.host) && !self.seed_hosts.contains(&step.host) {
+                            tally.new_hosts += 1;
+                        }
                     }
                 }
                 area += tally.harvest();
             }
             (tally.islands, tally.hosts) = (islands.len(), hosts.len());
-            tally.mean_harvest = area / tally.pages.max(1) as f64;
+            tally.mean_harvest = area / mark.max(1) as f64;
             out.push(tally);
         }
         out
@@ -197,6 +203,7 @@ mod tests {
         let counts: Vec<_> = at.iter().map(|t| (t.pages, t.relevant, t.islands, t.hosts, t.new_hosts)).collect();
         assert_eq!(counts, [(1, 1, 1, 1, 0), (4, 2, 1, 1, 0), (20, 3, 1, 2, 1), (22, 5, 2, 3, 2)]);
         assert!((at[1].harvest() - 0.5).abs() < 1e-12);
+        assert!((at[3].harvest() - 5.0 / 30.0).abs() < 1e-12, "pages that it left unfetched count");
         assert!((at[1].mean_harvest - (1.0 + 0.5 + 2.0 / 3.0 + 0.5) / 4.0).abs() < 1e-12);
         let of = |measure: Measure| measure.of(&run, &at[3], Some(&at[2]));
         assert_eq!(of(Measure::Recall), Some(0.125));

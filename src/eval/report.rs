@@ -183,7 +183,7 @@ impl Page<'_> {
             few(comparison.cases(Scope::All))
         );
         out += &self.at_marks(Scope::All, measure);
-        out += "<div class=\"pair\">\n";
+        out += "<div class=\"pair rows\">\n";
         for measure in [measure, Measure::Oracle, Measure::Islands, Measure::NewHosts] {
             let known = |&strategy: &usize| {
                 let at = comparison.at(Scope::All, strategy, measure, pages)?;
@@ -260,7 +260,7 @@ impl Page<'_> {
             let plot = curves(&lines, &title, measure.is_share(), self.comparison.pages());
             let caption = match measure {
                 Measure::Harvest => {
-                    "Relevant pages per page fetched (Fig. 6 of Jiang, Zhu, Wang 2020). A dot: the run ended."
+                    "Relevant pages per page fetched (Fig. 6 of Jiang, Zhu, Wang 2020). A dot: the run ended; an arrow: above the plot."
                 }
                 Measure::Relevant => "Relevant pages found (Fig. 7). A dot: the run ended.",
                 _ => {
@@ -293,7 +293,8 @@ impl Page<'_> {
             return out + "<p>No relevant page was found behind an off-topic one.</p>\n</section>\n";
         }
         out += "<p>Relevant pages found behind off-topic ones, by how many of these lie in a row before them on the path \
-                of discovery (Fig. 5): the length of the tunnel. Pages of all runs together.</p>\n<div class=\"panels\">\n";
+                of discovery (Fig. 5): the length of the tunnel. Pages of all runs together: their number, the mean length, the share of \
+                tunnels of up to six.</p>\n<div class=\"panels\">\n";
         for (strategy, counts) in &counts {
             let note = tunnel_note(counts);
             out += &bars(self.name(*strategy), self.style(*strategy), counts, largest, &note);
@@ -420,7 +421,7 @@ fn tunnel_note(counts: &[u32]) -> String {
     let hops: u64 = counts.iter().enumerate().skip(1).map(|(hops, &count)| hops as u64 * u64::from(count)).sum();
     let short: u64 = counts.iter().take(7).skip(1).map(|&count| u64::from(count)).sum();
     let share = |part: u64| part as f64 / behind as f64;
-    format!("{} pages, mean {:.1}, {:.0}% ≤ 6", thousands(behind), share(hops), 100.0 * share(short))
+    format!("{}, mean {:.1}, {:.0}% ≤ 6", thousands(behind), share(hops), 100.0 * share(short))
 }
 
 /// How it was made: whoever has this can make it again.
@@ -436,9 +437,9 @@ fn foot(comparison: &Comparison, facts: &Facts) -> String {
     ] {
         let _ = write!(out, "<dt>{what}</dt><dd>{text}</dd>\n");
     }
-    out += "</dl>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">task</th><th scope=\"col\">web</th>\
-            <th scope=\"col\">random seeds</th><th scope=\"col\">lexicon</th><th scope=\"col\">digest</th>\
-            <th scope=\"col\">page threshold</th><th scope=\"col\">link threshold</th><th scope=\"col\">relevant is</th>\
+    out += "</dl>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">task</th><th class=\"text\" scope=\"col\">web</th>\
+            <th scope=\"col\">random seeds</th><th class=\"text\" scope=\"col\">lexicon</th><th class=\"text\" scope=\"col\">digest</th>\
+            <th scope=\"col\">page threshold</th><th scope=\"col\">link threshold</th><th class=\"text\" scope=\"col\">relevant is</th>\
             </tr></thead>\n<tbody>\n";
     for task in &facts.tasks {
         let first: String = task.digests.iter().flat_map(|digest| digest.chars().take(16)).take(16).collect();
@@ -459,7 +460,7 @@ fn foot(comparison: &Comparison, facts: &Facts) -> String {
         );
     }
     out + "</tbody></table></div>\n<p class=\"note\">A page counts once, when it was answered with 200 and its host is not \
-           excluded. A run that ended before a mark is told there as it ended.</p>\n</footer>\n"
+           excluded. A run that ended before a mark is told there as if it had gone on without finding anything.</p>\n</footer>\n"
 }
 
 /// One number, or two with a dash.
@@ -531,7 +532,7 @@ mod tests {
     fn it_tells_what_was_compared_and_how() {
         let text = report(&comparison(&["oracle"]), &facts());
         for told in [
-            "Ahead: <strong>best-first hard</strong>",
+            "Ahead: <strong>dth link-scored</strong>",
             "sports &amp; games",
             "world:&lt;a&gt;.toml",
             "1–3, 7",

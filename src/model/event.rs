@@ -82,7 +82,7 @@ impl Refusal {
         match self {
             Self::OffTopicPage => "it was found only on off-topic pages, whose links this strategy does not follow",
             Self::TunnelEnd => "the tunnel it lies in ended: k reached 0 on off-topic pages",
-            Self::NoFollow => "its links say rel=nofollow, or their pages do in meta robots (scope.follow_nofollow)",
+            Self::NoFollow => "its page says nofollow in meta robots, or its links in rel (scope.nofollow)",
             Self::Host => "its host is outside the crawl's scope (scope.allow_hosts, scope.deny_hosts)",
             Self::Extension => "its extension is not a page's (scope.deny_extensions)",
             Self::UrlTooLong => "the URL is longer than scope.max_url_length",

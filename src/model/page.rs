@@ -111,7 +111,7 @@ pub struct Outlink {
     pub region: Region,
     /// Hash of the tag names and classes (digits left out) from the root to it: links of one block of a template share it.
     pub path: u32,
-    /// `rel=nofollow`, `ugc` or `sponsored`, or the page says so of all its links.
+    /// `rel=nofollow`, `ugc` or `sponsored`.
     pub nofollow: bool,
 }
 
@@ -147,6 +147,8 @@ pub struct Page {
     pub outlinks: Vec<Outlink>,
     /// `meta name=robots` or `X-Robots-Tag` forbid to keep the page.
     pub noindex: bool,
+    /// They ask that none of its links be followed.
+    pub nofollow: bool,
     /// Another URL the page calls its own address (`rel=canonical`).
     pub canonical: Option<CrawlUrl>,
     /// What was wrong with it.

@@ -29,6 +29,7 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
         digest: parsed.digest,
         outlinks,
         noindex: parsed.noindex,
+        nofollow: parsed.nofollow,
         canonical: parsed.canonical,
         defects: parsed.defects,
     }
@@ -42,7 +43,7 @@ fn outlinks(parsed: &Parsed, scores: &Scores, own_url: &CrawlUrl) -> Vec<Outlink
         if link.url == *own_url {
             continue;
         }
-        let nofollow = link.nofollow || parsed.nofollow;
+        let nofollow = link.nofollow;
         let anchor = anchor(document, link.anchor.clone());
         match places.get(link.url.as_str()) {
             None => {
@@ -129,11 +130,5 @@ mod tests {
         );
         assert_eq!(links[0].anchor, "长".repeat(ANCHOR));
         assert_eq!((links[0].relevance.get(), links[1].anchor.as_str()), (0.9, "b"));
-    }
-
-    #[test]
-    fn a_page_can_refuse_for_all_its_links() {
-        let links = read("<meta name=ROBOTS content='index,nofollow'><p><a href=1>one</a></p>", &[0.1]);
-        assert!(links[0].nofollow);
     }
 }

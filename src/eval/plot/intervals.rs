@@ -18,6 +18,9 @@ pub struct Row<'a> {
     pub text: String,
 }
 
+/// Width of the plot with its words, where names are not overlong.
+const WIDTH: f64 = 460.0;
+
 /// Height of a row.
 const ROW: f64 = 20.0;
 
@@ -26,7 +29,8 @@ pub fn intervals(rows: &[Row], title: &str, share: bool) -> String {
     let widest = rows.iter().map(|row| width(row.name)).fold(0.0, f64::max);
     let words = rows.iter().map(|row| width(&row.text)).fold(0.0, f64::max);
     let (left, top) = (widest + 12.0, 22.0);
-    let right = left + 220.0;
+    // As wide as the others, so that letters are as large.
+    let right = (WIDTH - words - 14.0).max(left + 60.0);
     let bottom = top + ROW * rows.len() as f64;
     let largest = rows.iter().map(|row| row.at.range.map_or(row.at.median, |(_, high)| high)).fold(0.0, f64::max);
     let x = Scale::new(left, right, largest, 4.0, share, true);

@@ -84,5 +84,5 @@ fn word(x: f64, y: f64, class: &str, text: &str) -> String {
 /// About how wide a text is drawn, in units.
 fn width(text: &str) -> f64 {
     // Han letters are square.
-    text.chars().map(|letter| if letter.is_ascii() { 6.3 } else { 12.0 }).sum()
+    text.chars().map(|letter| if letter.is_ascii() { 6.8 } else { 12.0 }).sum()
 }
