@@ -88,7 +88,7 @@ impl CrawlArgs {
 /// Runs the verb.
 pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let config = args.config()?;
-    let topic = Arc::new(inputs::topic(&args.lexicon)?);
+    let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
     let seeds = inputs::urls(&args.seeds, "seeds")?;
     let directory = CrawlDirectory::new(&args.output);
     if args.dry_run {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::crawl::{Conditions, Crawl, Limits, Outcome, Wanted};
-use crate::model::{CrawlUrl, Event, UrlId};
+use crate::model::{CrawlUrl, Event, Settled, UrlId};
 use crate::replay::{Source, replay};
 use crate::strategy::BreadthFirst;
 
@@ -61,14 +61,14 @@ impl Source for Overheard<'_> {
 impl Graph {
     /// Reads all that can be reached from the seeds. Scope and robots of the conditions hold, limits of pages, depth and
     /// hops do not; of an endless web `reach` pages are read. `relevant` is put once for every page, in order of
-    /// fetching, with whether the page threshold is reached; `None` for a page that does not count.
+    /// fetching; `None` for a page that does not count.
     #[must_use]
     pub fn read(
         conditions: Conditions,
         reach: u64,
         seeds: &[CrawlUrl],
         source: &dyn Source,
-        mut relevant: impl FnMut(&CrawlUrl, bool) -> Option<bool>,
+        mut relevant: impl FnMut(&CrawlUrl, &Settled) -> Option<bool>,
     ) -> Self {
         let limits =
             Limits { pages: Some(reach), pages_per_host: None, depth: None, hops: u16::MAX, ..conditions.limits };
@@ -87,7 +87,7 @@ impl Graph {
         graph
     }
 
-    fn fold(&mut self, event: &Event, relevant: &mut impl FnMut(&CrawlUrl, bool) -> Option<bool>) {
+    fn fold(&mut self, event: &Event, relevant: &mut impl FnMut(&CrawlUrl, &Settled) -> Option<bool>) {
         match event {
             Event::Discovered(new) => {
                 self.urls.push(new.url.clone());
@@ -95,7 +95,7 @@ impl Graph {
             }
             Event::Seeded(link) => self.seeds.push(link.to.0),
             Event::Settled(page) => {
-                let known = relevant(&self.urls[page.id.0 as usize], page.relevant);
+                let known = relevant(&self.urls[page.id.0 as usize], page);
                 let from = self.links.len();
                 self.links.extend(page.links.iter().map(|link| link.to.0).chain(page.known.iter().map(|id| id.0)));
                 // In order of discovery, whatever was known of them when.
@@ -237,6 +237,7 @@ pub(super) mod tests {
                 digest: Digest([0; 20]),
                 outlinks: line.split(' ').skip(1).map(outlink).collect(),
                 noindex: false,
+                nofollow: false,
                 canonical: None,
                 defects: vec![],
             };

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Kind};
 use crate::crawl::Conditions;
-use crate::model::{CrawlUrl, Lane, Place, Priority, Refusal, Trail, Tunnel, Verdict};
+use crate::model::{CrawlUrl, Lane, Place, Priority, Refusal, Settled, Trail, Tunnel, Verdict};
 use crate::replay::Source;
 use crate::strategy::{Strategy, Visit};
 
@@ -32,7 +32,7 @@ impl Oracle {
         reach: u64,
         seeds: &[CrawlUrl],
         source: &dyn Source,
-        relevant: impl FnMut(&CrawlUrl, bool) -> Option<bool>,
+        relevant: impl FnMut(&CrawlUrl, &Settled) -> Option<bool>,
     ) -> Self {
         let graph = Graph::read(conditions, reach, seeds, source, relevant);
         let order: Vec<CrawlUrl> = walk(&graph).into_iter().map(|id| graph.url(id).clone()).collect();
@@ -154,7 +154,8 @@ mod tests {
     /// Pages whose name begins with R are relevant, with X do not count.
     fn ask(web: &'static [&'static str], seeds: &[&str]) -> (Oracle, Vec<CrawlUrl>) {
         let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| url(seed)).collect();
-        let relevant = |url: &CrawlUrl, _| (!url.path().starts_with("/X")).then(|| url.path().starts_with("/R"));
+        let relevant =
+            |url: &CrawlUrl, _: &Settled| (!url.path().starts_with("/X")).then(|| url.path().starts_with("/R"));
         (Oracle::ask(conditions(), 1000, &seeds, &Small(web), relevant), seeds)
     }
 
