@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod crawl;
+pub mod eval;
 pub mod fetch;
 pub mod live;
 pub mod model;

@@ -2,6 +2,7 @@
 //! the crawl loop stands; `live` is the other.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::crawl::{Crawl, Next, Outcome, Ticket, Wanted, outcome};
@@ -63,10 +64,26 @@ pub fn replay(
     in_flight: usize,
     mut sink: impl FnMut(Batch),
 ) -> Stop {
+    replay_while(crawl, seeds, source, in_flight, |batch| {
+        sink(batch);
+        ControlFlow::Continue(())
+    })
+}
+
+/// As [`replay`], until `sink` breaks it off: [`Stop::PageLimit`], for whoever counts otherwise than the machine.
+pub fn replay_while(
+    crawl: &mut Crawl,
+    seeds: &[CrawlUrl],
+    source: &dyn Source,
+    in_flight: usize,
+    mut sink: impl FnMut(Batch) -> ControlFlow<()>,
+) -> Stop {
     let mut now = Millis(0);
     // All requests take as long, so the first handed out is the first due.
     let mut under_way: VecDeque<(Millis, Ticket)> = VecDeque::new();
-    sink(crawl.seed(seeds, now));
+    if sink(crawl.seed(seeds, now)).is_break() {
+        return Stop::PageLimit;
+    }
     loop {
         let mut wake = None;
         while under_way.len() < in_flight.max(1) {
@@ -79,7 +96,7 @@ pub fn replay(
                 Next::Done(stop) => {
                     // The machine is done only when all its tickets are settled.
                     if let Some(batch) = crawl.finish(now) {
-                        sink(batch);
+                        let _ = sink(batch);
                     }
                     return stop;
                 }
@@ -92,7 +109,9 @@ pub fn replay(
                 let (due, ticket) = under_way.pop_front().expect("with nothing under way the machine waits for a time");
                 now = due;
                 let outcome = source.outcome(&ticket.wanted, &ticket.url);
-                sink(crawl.settle(ticket, outcome, now));
+                if sink(crawl.settle(ticket, outcome, now)).is_break() {
+                    return Stop::PageLimit;
+                }
             }
         }
     }

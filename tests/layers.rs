@@ -14,7 +14,7 @@ const LAYERS: [(&[&str], bool); 10] = [
     (&["crawl"], false),
     (&["fetch", "store"], false),
     (&["config", "replay"], false),
-    (&["live", "world"], false),
+    (&["live", "world", "eval"], false),
     (&["recorded"], false),
     (&["lib"], false),
     (&["cli", "main"], true),

@@ -222,3 +222,28 @@ fn what_cannot_be_replayed_is_told() {
     assert!(ended.err.contains("notes.md") && ended.err.contains("--no-cache"), "{}", ended.err);
     assert!(support::snapshot(root) == before, "something was written");
 }
+
+#[test]
+fn context_graphs_are_learnt_on_one_world_and_tried_on_another() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in [3, 4] {
+        let spec = Spec { seed, ..finite() };
+        fs::write(dir.path().join(format!("{seed}.toml")), toml::to_string(&spec).unwrap()).unwrap();
+    }
+    let mut learn = suidao();
+    learn.current_dir(dir.path()).args(["topic", "layers", "world:3.toml", "-o", "layers.toml", "--max-pages", "400"]);
+    let told = run(learn).expect(0).out;
+    assert!(told.contains("layer 0: ") && told.contains("written to layers.toml"), "{told}");
+
+    let strategy = ["--json", "-o", "out", "--strategy", "context-graph", "--max-pages", "120"];
+    let error = run(replay(dir.path(), "world:4.toml", &strategy)).expect(2).err;
+    assert!(error.contains("strategy.context-graph.model") && error.contains("topic layers"), "{error}");
+    let given = |file| [&strategy[..], &["--set", file]].concat();
+    let missing = given("strategy.context-graph.model=none.toml");
+    let error = run(replay(dir.path(), "world:4.toml", &missing)).expect(2).err;
+    assert!(error.contains("none.toml"), "{error}");
+    let with = given("strategy.context-graph.model=layers.toml");
+    result(replay(dir.path(), "world:4.toml", &with));
+    let text = fs::read_to_string(dir.path().join("out/events.jsonl")).unwrap();
+    assert!(text.contains("\"lane\":0") && text.contains("\"lane\":5"), "pages of several layers");
+}

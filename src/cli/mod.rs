@@ -9,10 +9,12 @@ macro_rules! say {
 
 mod cache;
 mod check;
+mod compare;
 mod crawl;
 mod demo;
 mod export;
 mod inputs;
+mod layers;
 mod replay;
 mod screen;
 mod topic;
@@ -60,6 +62,8 @@ enum Verb {
     Why(why::WhyArgs),
     /// Write the pages of a crawl to one file
     Export(export::ExportArgs),
+    /// Compare strategies on recorded or generated webs
+    Compare(compare::CompareArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
     Check(check::CheckArgs),
 }
@@ -108,6 +112,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
+        Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };
     match ended {

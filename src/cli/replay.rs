@@ -1,7 +1,6 @@
 //! `suidao replay`: one strategy on a web without a network.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -11,7 +10,7 @@ use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress};
 use suidao::live::conditions;
 use suidao::model::{Batch, CrawlUrl, Stop};
-use suidao::recorded::{Cached, Judge, Mark, Opened, Tally, Truth, WebName, learn};
+use suidao::recorded::{Cached, Judge, Mark, Opened, Tally, WebName};
 use suidao::replay::{Reading, Source, replay};
 use suidao::store::directory::write_whole;
 use suidao::store::harvest::Harvest;
@@ -73,7 +72,7 @@ pub struct ReplayArgs {
 }
 
 /// What a replay has instead of the defaults of a live crawl.
-const AT_ONCE: [&str; 5] = [
+pub const AT_ONCE: [&str; 5] = [
     "crawl.in_flight=1",
     "politeness.delay=0",
     "politeness.max_crawl_delay=0",
@@ -100,30 +99,6 @@ impl ReplayArgs {
         config.check()?;
         Ok(config)
     }
-
-    fn topic(&self, web: &Opened) -> Result<Topic> {
-        match (&self.lexicon, &web.world) {
-            (Some(path), _) => inputs::topic(path),
-            (None, Some(world)) => Ok(Topic::new(learn(world)?)),
-            (None, None) => bail!("{} has no lexicon of its own; give one with -m", web.name),
-        }
-    }
-
-    fn seeds(&self, web: &Opened) -> Result<Vec<CrawlUrl>> {
-        match (&self.seeds, &web.world) {
-            (Some(path), _) => inputs::urls(path, "seeds"),
-            (None, Some(world)) => Ok(world.seeds()),
-            (None, None) => bail!("{} has no seeds of its own; give a file of URLs with -s", web.name),
-        }
-    }
-
-    fn judge(&self, web: &Opened) -> Result<Judge> {
-        Ok(match (&self.truth, &web.world) {
-            (Some(truth), _) => Judge::Truth(Arc::new(Truth::read(truth, self.exclude.as_deref())?)),
-            (None, Some(world)) => Judge::World(Arc::clone(world)),
-            (None, None) => Judge::Threshold,
-        })
-    }
 }
 
 /// A replay that ended.
@@ -142,9 +117,9 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         bail!("{}: holds a crawl; use another output directory for a replay", path.display());
     }
     let web = name.open()?;
-    let topic = args.topic(&web)?;
-    let seeds = args.seeds(&web)?;
-    let judge = args.judge(&web)?;
+    let topic = inputs::layered(inputs::topic_of(args.lexicon.as_deref(), &web)?, &config.strategy)?;
+    let seeds = inputs::seeds_of(args.seeds.as_deref(), &web)?;
+    let judge = inputs::judge_of(args.truth.as_deref(), args.exclude.as_deref(), &web)?;
     let cache = args.cache.open(&web, &topic)?;
     if let Some(path) = &args.output {
         std::fs::create_dir_all(path)

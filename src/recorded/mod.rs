@@ -19,7 +19,7 @@ pub use cache::{Cache, Cached};
 pub use folder::Folder;
 pub use generated::learn;
 pub use name::{Opened, WebName};
-pub use tally::{Judge, Mark, Tally};
+pub use tally::{Judge, Mark, Tally, Witness};
 pub use truth::Truth;
 pub use warc::Warc;
 

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::Truth;
-use crate::model::{Batch, CrawlUrl, Digest, Event};
+use crate::model::{Batch, CrawlUrl, Digest, Event, Settled};
 use crate::world::World;
 
 /// By whose word a page is relevant.
@@ -44,6 +44,36 @@ impl Judge {
     }
 }
 
+/// Tells which pages count, and which of these are relevant; a page counts once. Memory: a key for each page.
+pub struct Witness {
+    judge: Judge,
+    keys: FxHashSet<String>,
+    bodies: FxHashSet<Digest>,
+}
+
+impl Witness {
+    /// A witness that has seen no page.
+    #[must_use]
+    pub fn new(judge: Judge) -> Self {
+        Self { judge, keys: FxHashSet::default(), bodies: FxHashSet::default() }
+    }
+
+    /// Whether the page is relevant; none if it does not count.
+    pub fn is_relevant(&mut self, url: &CrawlUrl, page: &Settled) -> Option<bool> {
+        match &self.judge {
+            Judge::Truth(truth) => {
+                let counts = page.status == 200
+                    && !truth.is_excluded(url)
+                    && Truth::is_page(url)
+                    && self.keys.insert(Truth::key(url));
+                counts.then(|| truth.is_hit(url))
+            }
+            Judge::World(world) => self.bodies.insert(page.digest).then(|| world.is_relevant(url)),
+            Judge::Threshold => Some(page.relevant),
+        }
+    }
+}
+
 /// What was counted when so many pages had been had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
@@ -57,12 +87,10 @@ pub struct Mark {
 
 /// The count so far. Memory: the URLs known, and a key for each page.
 pub struct Tally {
-    judge: Judge,
+    witness: Witness,
     marks: Vec<u64>,
     reached: Vec<Mark>,
     urls: Vec<CrawlUrl>,
-    keys: FxHashSet<String>,
-    bodies: FxHashSet<Digest>,
     hosts: FxHashSet<String>,
     now: Mark,
 }
@@ -72,12 +100,10 @@ impl Tally {
     #[must_use]
     pub fn new(judge: Judge, marks: Vec<u64>) -> Self {
         Self {
-            judge,
+            witness: Witness::new(judge),
             marks,
             reached: Vec::new(),
             urls: Vec::new(),
-            keys: FxHashSet::default(),
-            bodies: FxHashSet::default(),
             hosts: FxHashSet::default(),
             now: Mark { pages: 0, relevant: 0, hosts: 0 },
         }
@@ -91,7 +117,7 @@ impl Tally {
                 Event::Settled(page) => {
                     if let Some(url) = self.urls.get(page.id.0 as usize) {
                         let url = url.clone();
-                        self.page(&url, page.status, page.relevant, page.digest);
+                        self.page(&url, page);
                     }
                 }
                 _ => {}
@@ -99,23 +125,8 @@ impl Tally {
         }
     }
 
-    fn page(&mut self, url: &CrawlUrl, status: u16, reached: bool, body: Digest) {
-        let relevant = match &self.judge {
-            Judge::Truth(truth) => {
-                if status != 200 || truth.is_excluded(url) || !Truth::is_page(url) || !self.keys.insert(Truth::key(url))
-                {
-                    return;
-                }
-                truth.is_hit(url)
-            }
-            Judge::World(world) => {
-                if !self.bodies.insert(body) {
-                    return;
-                }
-                world.is_relevant(url)
-            }
-            Judge::Threshold => reached,
-        };
+    fn page(&mut self, url: &CrawlUrl, page: &Settled) {
+        let Some(relevant) = self.witness.is_relevant(url, page) else { return };
         self.now.pages += 1;
         if relevant {
             self.now.relevant += 1;
@@ -147,7 +158,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Discovered, Lane, Millis, Origin, Place, Priority, Relevance, Settled, Trail, UrlId};
+    use crate::model::{Discovered, Lane, Millis, Origin, Place, Priority, Relevance, Trail, UrlId};
 
     fn batch(id: u32, url: &str, status: u16) -> Batch {
         let url = CrawlUrl::parse(url).unwrap();

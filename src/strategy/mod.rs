@@ -4,19 +4,35 @@
 //! machine admits, the host decides when. It remembers nothing: what changes lives in the [`Trail`] a link takes over.
 
 mod best_first;
+mod best_n_first;
 mod breadth_first;
+mod context_graph;
 mod dth;
+mod fish_search;
+mod opic;
 mod pagerank;
+mod random;
 pub mod scope;
+mod shark_search;
+mod static_tunnel;
 mod tunnel;
 mod url_weight;
 
+use clap::ValueEnum;
+use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 pub use best_first::{BestFirst, Focus};
+pub use best_n_first::BestNFirst;
 pub use breadth_first::BreadthFirst;
+pub use context_graph::ContextGraph;
 pub use dth::{Dth, Reading};
+pub use fish_search::FishSearch;
+pub use opic::Opic;
 pub use pagerank::PageRank;
+pub use random::Random;
+pub use shark_search::SharkSearch;
+pub use static_tunnel::StaticTunnel;
 pub use tunnel::Tunnel as TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
@@ -50,6 +66,8 @@ pub struct Visit<'a> {
     pub relevant: bool,
     /// The place it was taken from, with the trail that led to it.
     pub place: Place,
+    /// How many links away from the topic it is by its words, where the topic knows layers and it is in one.
+    pub layer: Option<u8>,
     /// The link threshold of the lexicon, for eq. (3).
     pub link_threshold: Relevance,
     /// The page's links, each URL once.
@@ -125,12 +143,26 @@ pub enum StrategyName {
     Tunnel,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
+    /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
+    BestNFirst,
+    /// First links of relevant pages, dying out off topic (De Bra, Post 1994)
+    FishSearch,
+    /// By anchor, context and what the path hands down (Hersovici et al. 1998)
+    SharkSearch,
+    /// Across at most k off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002)
+    StaticTunnel,
+    /// One queue for each distance from the topic, told by the page's words (Diligenti et al. 2000)
+    ContextGraph,
     /// PageRank over the frontier with a topical gate
     Pagerank,
-    /// In order of discovery
-    BreadthFirst,
+    /// By cash that pages share out among their links (Abiteboul, Preda, Cobena 2003)
+    Opic,
     /// By directory depth of the URL (Tianwang)
     UrlWeight,
+    /// In order of discovery
+    BreadthFirst,
+    /// In random order: the lower bound
+    Random,
 }
 
 impl std::fmt::Display for StrategyName {
@@ -139,9 +171,16 @@ impl std::fmt::Display for StrategyName {
             Self::Dth => "dth",
             Self::Tunnel => "tunnel",
             Self::BestFirst => "best-first",
+            Self::BestNFirst => "best-n-first",
+            Self::FishSearch => "fish-search",
+            Self::SharkSearch => "shark-search",
+            Self::StaticTunnel => "static-tunnel",
+            Self::ContextGraph => "context-graph",
             Self::Pagerank => "pagerank",
-            Self::BreadthFirst => "breadth-first",
+            Self::Opic => "opic",
             Self::UrlWeight => "url-weight",
+            Self::BreadthFirst => "breadth-first",
+            Self::Random => "random",
         })
     }
 }
@@ -158,10 +197,46 @@ pub struct Settings {
     pub tunnel: TunnelSettings,
     /// Parameters of `best-first`.
     pub best_first: BestFirst,
+    /// Parameters of `best-n-first`.
+    pub best_n_first: BestNFirst,
+    /// Parameters of `fish-search`.
+    pub fish_search: FishSearch,
+    /// Parameters of `shark-search`.
+    pub shark_search: SharkSearch,
+    /// Parameters of `static-tunnel`.
+    pub static_tunnel: StaticTunnel,
+    /// Parameters of `context-graph`.
+    pub context_graph: ContextGraph,
     /// Parameters of `pagerank`.
     pub pagerank: PageRank,
     /// Parameters of `url-weight`.
     pub url_weight: UrlWeight,
+    /// Parameters of `random`.
+    pub random: Random,
+}
+
+/// Why a text names no strategy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoStrategy {
+    /// No strategy of this name.
+    #[error("no strategy is called {0}; there are {1}")]
+    Name(String, String),
+    /// The strategy has no such variant.
+    #[error("{0} takes no parameter {1} in its name; set it with --set strategy.{0}.KEY=VALUE")]
+    Parameter(StrategyName, String),
+}
+
+impl NoStrategy {
+    fn name(name: &str) -> Self {
+        let names: Vec<String> = StrategyName::value_variants().iter().map(ToString::to_string).collect();
+        Self::Name(name.to_owned(), names.join(", "))
+    }
+}
+
+/// The variant that is written so in a configuration.
+fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    let word: serde::de::value::StrDeserializer<serde::de::value::Error> = word.into_deserializer();
+    T::deserialize(word).ok()
 }
 
 impl Settings {
@@ -172,10 +247,40 @@ impl Settings {
             StrategyName::Dth => Box::new(self.dth.clone()),
             StrategyName::Tunnel => Box::new(tunnel::Learner::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
+            StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
+            StrategyName::FishSearch => Box::new(self.fish_search.clone()),
+            StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
+            StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
+            StrategyName::ContextGraph => Box::new(self.context_graph.clone()),
             StrategyName::Pagerank => Box::new(self.pagerank.clone()),
-            StrategyName::BreadthFirst => Box::new(BreadthFirst),
+            StrategyName::Opic => Box::new(Opic),
             StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
+            StrategyName::BreadthFirst => Box::new(BreadthFirst),
+            StrategyName::Random => Box::new(self.random.clone()),
         }
+    }
+
+    /// These settings with the strategy written as its name, or its name and the parameter that tells its variants
+    /// apart, as [`Settings::label`] gives it: `breadth-first`, `dth queue`, `best-first hard`.
+    ///
+    /// # Errors
+    /// [`NoStrategy`] says what is wrong with the name.
+    pub fn named(&self, text: &str) -> Result<Self, NoStrategy> {
+        let (name, parameter) =
+            text.trim().split_once(' ').map_or((text.trim(), None), |(name, p)| (name, Some(p.trim())));
+        let mut settings = self.clone();
+        settings.name = StrategyName::from_str(name, false).map_err(|_| NoStrategy::name(name))?;
+        let Some(word) = parameter else { return Ok(settings) };
+        let wrong = || NoStrategy::Parameter(settings.name, word.to_owned());
+        match settings.name {
+            StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestNFirst => settings.best_n_first.n = word.parse().map_err(|_| wrong())?,
+            StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
+            StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
+            _ => return Err(wrong()),
+        }
+        Ok(settings)
     }
 
     /// The strategy with what tells its variants apart: `dth link-scored`, `best-first hard`.
@@ -184,6 +289,8 @@ impl Settings {
         match self.name {
             StrategyName::Dth => format!("dth {}", self.dth.reading),
             StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
+            StrategyName::BestNFirst => format!("best-n-first {}", self.best_n_first.n),
+            StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
             name => name.to_string(),
         }
     }
@@ -198,6 +305,25 @@ impl Settings {
         }
         if self.dth.interleave == 0 {
             return Err(("strategy.dth.interleave", "must be at least 1"));
+        }
+        if self.name == StrategyName::ContextGraph && self.context_graph.model.is_none() {
+            return Err(("strategy.context-graph.model", "must name a file of layers, made by `suidao topic layers`"));
+        }
+        if self.best_n_first.n == 0 {
+            return Err(("strategy.best-n-first.n", "must be at least 1"));
+        }
+        if self.static_tunnel.k == 0 {
+            return Err(("strategy.static-tunnel.k", "must be at least 1"));
+        }
+        let shark = &self.shark_search;
+        for (key, share) in [
+            ("strategy.shark-search.delta", shark.delta),
+            ("strategy.shark-search.beta", shark.beta),
+            ("strategy.shark-search.gamma", shark.gamma),
+        ] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err((key, "must lie between 0 and 1"));
+            }
         }
         if !(0.0..1.0).contains(&self.pagerank.damping) {
             return Err(("strategy.pagerank.damping", "must lie in [0, 1)"));
@@ -236,6 +362,7 @@ pub(crate) mod tests {
                 priority: Priority::new(0.4),
                 trail: Trail { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
             },
+            layer: None,
             link_threshold: Relevance::new(0.15),
             links,
         }
@@ -260,5 +387,29 @@ pub(crate) mod tests {
         let merged = BreadthFirst.merge(place(0.2, 5, Tunnel::Left(9)), place(0.7, 6, Tunnel::Left(3)));
         assert_eq!((merged.priority.get(), merged.trail.hops, merged.trail.k), (0.7, 5, Tunnel::Left(9)));
         assert!((merged.trail.inherited.get() - 0.7).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_label_names_its_strategy() {
+        for name in StrategyName::value_variants() {
+            let label = Settings { name: *name, ..Settings::default() }.label();
+            assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
+        }
+        for label in
+            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "best-n-first 16", "static-tunnel 4"]
+        {
+            assert_eq!(Settings::default().named(label).unwrap().label(), label);
+        }
+        let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };
+        assert_eq!(based.named("dth queue").unwrap().dth.kdepth, 4, "what the name does not say stays");
+    }
+
+    #[test]
+    fn what_names_no_strategy_is_told() {
+        let told = |text: &str| Settings::default().named(text).unwrap_err().to_string();
+        assert!(told("deep-first").contains("no strategy is called deep-first; there are dth"));
+        assert!(told("dth quick").contains("dth takes no parameter quick"));
+        assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));
+        assert!(told("").contains("there are"));
     }
 }

@@ -1,0 +1,236 @@
+//! `suidao compare`: strategies on the same webs, side by side.
+
+mod outputs;
+mod runs;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use suidao::config::Config;
+use suidao::eval::{Comparison, Facts, Plan, TaskPlan, csv, table};
+use suidao::strategy::{Settings, StrategyName};
+
+use super::cache::CacheArgs;
+use super::replay::AT_ONCE;
+use super::{Exit, Voice};
+
+/// Compare strategies on recorded or generated webs: one table, and with -o a report and CSV files.
+///
+/// What is compared stands in a file (TOML, see docs/compare.md), or webs are named here: hosts:DIR, warc:FILE, crawl:DIR,
+/// world:FILE.toml (a generated world; world: alone is the demo's). As with replay no host is spared and one request is
+/// under way at one time, unless --set or --in-flight says otherwise.
+#[derive(Args)]
+#[command(
+    after_help = "Example: suidao compare world: --random-seeds 20 --strategies breadth-first,best-first,dth -o report"
+)]
+pub struct CompareArgs {
+    /// A comparison's file (FILE.toml), or the webs to compare on
+    #[arg(required = true, value_name = "FILE|WEB")]
+    targets: Vec<String>,
+    /// Lexicon of the topic, with webs named here; a generated world has its own
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    lexicon: Option<PathBuf>,
+    /// File of seed URLs, with webs named here; a generated world has its own
+    #[arg(short, long, value_name = "FILE")]
+    seeds: Option<PathBuf>,
+    /// Layers of the topic, for context-graph
+    #[arg(long, value_name = "FILE")]
+    layers: Option<PathBuf>,
+    /// File of the URLs that are relevant, with webs named here
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    /// File of hosts that do not count, with webs named here
+    #[arg(long, value_name = "FILE", requires = "truth")]
+    exclude: Option<PathBuf>,
+    /// Write report.html, summary.csv, curves.csv and wins.csv into this directory
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Strategies, separated by commas, each by its name or by name and parameter ("best-first hard") [default: the
+    /// file's, or all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    strategies: Vec<String>,
+    /// Pages of a run [default: the file's, or 2000]
+    #[arg(long, value_name = "N")]
+    pages: Option<usize>,
+    /// So many generated worlds of each kind, each of another seed [default: the file's, or 1]
+    #[arg(long, value_name = "N")]
+    random_seeds: Option<u64>,
+    /// Requests under way at one time, each to another host [default: 1]
+    #[arg(long, value_name = "N")]
+    in_flight: Option<usize>,
+    /// Runs at one time [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Override one key of the configuration of every run, for example strategy.dth.kdepth=6
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+    /// Write facts, medians and wins as one JSON object instead of the table
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    cache: CacheArgs,
+}
+
+/// Runs the verb.
+pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
+    let (plan, base) = args.plan()?;
+    let config = args.config()?;
+    let strategies = strategies(&plan, &config)?;
+    if let Some(path) = &args.output {
+        outputs::check(path)?;
+    }
+    let races = runs::Races::prepare(&plan, &base, &args.cache)?;
+    let marks = plan.marks();
+    let (runs, tasks) = races.run(&config, &strategies, &marks, args.jobs, voice)?;
+    let comparison = Comparison::new(&marks, runs);
+    let facts = Facts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        in_flight: config.crawl.in_flight,
+        command: args.command(),
+        tasks,
+    };
+    if let Some(path) = &args.output {
+        outputs::write(path, &comparison, &facts)?;
+    }
+    if args.json {
+        let shown = json!({
+            "facts": facts, "summary": csv::summary_rows(&comparison), "wins": csv::win_rows(&comparison),
+        });
+        say!("{shown}");
+    } else {
+        say!("{}", table(&comparison).trim_end());
+    }
+    if !voice.quiet && !args.json {
+        match &args.output {
+            Some(path) => eprintln!("\nThe report is {}.", path.join(outputs::REPORT).display()),
+            None => eprintln!("\nWith -o DIR there are curves, intervals and wins in a report."),
+        }
+    }
+    Ok(Exit::Done)
+}
+
+impl CompareArgs {
+    /// What is to be compared, and from where its paths are meant.
+    fn plan(&self) -> Result<(Plan, PathBuf)> {
+        let (mut plan, base) = match &self.targets[..] {
+            [file] if is_plan(file) => {
+                if [&self.lexicon, &self.seeds, &self.truth].iter().any(|path| path.is_some()) {
+                    bail!(
+                        "{file} names lexicon, seeds and truth of each task; -m, -s and --truth are for webs named here"
+                    );
+                }
+                let text = std::fs::read_to_string(file).with_context(|| {
+                    format!("cannot read {file}; give a comparison's file, or a web such as world:")
+                })?;
+                let plan = Plan::parse(&text).with_context(|| format!("the comparison {file} does not fit"))?;
+                (plan, Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
+            }
+            webs => {
+                (Plan { tasks: webs.iter().map(|web| self.task(web)).collect(), ..Plan::default() }, PathBuf::new())
+            }
+        };
+        if !self.strategies.is_empty() {
+            plan.strategies.clone_from(&self.strategies);
+        }
+        plan.pages = self.pages.or(plan.pages);
+        for task in &mut plan.tasks {
+            task.random_seeds = self.random_seeds.or(task.random_seeds);
+        }
+        plan.check().with_context(|| format!("{} cannot be compared", self.targets.join(" ")))?;
+        Ok((plan, base))
+    }
+
+    /// The task of a web named on the command line.
+    fn task(&self, web: &str) -> TaskPlan {
+        TaskPlan {
+            name: if web == "world:" { "world".to_owned() } else { web.to_owned() },
+            web: web.to_owned(),
+            lexicon: self.lexicon.clone(),
+            seeds: self.seeds.clone(),
+            layers: self.layers.clone(),
+            truth: self.truth.clone(),
+            exclude: self.exclude.clone(),
+            random_seeds: None,
+        }
+    }
+
+    fn config(&self) -> Result<Config> {
+        let sets: Vec<String> = AT_ONCE.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
+        let mut config = Config::load(None, &sets)?;
+        if let Some(in_flight) = self.in_flight {
+            config.crawl.in_flight = in_flight;
+        }
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The command again, without what does not change its result: output, jobs, cache.
+    fn command(&self) -> String {
+        let mut words = vec!["suidao".to_owned(), "compare".to_owned()];
+        words.extend(self.targets.iter().cloned());
+        let paths = [
+            ("-m", &self.lexicon),
+            ("-s", &self.seeds),
+            ("--layers", &self.layers),
+            ("--truth", &self.truth),
+            ("--exclude", &self.exclude),
+        ];
+        for (flag, path) in paths {
+            words.extend(path.iter().flat_map(|path| [flag.to_owned(), path.display().to_string()]));
+        }
+        let list = (!self.strategies.is_empty()).then(|| self.strategies.join(","));
+        let text = |number: Option<usize>| number.map(|number| number.to_string());
+        let values = [
+            ("--strategies", list),
+            ("--pages", text(self.pages)),
+            ("--random-seeds", self.random_seeds.map(|number| number.to_string())),
+            ("--in-flight", text(self.in_flight)),
+        ];
+        let sets = self.sets.iter().map(|set| ("--set", Some(set.clone())));
+        for (flag, value) in values.into_iter().chain(sets) {
+            words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
+        }
+        let quoted = |word: String| if word.contains([' ', '*', '\'', '$', '&']) { format!("{word:?}") } else { word };
+        words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A bare name of a TOML file; a world's spec has `world:` before it.
+fn is_plan(target: &str) -> bool {
+    !target.contains(':') && Path::new(target).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// The settings of each strategy, with its label; all strategies there are, where none is named.
+fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Settings)>> {
+    let without = plan.tasks.iter().find(|task| task.layers.is_none());
+    let all = || {
+        let known = StrategyName::value_variants().iter();
+        let can = known.filter(|&&name| name != StrategyName::ContextGraph || without.is_none());
+        can.map(ToString::to_string).collect()
+    };
+    let names: Vec<String> = if plan.strategies.is_empty() { all() } else { plan.strategies.clone() };
+    let mut found: Vec<(String, Settings)> = Vec::new();
+    for name in names {
+        let mut settings = config.strategy.named(&name)?;
+        if settings.name == StrategyName::ContextGraph {
+            if let Some(task) = without {
+                bail!(
+                    "context-graph needs the layers of {}: make them with `suidao topic layers`, and give them with \
+                       --layers FILE, or as layers = \"FILE\" in the task",
+                    task.name
+                );
+            }
+            // Each task has its own.
+            settings.context_graph.model.get_or_insert_default();
+        }
+        Config { strategy: settings.clone(), ..config.clone() }.check()?;
+        let label = settings.label();
+        if found.iter().any(|(known, _)| *known == label) {
+            bail!("{label} is named twice among the strategies; name each once");
+        }
+        found.push((label, settings));
+    }
+    Ok(found)
+}

@@ -1,0 +1,64 @@
+//! The files of a comparison. The directory takes its name when all of it is there.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use suidao::eval::{Comparison, Facts, csv, report};
+use suidao::store::directory::{WriteError, write_whole};
+
+/// What to open first.
+pub const REPORT: &str = "report.html";
+
+const FILES: [&str; 4] = [REPORT, "summary.csv", "curves.csv", "wins.csv"];
+
+/// Whether the directory may be written: it is not there, or empty, or holds a former comparison and nothing else.
+pub fn check(path: &Path) -> Result<()> {
+    let shown = path.display();
+    if !path.exists() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).with_context(|| format!("{shown} is no directory; give another one with -o"))?;
+    for entry in entries {
+        let name = entry.with_context(|| format!("cannot read {shown}"))?.file_name();
+        if !FILES.iter().any(|file| name == *file) {
+            bail!("{shown} holds {}, which is no file of a comparison; give another directory with -o", name.display());
+        }
+    }
+    Ok(())
+}
+
+/// Writes all files into a directory beside `path`, which then takes its name.
+pub fn write(path: &Path, comparison: &Comparison, facts: &Facts) -> Result<()> {
+    let shown = path.display();
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(parent).with_context(|| format!("cannot make {}; give another -o", parent.display()))?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".suidao-").suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+    let part = builder.tempdir_in(parent).with_context(|| format!("cannot write into {}", parent.display()))?;
+    let file = |name: &str| part.path().join(name);
+    type Rows = fn(&Comparison, &mut dyn Write) -> Result<(), ::csv::Error>;
+    let rows: [(&str, Rows); 3] = [
+        ("summary.csv", |comparison, out| csv::summary(comparison, out)),
+        ("curves.csv", |comparison, out| csv::curves(comparison, out)),
+        ("wins.csv", |comparison, out| csv::wins(comparison, out)),
+    ];
+    for (name, rows) in rows {
+        write_whole(&file(name), |out| rows(comparison, out).map_err(WriteError::from))?;
+    }
+    write_whole(&file(REPORT), |out| Ok(out.write_all(report(comparison, facts).as_bytes())?))?;
+    // Looked at again: the runs have taken a while.
+    check(path)?;
+    if path.exists() {
+        fs::remove_dir_all(path).with_context(|| format!("cannot replace {shown}"))?;
+    }
+    let part = part.keep();
+    fs::rename(&part, path).with_context(|| format!("cannot name {} {shown}", part.display()))?;
+    Ok(())
+}

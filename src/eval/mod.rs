@@ -1,0 +1,27 @@
+//! What a crawl came to, and how strategies compare: from the events of replays to measures, intervals, tables and plots.
+//!
+//! Apart because nothing of the crawl may know how it is judged. A [`Recorder`] folds one replay into a [`Run`];
+//! [`Comparison`] holds the runs of many strategies on the same webs; everything shown is a function of it, without
+//! clock or chance, so that one comparison made twice gives the same bytes.
+
+mod bootstrap;
+mod comparison;
+pub mod csv;
+mod graph;
+mod measure;
+mod oracle;
+mod plan;
+mod plot;
+mod report;
+mod run;
+mod tables;
+
+pub use bootstrap::{Interval, RESAMPLES, Resamples};
+pub use comparison::{Comparison, Duel, Scope};
+pub use graph::Graph;
+pub use measure::{Measure, Tally, tunnels};
+pub use oracle::Oracle;
+pub use plan::{Plan, PlanError, TaskPlan};
+pub use report::{Facts, TaskFacts, report};
+pub use run::{Known, Recorder, Run, RunOf, Step};
+pub use tables::table;

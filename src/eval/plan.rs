@@ -1,0 +1,155 @@
+//! What is to be compared, as a person writes it down: a TOML file.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+/// Pages of a run where nothing else is said.
+const PAGES: usize = 2_000;
+
+/// Where numbers are told, where nothing else is said.
+const MARKS: [usize; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
+
+/// Strategies and tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Strategies, each by its name or by name and parameter; without it every strategy there is.
+    #[serde(default)]
+    pub strategies: Vec<String>,
+    /// Pages of a run: those that count. Without it the last mark, or 2,000.
+    pub pages: Option<usize>,
+    /// Pages at which numbers are told.
+    #[serde(default)]
+    pub marks: Vec<usize>,
+    /// What they are compared on.
+    #[serde(default, rename = "task")]
+    pub tasks: Vec<TaskPlan>,
+}
+
+/// One task. Paths are relative to the file they are written in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPlan {
+    /// Its name; no other task has it.
+    pub name: String,
+    /// The web: `hosts:DIR`, `warc:FILE`, `crawl:DIR`, `world:FILE.toml`.
+    pub web: String,
+    /// The lexicon; a generated world has its own.
+    pub lexicon: Option<PathBuf>,
+    /// The layers that context-graph tells pages by, made by `suidao topic layers`.
+    pub layers: Option<PathBuf>,
+    /// Seed URLs, one a line; a generated world has its own.
+    pub seeds: Option<PathBuf>,
+    /// Relevant URLs, one a line; without it the lexicon's page threshold, or what a world knows.
+    pub truth: Option<PathBuf>,
+    /// Hosts that count neither as fetched nor as relevant, one a line.
+    pub exclude: Option<PathBuf>,
+    /// So many worlds, with the spec's seed and those after it. A recorded web is run once.
+    pub random_seeds: Option<u64>,
+}
+
+/// Why a plan cannot be carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// Not TOML, an unknown key, or a value of another kind.
+    #[error("line {line}: {what}")]
+    Shape {
+        /// The line, from 1.
+        line: usize,
+        /// What does not fit.
+        what: String,
+    },
+    /// A value that makes no sense.
+    #[error("{0}")]
+    Value(String),
+}
+
+impl Plan {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// [`PlanError`] tells the line, or the value.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        toml::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let what = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            PlanError::Shape { line: 1 + before.matches('\n').count(), what }
+        })
+    }
+
+    /// Checks what can be checked without looking at files.
+    ///
+    /// # Errors
+    /// [`PlanError::Value`] says what is wrong.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let wrong = |text: String| Err(PlanError::Value(text));
+        if self.tasks.is_empty() {
+            return wrong("there is no [[task]]; give one with name and web".into());
+        }
+        if self.pages == Some(0) || self.marks.contains(&0) {
+            return wrong("pages and marks must be at least 1".into());
+        }
+        for (at, task) in self.tasks.iter().enumerate() {
+            if self.tasks[..at].iter().any(|other| other.name == task.name) {
+                return wrong(format!("two tasks are called {}; give each a name of its own", task.name));
+            }
+            if task.random_seeds == Some(0) {
+                return wrong(format!("task {}: random_seeds must be at least 1", task.name));
+            }
+            if task.exclude.is_some() && task.truth.is_none() {
+                return wrong(format!("task {}: exclude needs truth beside it", task.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Pages of a run and the marks up to them, rising; the last mark is the end of the run.
+    #[must_use]
+    pub fn marks(&self) -> Vec<usize> {
+        let pages = self.pages.or_else(|| self.marks.iter().max().copied()).unwrap_or(PAGES);
+        let given = if self.marks.is_empty() { &MARKS[..] } else { &self.marks };
+        let mut marks: Vec<usize> = given.iter().copied().filter(|&mark| mark < pages).chain([pages]).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASK: &str = "[[task]]\nname = 'ml'\nweb = 'hosts:WEB'\n";
+
+    #[test]
+    fn a_file_says_what_is_compared() {
+        let text =
+            format!("strategies = ['breadth-first', 'dth queue']\nmarks = [500, 100]\n{TASK}truth = 'ml/truth.txt'\n");
+        let plan = Plan::parse(&text).unwrap();
+        plan.check().unwrap();
+        assert_eq!((plan.strategies.len(), plan.marks()), (2, vec![100, 500]));
+        assert_eq!(plan.tasks[0].truth, Some(PathBuf::from("ml/truth.txt")));
+        assert_eq!(Plan { pages: Some(300), ..plan.clone() }.marks(), [100, 300]);
+        assert_eq!(Plan::default().marks(), [500, 1_000, 2_000]);
+        assert_eq!(Plan { pages: Some(40), ..Plan::default() }.marks(), [40]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        for (text, told) in [
+            (format!("{TASK}lexikon = 'x'"), "line 4: unknown field"),
+            ("[[task]]\nweb = 'x'".into(), "missing field `name`"),
+            ("pages = 'many'".into(), "line 1"),
+            (String::new(), "no [[task]]"),
+            (format!("{TASK}{TASK}"), "two tasks are called ml"),
+            (format!("pages = 0\n{TASK}"), "at least 1"),
+            (format!("{TASK}random_seeds = 0"), "random_seeds must"),
+            (format!("{TASK}exclude = 'x'"), "exclude needs truth"),
+        ] {
+            let error = Plan::parse(&text).and_then(|plan| plan.check()).unwrap_err().to_string();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A distribution over small whole numbers as bars: tunnel lengths.
+
+use std::fmt::Write;
+
+use super::scale::Scale;
+use super::{Style, n, svg, word};
+
+/// What is longer shares the last bar.
+const LONGEST: usize = 13;
+
+/// Bars for `counts[1..]`, as shares of their sum, to a scale that ends at `largest`; `note` stands under the name.
+pub fn bars(name: &str, style: Style, counts: &[u32], largest: f64, note: &str) -> String {
+    let (left, right, top, bottom) = (38.0, 216.0, 40.0, 136.0);
+    let y = Scale::new(bottom, top, largest, 2.0, true, true);
+    let mut out = word(0.0, 13.0, "panel", name) + &word(0.0, 28.0, "axis", note);
+    for (value, text) in y.ticks() {
+        let at = y.at(value);
+        let _ = write!(
+            out,
+            "<line class=\"grid\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
+            n(left),
+            n(at),
+            n(right),
+            n(at)
+        );
+        out += &word(left - 6.0, at + 4.0, "tick end", &text);
+    }
+    let pitch = (right - left) / LONGEST as f64;
+    for (at, share) in shares(counts).iter().enumerate() {
+        let x = left + pitch * at as f64;
+        let height = bottom - y.at(*share);
+        if height > 0.0 {
+            let _ = write!(
+                out,
+                "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+                style.class(),
+                n(x + 1.0),
+                n(bottom - height),
+                n(pitch - 2.0),
+                n(height)
+            );
+        }
+        if at % 2 == 0 {
+            let text = if at + 1 == LONGEST { format!("{LONGEST}+") } else { (at + 1).to_string() };
+            out += &word(x + pitch / 2.0, bottom + 15.0, "tick middle", &text);
+        }
+    }
+    svg("small", 220.0, 158.0, &format!("Tunnel lengths: {name}, {note}"), &out)
+}
+
+/// Heights of the bars.
+pub fn shares(counts: &[u32]) -> [f64; LONGEST] {
+    let mut out = [0.0; LONGEST];
+    let sum: u32 = counts.iter().skip(1).sum();
+    for (at, &count) in counts.iter().skip(1).enumerate() {
+        out[at.min(LONGEST - 1)] += f64::from(count) / f64::from(sum.max(1));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_shares_of_what_lies_behind_a_tunnel() {
+        let mut counts = vec![100, 2, 1];
+        counts.resize(20, 0);
+        counts[14] = 1;
+        counts[19] = 4;
+        let shares = shares(&counts);
+        assert_eq!((shares[0], shares[1], shares[12]), (0.25, 0.125, 0.625));
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let svg = bars("dth", Style::Nth(1), &counts, 0.7, "mean 4");
+        assert_eq!(svg.matches("<rect").count(), 3);
+        assert_eq!(super::shares(&[]), [0.0; LONGEST]);
+    }
+}

@@ -1,0 +1,186 @@
+//! A measure along the pages: all strategies in one plot with their names at the lines' ends, and a small plot each
+//! with its interval, the others in grey behind it.
+
+use std::fmt::Write;
+
+use super::super::bootstrap::Interval;
+use super::scale::Scale;
+use super::{Style, n, svg, width, word};
+
+/// One strategy.
+pub struct Line<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How it is drawn.
+    pub style: Style,
+    /// (pages, median and interval), pages rising.
+    pub points: Vec<(usize, Interval)>,
+}
+
+impl Line<'_> {
+    fn largest(&self) -> f64 {
+        self.points.iter().map(|(_, at)| at.median).fold(0.0, f64::max)
+    }
+}
+
+/// The largest value that is to be seen: the oracle's only where it does not press all others to the ground.
+fn largest(lines: &[Line]) -> f64 {
+    let of = |oracle: bool| {
+        lines.iter().filter(|line| (line.style == Style::Oracle) == oracle).map(Line::largest).fold(0.0, f64::max)
+    };
+    let (others, oracle) = (of(false), of(true));
+    if others > 0.0 && oracle > 1.6 * others { others } else { others.max(oracle) }
+}
+
+/// Height of a label's line.
+const LABEL: f64 = 14.0;
+
+/// All lines in one plot. `last`: the pages at its right edge.
+pub fn curves(lines: &[Line], title: &str, share: bool, last: usize) -> String {
+    let widest = lines.iter().map(|line| width(line.name)).fold(0.0, f64::max);
+    let (left, top, bottom) = (48.0, 26.0, 300.0_f64.max(26.0 + LABEL * lines.len() as f64));
+    let right = 320.0;
+    let x = Scale::new(left, right, last as f64, 4.0, false, false);
+    let y = Scale::new(bottom, top, largest(lines), 5.0, share, true);
+    let mut out = grid(&x, &y, "tick");
+    out += &word(0.0, 12.0, "axis", title);
+    out += &word(right, bottom + 34.0, "axis end", "pages fetched");
+
+    let mut ends = Vec::new();
+    for line in lines {
+        let (class, dash) = (line.style.class(), line.style.dash());
+        let _ = write!(out, "<path class=\"line {class}\" stroke-dasharray=\"{dash}\" d=\"{}\"/>", path(line, &x, &y));
+        let Some((pages, at)) = line.points.last() else { continue };
+        let end = (x.at(*pages as f64), y.at(at.median));
+        if *pages < last {
+            let _ = write!(out, "<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"3\"/>", n(end.0), n(end.1));
+        }
+        ends.push((line, end, at.median > y.end));
+    }
+    ends.sort_by(|one, other| one.1.1.total_cmp(&other.1.1));
+    let wanted: Vec<f64> = ends.iter().map(|(_, end, _)| end.1).collect();
+    for ((line, end, above), label) in ends.iter().zip(spread(&wanted, top - 6.0, bottom)) {
+        let (class, dash) = (line.style.class(), line.style.dash());
+        let (key, name) = (right + 14.0, right + 42.0);
+        let (x1, y1, y2) = (n(end.0), n(end.1), n(label));
+        // A run that ended early is far from its name: its leader goes along the edge.
+        let _ = write!(out, "<line class=\"leader {class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{}\" y2=\"{y2}\"/>", n(key));
+        let _ = write!(
+            out,
+            "<line class=\"line {class}\" stroke-dasharray=\"{dash}\" x1=\"{}\" y1=\"{y2}\" x2=\"{}\" y2=\"{y2}\"/>",
+            n(key),
+            n(key + 24.0)
+        );
+        let text = if *above { format!("{} ↑", line.name) } else { line.name.to_owned() };
+        out += &word(name, label + 4.0, "name", &text);
+    }
+    svg("curves", right + 54.0 + widest, bottom + 42.0, title, &out)
+}
+
+/// A small plot for each line; `id` must be the page's only one.
+pub fn panels(lines: &[Line], title: &str, share: bool, last: usize, id: &str, show: impl Fn(f64) -> String) -> String {
+    let (left, right, top, bottom) = (38.0, 208.0, 40.0, 136.0);
+    let x = Scale::new(left, right, last as f64, 2.0, false, false);
+    let y = Scale::new(bottom, top, largest(lines), 2.0, share, true);
+    let ghosts: String = lines.iter().map(|line| format!("<path d=\"{}\"/>", path(line, &x, &y))).collect();
+    let mut out = String::from("<div class=\"panels\">\n");
+    for (at, line) in lines.iter().enumerate() {
+        let class = line.style.class();
+        let mut inside = word(0.0, 13.0, "panel", line.name);
+        if let Some((pages, end)) = line.points.last() {
+            let range = end.range.map_or(String::new(), |(low, high)| format!(" [{}, {}]", show(low), show(high)));
+            let ended = if *pages < last { ", ended" } else { "" };
+            inside += &word(0.0, 28.0, "axis", &format!("{}{range}{ended}", show(end.median)));
+        }
+        inside += &grid(&x, &y, "tick");
+        inside += &match at {
+            0 => format!("<g id=\"{id}\" class=\"ghost\">{ghosts}</g>"),
+            _ => format!("<use href=\"#{id}\"/>"),
+        };
+        inside += &band(line, &x, &y);
+        let _ = write!(inside, "<path class=\"line {class}\" d=\"{}\"/>", path(line, &x, &y));
+        out += &svg("small", 220.0, 158.0, &format!("{title}: {}", line.name), &inside);
+    }
+    out + "</div>\n"
+}
+
+/// Lines and words of both axes.
+fn grid(x: &Scale, y: &Scale, class: &str) -> String {
+    let mut out = String::new();
+    for (value, text) in y.ticks() {
+        let at = y.at(value);
+        let (from, to, at_) = (n(x.from), n(x.to), n(at));
+        let _ = write!(out, "<line class=\"grid\" x1=\"{from}\" y1=\"{at_}\" x2=\"{to}\" y2=\"{at_}\"/>");
+        out += &word(x.from - 6.0, at + 4.0, &format!("{class} end"), &text);
+    }
+    for (value, text) in x.ticks() {
+        let at = x.at(value);
+        let (at_, from, to) = (n(at), n(y.from), n(y.from + 4.0));
+        let _ = write!(out, "<line class=\"grid\" x1=\"{at_}\" y1=\"{from}\" x2=\"{at_}\" y2=\"{to}\"/>");
+        out += &word(at, y.from + 17.0, &format!("{class} middle"), &text);
+    }
+    out
+}
+
+fn path(line: &Line, x: &Scale, y: &Scale) -> String {
+    let mut out = String::new();
+    for (at, (pages, interval)) in line.points.iter().enumerate() {
+        let letter = if at == 0 { 'M' } else { 'L' };
+        let _ = write!(out, "{letter}{} {}", n(x.at(*pages as f64)), n(y.at(interval.median)));
+    }
+    out
+}
+
+/// The interval as an area; nothing where there is none.
+fn band(line: &Line, x: &Scale, y: &Scale) -> String {
+    let ranges: Vec<(f64, (f64, f64))> =
+        line.points.iter().filter_map(|(pages, at)| Some((*pages as f64, at.range?))).collect();
+    if ranges.is_empty() {
+        return String::new();
+    }
+    let there = ranges.iter().map(|(pages, (low, _))| (pages, low));
+    let back = ranges.iter().rev().map(|(pages, (_, high))| (pages, high));
+    let corners: Vec<String> =
+        there.chain(back).map(|(pages, value)| format!("{} {}", n(x.at(*pages)), n(y.at(*value)))).collect();
+    format!("<path class=\"band {}\" d=\"M{}Z\"/>", line.style.class(), corners.join("L"))
+}
+
+/// Places for labels near the `wanted` ones (which rise), a line apart, between `top` and `bottom`.
+fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
+    let mut out: Vec<f64> = Vec::with_capacity(wanted.len());
+    for &place in wanted {
+        let least = out.last().map_or(top, |last| last + LABEL);
+        out.push(place.max(least));
+    }
+    let mut most = bottom;
+    for place in out.iter_mut().rev() {
+        *place = place.min(most);
+        most = *place - LABEL;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_never_overlap_and_stay_inside() {
+        let wanted = [0.0, 1.0, 2.0, 50.0, 99.0, 99.0, 100.0];
+        let places = spread(&wanted, 0.0, 100.0);
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL - 1e-9), "{places:?}");
+        assert!(places[0] >= 0.0 && places[6] <= 100.0, "{places:?}");
+        assert_eq!(spread(&[10.0, 60.0], 0.0, 100.0), [10.0, 60.0], "where there is room they stay");
+    }
+
+    #[test]
+    fn the_oracle_does_not_press_the_others_to_the_ground() {
+        let line =
+            |style, value| Line { name: "x", style, points: vec![(100, Interval { median: value, range: None })] };
+        let lines = [line(Style::Nth(0), 0.1), line(Style::Oracle, 1.0)];
+        assert!((largest(&lines) - 0.1).abs() < 1e-12);
+        assert!(curves(&lines, "h", true, 100).contains("x ↑"));
+        assert!((largest(&[line(Style::Nth(0), 0.8), line(Style::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
+        assert!((largest(&[line(Style::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,57 @@
+//! Medians with their intervals, a row a strategy: who is ahead, and how surely.
+
+use std::fmt::Write;
+
+use super::super::bootstrap::Interval;
+use super::scale::Scale;
+use super::{Style, n, svg, width, word};
+
+/// One strategy.
+pub struct Row<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How it is drawn.
+    pub style: Style,
+    /// Its median and interval.
+    pub at: Interval,
+    /// Both in words.
+    pub text: String,
+}
+
+/// Width of the plot with its words, where names are not overlong.
+const WIDTH: f64 = 460.0;
+
+/// Height of a row.
+const ROW: f64 = 20.0;
+
+/// The rows from top to bottom.
+pub fn intervals(rows: &[Row], title: &str, share: bool) -> String {
+    let widest = rows.iter().map(|row| width(row.name)).fold(0.0, f64::max);
+    let words = rows.iter().map(|row| width(&row.text)).fold(0.0, f64::max);
+    let (left, top) = (widest + 12.0, 22.0);
+    // As wide as the others, so that letters are as large.
+    let right = (WIDTH - words - 14.0).max(left + 60.0);
+    let bottom = top + ROW * rows.len() as f64;
+    let largest = rows.iter().map(|row| row.at.range.map_or(row.at.median, |(_, high)| high)).fold(0.0, f64::max);
+    let x = Scale::new(left, right, largest, 4.0, share, true);
+    let mut out = word(0.0, 12.0, "axis", title);
+    for (value, text) in x.ticks() {
+        let at = x.at(value);
+        let (at_, from, to) = (n(at), n(top), n(bottom));
+        let _ = write!(out, "<line class=\"grid\" x1=\"{at_}\" y1=\"{from}\" x2=\"{at_}\" y2=\"{to}\"/>");
+        out += &word(at, bottom + 15.0, "tick middle", &text);
+    }
+    for (number, row) in rows.iter().enumerate() {
+        let y = top + ROW * (number as f64 + 0.5);
+        let class = row.style.class();
+        out += &word(left - 8.0, y + 4.0, "name end", row.name);
+        if let Some((low, high)) = row.at.range {
+            let (x1, x2, y) = (n(x.at(low)), n(x.at(high)), n(y));
+            let _ = write!(out, "<line class=\"whisker {class}\" x1=\"{x1}\" y1=\"{y}\" x2=\"{x2}\" y2=\"{y}\"/>");
+        }
+        let _ =
+            write!(out, "<circle class=\"dot {class}\" cx=\"{}\" cy=\"{}\" r=\"4\"/>", n(x.at(row.at.median)), n(y));
+        out += &word(right + 10.0, y + 4.0, "name", &row.text);
+    }
+    svg("intervals", right + 14.0 + words, bottom + 22.0, title, &out)
+}

@@ -1,0 +1,81 @@
+//! Where values lie on an axis, and which are written at it.
+
+use super::super::measure::thousands;
+
+/// From 0 to a value somewhat above the largest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Where 0 lies.
+    pub from: f64,
+    /// Where `end` lies.
+    pub to: f64,
+    /// The value at its end.
+    pub end: f64,
+    /// From tick to tick.
+    step: f64,
+    /// Values are shares, shown in per cent.
+    share: bool,
+}
+
+impl Scale {
+    /// A scale for values up to `largest` with about `ticks` ticks, ending at a tick where `round` says so.
+    pub fn new(from: f64, to: f64, largest: f64, ticks: f64, share: bool, round: bool) -> Self {
+        // Without values any scale will do.
+        let largest = if largest > 0.0 { largest } else { 1.0 };
+        let rough = largest / ticks;
+        let power = 10_f64.powf(rough.log10().floor());
+        let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|step| step * power);
+        let fits = |step: &f64| *step >= rough * 0.999 && (share || *step >= 1.0) && (share || step.fract() == 0.0);
+        let step = steps.into_iter().find(fits).unwrap_or(10.0 * power);
+        let mut end = if round { (largest / step - 1e-9).ceil() * step } else { largest };
+        if share && round {
+            end = end.min(1.0_f64.max(largest));
+        }
+        Self { from, to, end, step, share }
+    }
+
+    /// Where a value is drawn; beyond the ends it is drawn at them.
+    pub fn at(&self, value: f64) -> f64 {
+        self.from + (self.to - self.from) * (value / self.end).clamp(0.0, 1.0)
+    }
+
+    /// The ticks with their words.
+    pub fn ticks(&self) -> Vec<(f64, String)> {
+        let count = (self.end / self.step + 1e-9).floor() as usize;
+        (0..=count).map(|tick| self.step * tick as f64).map(|value| (value, self.word(value))).collect()
+    }
+
+    fn word(&self, value: f64) -> String {
+        if !self.share {
+            return thousands(value.round() as u64);
+        }
+        let per_cent = 100.0 * value;
+        let decimals = usize::from((100.0 * self.step).fract().abs() > 1e-6) + usize::from(self.step < 0.000_999);
+        format!("{per_cent:.decimals$}%")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(largest: f64, share: bool) -> Vec<String> {
+        Scale::new(0.0, 100.0, largest, 4.0, share, true).ticks().into_iter().map(|(_, word)| word).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(words(0.131, true), ["0%", "5%", "10%", "15%"]);
+        assert_eq!(words(1.0, true), ["0%", "25%", "50%", "75%", "100%"]);
+        assert_eq!(words(0.013, true), ["0.0%", "0.5%", "1.0%", "1.5%"]);
+        assert_eq!(words(3_700.0, false), ["0", "1,000", "2,000", "3,000", "4,000"]);
+        assert_eq!(words(3.0, false), ["0", "1", "2", "3"]);
+        assert_eq!(words(0.0, false), ["0", "1"]);
+    }
+
+    #[test]
+    fn values_lie_between_the_ends() {
+        let scale = Scale::new(200.0, 0.0, 7.0, 4.0, false, true);
+        assert_eq!((scale.end, scale.at(0.0), scale.at(4.0), scale.at(99.0)), (8.0, 200.0, 100.0, 0.0));
+    }
+}

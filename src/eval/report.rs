@@ -1,0 +1,577 @@
+//! A comparison as one HTML page that needs nothing beside it: no script, no font, no picture from elsewhere.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::bootstrap::{Interval, RESAMPLES};
+use super::comparison::{Comparison, Scope};
+use super::measure::{Measure, thousands};
+use super::plot::{Line, Row, Style, bars, curves, escape, intervals, panels, tunnel_shares};
+use super::tables::{headline, sentence_case};
+
+/// What a comparison was made with, for the foot of its report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Facts {
+    /// Version of suidao.
+    pub version: String,
+    /// Requests under way at one time.
+    pub in_flight: usize,
+    /// The command, without the place of its output.
+    pub command: String,
+    /// A line a task.
+    pub tasks: Vec<TaskFacts>,
+}
+
+/// What a task was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TaskFacts {
+    /// Its name.
+    pub name: String,
+    /// The web, as it was named.
+    pub web: String,
+    /// Random seeds.
+    pub seeds: Vec<u64>,
+    /// Name of the lexicon.
+    pub lexicon: String,
+    /// Its digest; every generated world has a lexicon of its own.
+    pub digests: Vec<String>,
+    /// τ_page: the smallest and the largest.
+    pub page_threshold: [f32; 2],
+    /// τ_link: the smallest and the largest.
+    pub link_threshold: [f32; 2],
+    /// What says which pages are relevant.
+    pub truth: String,
+}
+
+impl TaskFacts {
+    /// Takes in another case of the same task.
+    pub fn add(&mut self, other: &Self) {
+        self.seeds.extend(&other.seeds);
+        self.digests
+            .extend(other.digests.iter().filter(|digest| !self.digests.contains(digest)).cloned().collect::<Vec<_>>());
+        let wider = |[low, high]: [f32; 2], other: [f32; 2]| [low.min(other[0]), high.max(other[1])];
+        self.page_threshold = wider(self.page_threshold, other.page_threshold);
+        self.link_threshold = wider(self.link_threshold, other.link_threshold);
+    }
+}
+
+/// The whole page. The same comparison and facts give the same bytes.
+#[must_use]
+pub fn report(comparison: &Comparison, facts: &Facts) -> String {
+    let page = Page { comparison, order: order(comparison) };
+    let several = comparison.tasks().len() > 1;
+    let mut body = page.head();
+    body += &page.overview(several);
+    body += &page.curves(Scope::All, several);
+    body += &page.tunnels();
+    body += &page.duels();
+    for (task, name) in comparison.tasks().iter().enumerate() {
+        body += &page.task(task, name, several);
+    }
+    body += &foot(comparison, facts);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>suidao: strategies compared</title>\n\
+         <style>\n{}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+        include_str!("report.css")
+    )
+}
+
+/// Strategies by what the report is headed by, the best first; equal ones as they were given.
+fn order(comparison: &Comparison) -> Vec<usize> {
+    let measure = headline(comparison);
+    let median = |&strategy: &usize| {
+        comparison.at(Scope::All, strategy, measure, comparison.pages()).map_or(f64::MIN, |at| at.median)
+    };
+    let mut order: Vec<usize> = (0..comparison.strategies().len()).collect();
+    order.sort_by(|one, other| median(other).total_cmp(&median(one)));
+    order
+}
+
+/// What the sections of the page share.
+struct Page<'a> {
+    comparison: &'a Comparison,
+    /// Strategies, the best first.
+    order: Vec<usize>,
+}
+
+impl Page<'_> {
+    fn name(&self, strategy: usize) -> &str {
+        &self.comparison.strategies()[strategy]
+    }
+
+    fn style(&self, strategy: usize) -> Style {
+        match self.comparison.oracle() {
+            Some(oracle) if oracle == strategy => Style::Oracle,
+            Some(oracle) if oracle < strategy => Style::Nth(strategy - 1),
+            _ => Style::Nth(strategy),
+        }
+    }
+
+    /// Strategies that do not know the truth, the best first.
+    fn rivals(&self) -> Vec<usize> {
+        let oracle = self.comparison.oracle();
+        self.order.iter().copied().filter(|strategy| Some(*strategy) != oracle).collect()
+    }
+
+    fn head(&self) -> String {
+        let comparison = self.comparison;
+        let (tasks, cases) = (comparison.tasks().len(), comparison.cases(Scope::All));
+        let names: Vec<String> = comparison.tasks().iter().map(|name| escape(name)).collect();
+        let pages = comparison.pages();
+        let mut out = String::from("<header>\n<h1>Strategies compared</h1>\n");
+        let _ = write!(
+            out,
+            "<p>{} on {} ({}), {} in all for each, up to {} pages a run.</p>\n",
+            count(comparison.strategies().len(), "strategy", "strategies"),
+            count(tasks, "task", "tasks"),
+            names.join(", "),
+            count(cases, "run", "runs"),
+            thousands(pages as u64)
+        );
+        if let [first, rest @ ..] = &self.rivals()[..] {
+            let measure = headline(comparison);
+            let at = comparison.at(Scope::All, *first, measure, pages);
+            let told = at.map_or(String::new(), |at| in_words(measure, at));
+            let _ = write!(
+                out,
+                "<p class=\"lead\">Ahead: <strong>{}</strong>, {told} {}",
+                escape(self.name(*first)),
+                measure.title()
+            );
+            if let Some(second) = rest.first() {
+                let duel = comparison.duel(Scope::All, *first, *second, pages);
+                let decided = if duel.ties > 0 { format!(", {} drawn", duel.ties) } else { String::new() };
+                let _ = write!(
+                    out,
+                    "; it found more than {}, the second, in {} of {cases}{decided}",
+                    escape(self.name(*second)),
+                    duel.wins
+                );
+            }
+            out += ".</p>\n";
+        }
+        if tasks > 1 {
+            let links = comparison.tasks().iter().enumerate();
+            let links: String =
+                links.map(|(at, name)| format!("<li><a href=\"#task-{at}\">{}</a></li>", escape(name))).collect();
+            let _ = write!(
+                out,
+                "<nav><ul><li><a href=\"#all\">All tasks</a></li><li><a href=\"#tunnels\">Tunnels</a></li>\
+                 <li><a href=\"#wins\">Wins</a></li>{links}<li><a href=\"#made\">Made with</a></li></ul></nav>\n"
+            );
+        }
+        out + "</header>\n"
+    }
+
+    fn overview(&self, several: bool) -> String {
+        let comparison = self.comparison;
+        let (measure, pages) = (headline(comparison), comparison.pages());
+        let mut out = String::from("<section id=\"all\">\n");
+        let _ = write!(out, "<h2>{}</h2>\n", if several { "All tasks" } else { "Who is ahead" });
+        let weighed = if several {
+            " Every task weighs the same: the median over tasks of each one's median over its random seeds."
+        } else {
+            ""
+        };
+        let _ = write!(
+            out,
+            "<p>Medians, with bootstrap intervals that hold 95 of 100 resamples in brackets. The same resamples are used \
+             for every strategy.{weighed}{}</p>\n",
+            few(comparison.cases(Scope::All))
+        );
+        out += &self.at_marks(Scope::All, measure);
+        out += "<div class=\"pair rows\">\n";
+        for measure in [measure, Measure::Oracle, Measure::Islands, Measure::NewHosts] {
+            let known = |&strategy: &usize| {
+                let at = comparison.at(Scope::All, strategy, measure, pages)?;
+                let (name, style) = (self.name(strategy), self.style(strategy));
+                Some(Row { name, style, at, text: in_words(measure, at) })
+            };
+            // The oracle's share of itself says nothing.
+            let of = if measure == Measure::Oracle { self.rivals() } else { self.order.clone() };
+            let mut rows: Vec<Row> = of.iter().filter_map(known).collect();
+            if comparison.knows(Scope::All, measure) && !rows.is_empty() {
+                rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
+                let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(pages as u64));
+                let _ = write!(out, "<figure>\n{}</figure>\n", intervals(&rows, &title, measure.is_share()));
+            }
+        }
+        out + "</div>\n</section>\n"
+    }
+
+    /// A table of one measure: strategies down, marks across, and the share of the oracle at each.
+    fn at_marks(&self, scope: Scope, measure: Measure) -> String {
+        let comparison = self.comparison;
+        let with_oracle = comparison.oracle().is_some() && comparison.knows(scope, Measure::Oracle);
+        let mut columns = vec![measure];
+        columns.extend(with_oracle.then_some(Measure::Oracle));
+        let span = comparison.marks().len();
+        let mut out =
+            String::from("<div class=\"wide\"><table>\n<thead><tr><th rowspan=\"2\" scope=\"col\">strategy</th>");
+        for column in &columns {
+            let _ = write!(out, "<th colspan=\"{span}\" scope=\"colgroup\">{} after</th>", column.title());
+        }
+        out += "</tr><tr>";
+        for _ in &columns {
+            for &mark in comparison.marks() {
+                let _ = write!(out, "<th scope=\"col\">{} pages</th>", thousands(mark as u64));
+            }
+        }
+        out += "</tr></thead>\n<tbody>\n";
+        for &strategy in &self.order {
+            let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(self.name(strategy)));
+            for &column in &columns {
+                for &mark in comparison.marks() {
+                    out += &cell(column, comparison.at(scope, strategy, column, mark));
+                }
+            }
+            out += "</tr>\n";
+        }
+        out + "</tbody></table></div>\n"
+    }
+
+    /// Figures 6 and 7 of paper 001.
+    fn curves(&self, scope: Scope, several: bool) -> String {
+        let second = if several { Measure::Recall } else { Measure::Relevant };
+        let mut out = String::from("<section>\n<h2>Along the pages</h2>\n<div class=\"pair\">\n");
+        out += &self.pair(scope, second);
+        out += "</div>\n<h3>Each strategy with its interval</h3>\n";
+        let shown = if self.comparison.knows(scope, second) { second } else { Measure::Harvest };
+        let _ = write!(out, "<p class=\"note\">{}; the others in grey.</p>\n", sentence_case(shown.title()));
+        let lines = self.lines(scope, shown);
+        out += &panels(&lines, shown.title(), shown.is_share(), self.comparison.pages(), "ghosts", |value| {
+            shown.show(value)
+        });
+        out + "</section>\n"
+    }
+
+    /// Two plots: the harvest rate and another measure.
+    fn pair(&self, scope: Scope, second: Measure) -> String {
+        let mut out = String::new();
+        for measure in [Measure::Harvest, second] {
+            if !self.comparison.knows(scope, measure) {
+                continue;
+            }
+            let lines = self.lines(scope, measure);
+            let title = sentence_case(measure.title());
+            let plot = curves(&lines, &title, measure.is_share(), self.comparison.pages());
+            let caption = match measure {
+                Measure::Harvest => {
+                    "Relevant pages per page fetched (Fig. 6 of Jiang, Zhu, Wang 2020). A dot: the run ended; an arrow: above the plot."
+                }
+                Measure::Relevant => "Relevant pages found (Fig. 7). A dot: the run ended.",
+                _ => {
+                    "Relevant pages found, of all there are (Fig. 7, made comparable between tasks). A dot: the run ended."
+                }
+            };
+            let _ = write!(out, "<figure>\n{plot}<figcaption>{caption}</figcaption>\n</figure>\n");
+        }
+        out
+    }
+
+    fn lines(&self, scope: Scope, measure: Measure) -> Vec<Line<'_>> {
+        let line = |&strategy: &usize| {
+            let mut points = self.comparison.curve(scope, strategy, measure);
+            if measure != Measure::Harvest && !points.is_empty() {
+                points.insert(0, (0, Interval { median: 0.0, range: points[0].1.range.map(|_| (0.0, 0.0)) }));
+            }
+            Line { name: self.name(strategy), style: self.style(strategy), points }
+        };
+        self.order.iter().map(line).collect()
+    }
+
+    /// Figure 5 of paper 001.
+    fn tunnels(&self) -> String {
+        let mut out = String::from("<section id=\"tunnels\">\n<h2>Tunnels</h2>\n");
+        let counts: Vec<(usize, Vec<u32>)> =
+            self.order.iter().map(|&strategy| (strategy, self.comparison.tunnels(Scope::All, strategy))).collect();
+        let largest = counts.iter().flat_map(|(_, counts)| tunnel_shares(counts)).fold(0.0, f64::max);
+        if largest == 0.0 {
+            return out + "<p>No relevant page was found behind an off-topic one.</p>\n</section>\n";
+        }
+        out += "<p>Relevant pages found behind off-topic ones, by how many of these lie in a row before them on the path \
+                of discovery (Fig. 5): the length of the tunnel. Pages of all runs together: their number, the mean length, the share of \
+                tunnels of up to six.</p>\n<div class=\"panels\">\n";
+        for (strategy, counts) in &counts {
+            let note = tunnel_note(counts);
+            out += &bars(self.name(*strategy), self.style(*strategy), counts, largest, &note);
+        }
+        out + "</div>\n</section>\n"
+    }
+
+    /// Who has found more, in how many cases, for every pair.
+    fn duels(&self) -> String {
+        let comparison = self.comparison;
+        let (cases, pages) = (comparison.cases(Scope::All), comparison.pages());
+        let mut out = String::from("<section id=\"wins\">\n<h2>Wins of every pair</h2>\n");
+        let _ = write!(
+            out,
+            "<p>Runs in which the strategy of the row has found more relevant pages in {} than that of the column, then \
+             those in which it has found fewer; of {cases}, the rest are draws.</p>\n\
+             <div class=\"wide\"><table class=\"duels\">\n<thead><tr><th scope=\"col\">strategy</th>",
+            thousands(pages as u64)
+        );
+        for (number, &strategy) in self.order.iter().enumerate() {
+            let _ = write!(
+                out,
+                "<th scope=\"col\"><abbr title=\"{}\">{}</abbr></th>",
+                escape(self.name(strategy)),
+                number + 1
+            );
+        }
+        out += "</tr></thead>\n<tbody>\n";
+        for (number, &one) in self.order.iter().enumerate() {
+            let _ = write!(out, "<tr><th scope=\"row\">{} {}</th>", number + 1, escape(self.name(one)));
+            for &other in &self.order {
+                if one == other {
+                    out += "<td></td>";
+                    continue;
+                }
+                let duel = comparison.duel(Scope::All, one, other, pages);
+                let lead = duel.wins as f64 - duel.losses as f64;
+                let share = 0.45 * lead.abs() / cases.max(1) as f64;
+                let class = if lead > 0.0 { "won" } else { "lost" };
+                let _ = write!(
+                    out,
+                    "<td class=\"{class}\" style=\"--share:{share:.2}\">{}–{}</td>",
+                    duel.wins, duel.losses
+                );
+            }
+            out += "</tr>\n";
+        }
+        out + "</tbody></table></div>\n</section>\n"
+    }
+
+    fn task(&self, task: usize, name: &str, several: bool) -> String {
+        let comparison = self.comparison;
+        let scope = Scope::Task(task);
+        let mut out = format!("<section class=\"task\" id=\"task-{task}\">\n");
+        if several {
+            let _ = write!(out, "<h2>{}</h2>\n", escape(name));
+            let _ = write!(out, "<div class=\"pair\">\n{}</div>\n", self.pair(scope, Measure::Relevant));
+            out += &self.at_marks(scope, Measure::Relevant);
+        } else {
+            out += "<h2>All numbers</h2>\n";
+        }
+        let pages = comparison.pages();
+        let _ = write!(
+            out,
+            "<details{}>\n<summary>All measures after {} pages</summary>\n",
+            if several { "" } else { " open" },
+            thousands(pages as u64)
+        );
+        out += "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">strategy</th>";
+        let known = Measure::ALL.into_iter().filter(|&measure| comparison.knows(scope, measure));
+        let known: Vec<Measure> = known.collect();
+        for measure in &known {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", measure.title());
+        }
+        out += "</tr></thead>\n<tbody>\n";
+        for &strategy in &self.order {
+            let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(self.name(strategy)));
+            for &measure in &known {
+                out += &cell(measure, comparison.at(scope, strategy, measure, pages));
+            }
+            out += "</tr>\n";
+        }
+        out + "</tbody></table></div>\n</details>\n</section>\n"
+    }
+}
+
+fn cell(measure: Measure, at: Option<Interval>) -> String {
+    let Some(at) = at else { return "<td>–</td>".to_owned() };
+    let median = measure.show(at.median);
+    match at.range {
+        Some((low, high)) => {
+            format!("<td>{median} <small>[{}, {}]</small></td>", measure.show(low), measure.show(high))
+        }
+        None => format!("<td>{median}</td>"),
+    }
+}
+
+fn in_words(measure: Measure, at: Interval) -> String {
+    let median = measure.show(at.median);
+    match at.range {
+        Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
+        None => median,
+    }
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(number as u64), if number == 1 { one } else { many })
+}
+
+/// What is to be said of intervals over few cases.
+fn few(cases: usize) -> &'static str {
+    match cases {
+        0 | 1 => " One run each has no interval.",
+        2..6 => " With fewer than six runs an interval says little more than how far they lie apart.",
+        _ => "",
+    }
+}
+
+fn tunnel_note(counts: &[u32]) -> String {
+    let behind: u64 = counts.iter().skip(1).map(|&count| u64::from(count)).sum();
+    if behind == 0 {
+        return "none".to_owned();
+    }
+    let hops: u64 = counts.iter().enumerate().skip(1).map(|(hops, &count)| hops as u64 * u64::from(count)).sum();
+    let short: u64 = counts.iter().take(7).skip(1).map(|&count| u64::from(count)).sum();
+    let share = |part: u64| part as f64 / behind as f64;
+    format!("{}, mean {:.1}, {:.0}% ≤ 6", thousands(behind), share(hops), 100.0 * share(short))
+}
+
+/// How it was made: whoever has this can make it again.
+fn foot(comparison: &Comparison, facts: &Facts) -> String {
+    let mut out = String::from("<footer id=\"made\">\n<h3>Made with</h3>\n<dl>\n");
+    let marks: Vec<String> = comparison.marks().iter().map(|&mark| thousands(mark as u64)).collect();
+    for (what, text) in [
+        ("suidao", escape(&facts.version)),
+        ("command", format!("<code>{}</code>", escape(&facts.command))),
+        ("in flight", thousands(facts.in_flight as u64)),
+        ("marks", format!("{} pages", marks.join(", "))),
+        ("intervals", format!("percentile bootstrap, {} resamples of the runs, paired", thousands(RESAMPLES as u64))),
+    ] {
+        let _ = write!(out, "<dt>{what}</dt><dd>{text}</dd>\n");
+    }
+    out += "</dl>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">task</th><th class=\"text\" scope=\"col\">web</th>\
+            <th scope=\"col\">random seeds</th><th class=\"text\" scope=\"col\">lexicon</th><th class=\"text\" scope=\"col\">digest</th>\
+            <th scope=\"col\">page threshold</th><th scope=\"col\">link threshold</th><th class=\"text\" scope=\"col\">relevant is</th>\
+            </tr></thead>\n<tbody>\n";
+    for task in &facts.tasks {
+        let first: String = task.digests.iter().flat_map(|digest| digest.chars().take(16)).take(16).collect();
+        let more = task.digests.len().saturating_sub(1);
+        let digest = if more > 0 { format!("{first} and {more} more") } else { first };
+        let _ = write!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>\
+             <td class=\"text\"><code>{}</code></td><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>\n",
+            escape(&task.name),
+            escape(&task.web),
+            ranges(&task.seeds),
+            escape(&task.lexicon),
+            escape(&digest),
+            span(task.page_threshold),
+            span(task.link_threshold),
+            escape(&task.truth)
+        );
+    }
+    out + "</tbody></table></div>\n<p class=\"note\">A page counts once, when it was answered with 200 and its host is not \
+           excluded. A run that ended before a mark is told there as if it had gone on without finding anything.</p>\n</footer>\n"
+}
+
+/// One number, or two with a dash.
+fn span([low, high]: [f32; 2]) -> String {
+    let (low, high) = (format!("{low:.3}"), format!("{high:.3}"));
+    if low == high { low } else { format!("{low}–{high}") }
+}
+
+/// Rising numbers, runs of them as `1–20`.
+fn ranges(numbers: &[u64]) -> String {
+    let mut out: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match out.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => out.push((number, number)),
+        }
+    }
+    let words = out.iter().map(|&(from, to)| if from == to { from.to_string() } else { format!("{from}–{to}") });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::comparison::tests::comparison;
+    use super::super::run::tests::by_hand;
+    use super::*;
+    use scraper::{Html, Selector};
+
+    fn facts() -> Facts {
+        let task = TaskFacts {
+            name: "sports & games".into(),
+            web: "world:<a>.toml".into(),
+            seeds: vec![1, 2, 3, 7],
+            lexicon: "体育".into(),
+            digests: vec!["0123456789abcdef0123".into(), "1".into()],
+            page_threshold: [0.05, 0.07],
+            link_threshold: [0.15; 2],
+            truth: "what the world knows".into(),
+        };
+        Facts { version: "9.9.9".into(), in_flight: 64, command: "suidao compare x.toml".into(), tasks: vec![task] }
+    }
+
+    fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
+        html.select(&Selector::parse(selector).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_page_is_well_formed_and_whole_in_itself() {
+        let text = report(&comparison(&["oracle"]), &facts());
+        let html = Html::parse_document(&text);
+        assert!(html.errors.is_empty(), "{:?}", html.errors);
+        assert!(all(&html, "script, link, img, iframe").is_empty());
+        assert!(!text.contains("url(") && !text.contains("src="), "nothing from elsewhere");
+        let ids: Vec<&str> = all(&html, "[id]").iter().filter_map(|element| element.attr("id")).collect();
+        assert_eq!(ids.len(), ids.iter().collect::<std::collections::BTreeSet<_>>().len(), "{ids:?}");
+        for link in all(&html, "a[href], use[href]") {
+            let target = link.attr("href").unwrap().strip_prefix('#').unwrap();
+            assert!(ids.contains(&target), "{target}");
+        }
+        // Every row of a table is as wide as its head.
+        for table in all(&html, "table") {
+            let cells = |row: scraper::ElementRef| row.child_elements().count();
+            let rows: Vec<usize> = table.select(&Selector::parse("tbody tr").unwrap()).map(cells).collect();
+            assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn it_tells_what_was_compared_and_how() {
+        let text = report(&comparison(&["oracle"]), &facts());
+        for told in [
+            "Ahead: <strong>dth link-scored</strong>",
+            "sports &amp; games",
+            "world:&lt;a&gt;.toml",
+            "1–3, 7",
+            "体育",
+            "0123456789abcdef",
+            "<dt>in flight</dt><dd>64</dd>",
+            "share of the oracle after",
+            "island recall",
+            "new relevant hosts",
+            "Fig. 5",
+            "Fig. 6",
+            "Fig. 7",
+            "0123456789abcdef and 1 more",
+            "0.050–0.070",
+            "<td>0.150</td>",
+            "9.9.9",
+        ] {
+            assert!(text.contains(told), "{told}");
+        }
+        let html = Html::parse_document(&text);
+        assert_eq!(all(&html, ".duels tbody tr").len(), 4);
+        assert_eq!(all(&html, "section.task").len(), 2);
+        assert_eq!(all(&html, "details").len(), 2);
+    }
+
+    #[test]
+    fn equal_comparisons_give_equal_bytes() {
+        assert!(report(&comparison(&[]), &facts()) == report(&comparison(&[]), &facts()));
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out_and_nothing_breaks() {
+        let mut run = by_hand("t", 1, "breadth-first", "----");
+        run.targets = 0;
+        run.islands = None;
+        let text = report(&Comparison::new(&[10], vec![run]), &Facts::default());
+        assert!(!text.contains("oracle") && !text.contains("island recall") && !text.contains("NaN"), "{text}");
+        assert!(text.contains("One run each has no interval"));
+        let empty = report(&Comparison::new(&[], vec![]), &Facts::default());
+        assert!(Html::parse_document(&empty).errors.is_empty());
+    }
+}

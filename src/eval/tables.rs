@@ -1,0 +1,79 @@
+//! The table on the terminal: strategies down, marks across.
+
+use super::comparison::{Comparison, Scope};
+use super::measure::{Measure, thousands};
+
+/// What the first numbers of a comparison are: relevant pages of one task; of several, which have more and fewer of
+/// them, the harvest rate.
+pub(super) fn headline(comparison: &Comparison) -> Measure {
+    if comparison.tasks().len() == 1 { Measure::Relevant } else { Measure::Harvest }
+}
+
+/// Medians with their intervals, at every mark, and the share of the oracle at the last.
+#[must_use]
+pub fn table(comparison: &Comparison) -> String {
+    let measure = headline(comparison);
+    let marks = comparison.marks();
+    let with_oracle = comparison.oracle().is_some();
+    let mut head = vec!["strategy".to_owned()];
+    head.extend(marks.iter().map(|&mark| format!("{} pages", thousands(mark as u64))));
+    head.extend(with_oracle.then(|| "of the oracle".to_owned()));
+    let mut rows = vec![head];
+    for (strategy, name) in comparison.strategies().iter().enumerate() {
+        let mut row = vec![name.clone()];
+        row.extend(marks.iter().map(|&mark| cell(comparison, strategy, measure, mark)));
+        row.extend(with_oracle.then(|| cell(comparison, strategy, Measure::Oracle, comparison.pages())));
+        rows.push(row);
+    }
+    let cases = comparison.cases(Scope::All);
+    let range = if cases > 1 { format!(", median [95% interval] of {cases} runs each") } else { String::new() };
+    format!("{}{range}\n\n{}", sentence_case(measure.title()), aligned(&rows))
+}
+
+fn cell(comparison: &Comparison, strategy: usize, measure: Measure, mark: usize) -> String {
+    let Some(interval) = comparison.at(Scope::All, strategy, measure, mark) else { return "-".to_owned() };
+    let median = measure.show(interval.median);
+    match interval.range {
+        Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
+        None => median,
+    }
+}
+
+/// The first column to the left, all others to the right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            out += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// With a capital at its head.
+pub(super) fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::comparison::tests::comparison;
+    use super::*;
+
+    #[test]
+    fn strategies_go_down_and_marks_across() {
+        let text = table(&comparison(&["oracle"]));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "Harvest rate, median [95% interval] of 4 runs each");
+        assert_eq!(lines.len(), 2 + 1 + 4, "{text}");
+        assert!(lines[2].starts_with("strategy") && lines[2].ends_with("of the oracle"), "{text}");
+        let dth = lines.iter().find(|line| line.starts_with("dth link-scored")).unwrap();
+        assert!(dth.contains("50.0% [50.0%, 50.0%]") && dth.ends_with("50.0% [50.0%, 50.0%]"), "{text}");
+        assert!(lines[2..].iter().all(|line| line.len() == lines[2].len()), "{text}");
+    }
+}
