@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::{run, snapshot, suidao};
+use support::{lexicon_of, run, snapshot, suidao};
 
 const WORLD: &str = "pages = 400\nhosts = 10\nislands = 3\nisland_pages = [20, 30]\n";
 
@@ -18,7 +18,12 @@ fn stage() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("one.toml"), WORLD).unwrap();
     fs::write(dir.path().join("two.toml"), format!("{WORLD}seed = 7\nanchor_quality = 0.9\n")).unwrap();
-    let task = |name: &str| format!("[[task]]\nname = \"{name}\"\nweb = \"world:{name}.toml\"\nrandom_seeds = 2\n");
+    fs::write(dir.path().join("lexicon.toml"), lexicon_of("体育").to_toml()).unwrap();
+    let task = |name: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\nweb = \"world:{name}.toml\"\nlexicon = \"lexicon.toml\"\nrandom_seeds = 2\n"
+        )
+    };
     let plan = "strategies = [\"breadth-first\", \"dth\", \"best-first hard\"]\npages = 200\nmarks = [100]\n";
     fs::write(dir.path().join("plan.toml"), format!("{plan}{}{}", task("one"), task("two"))).unwrap();
     dir
@@ -74,7 +79,7 @@ fn webs_are_named_on_the_command_line_too() {
         told["wins"].as_array().unwrap().iter().map(|row| row["strategy"].as_str().unwrap()).collect();
     assert_eq!(strategies, ["dth queue", "breadth-first"]);
     assert_eq!(told["summary"][0]["low"], serde_json::Value::Null, "one run has no interval");
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "without -o nothing is written");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "without -o nothing is written");
 }
 
 #[test]

@@ -65,10 +65,10 @@ impl<'a> Races<'a> {
                 continue;
             };
             // The first of the worlds tells whether the files fit.
-            races.ready(plan, web).with_context(name)?;
+            let mut ready = Some(Arc::new(races.ready(plan, web).with_context(name)?));
             for at in 0..plan.random_seeds.unwrap_or(1) {
                 let world_seed = Some(world.spec().seed.wrapping_add(at));
-                races.cases.push(Case { task, plan, world_seed, ready: Mutex::new(None) });
+                races.cases.push(Case { task, plan, world_seed, ready: Mutex::new(ready.take()) });
             }
         }
         Ok(races)
@@ -150,12 +150,9 @@ impl<'a> Races<'a> {
         });
         screen.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
         let mut runs = Vec::with_capacity(count);
-        for run in done {
-            // Where one has failed, those after it may be missing; its error comes first or is the only one.
-            match run.into_inner() {
-                Some(run) => runs.push(run?),
-                None => continue,
-            }
+        // Where one has failed those after it are missing, and its error ends this.
+        for run in done.into_iter().filter_map(OnceLock::into_inner) {
+            runs.push(run?);
         }
         let mut tasks: Vec<TaskFacts> = Vec::new();
         let facts = facts.into_iter().filter_map(OnceLock::into_inner);
