@@ -91,6 +91,7 @@ fn page(number: u64, known: u64) -> Page {
         charset: "UTF-8".to_owned(),
         relevance: Relevance::new(if number.is_multiple_of(7) { 0.5 } else { 0.0 }),
         terms: Vec::new(),
+        layer: None,
         digest: Digest([0; 20]),
         outlinks: (0..LINKS).map(outlink).collect(),
         noindex: false,

@@ -113,7 +113,7 @@ pub fn run(
     let fetcher = Fetcher::new(&job.config.fetch)?;
     runtime.block_on(fetcher.check_proxy())?;
 
-    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.lexicon().digest(), &job.config.strategy.label(), now());
+    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &job.config.strategy.label(), now());
     let mut store = Store::resume(&job.directory, &meta)?;
     let resumed = !store.is_empty();
     let conditions = conditions(&job.config, &job.topic);

@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use suidao::config::Config;
 use suidao::crawl::Crawl;
+use suidao::eval::Graph;
 use suidao::live::{self, Job};
-use suidao::replay::{Reading, replay};
+use suidao::replay::{Reading, Web, replay};
 use suidao::store::CrawlDirectory;
-use suidao::topic::Topic;
+use suidao::strategy::StrategyName;
+use suidao::topic::{Layers, OTHER, Topic};
 use suidao::world::{Proxied, ServerOptions, Spec};
 use support::{Stage, as_json, events, finite, lexicon_of, run};
 
@@ -26,9 +28,27 @@ fn config(sets: &[&str]) -> Config {
     Config::load(None, &sets).unwrap()
 }
 
+/// Layers of the world's own pages: those on topic, one link away, and the rest.
+fn layers(stage: &Stage) -> Layers {
+    let topic = Topic::new(lexicon_of("体育"));
+    let source = Reading { web: &*stage.world, topic: &topic };
+    let conditions = live::conditions(&config(&[]), source.topic);
+    let graph =
+        Graph::read(conditions, 150, &stage.world.seeds(), &source, |url, _| Some(stage.world.is_relevant(url)));
+    let document = |&(node, layer): &(u32, Option<u8>)| {
+        let fetched = stage.world.get(graph.url(node)).unwrap();
+        (layer.unwrap_or(OTHER), suidao::read::parse(&fetched).document)
+    };
+    Layers::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
+}
+
 /// The events of both drivers, times aside.
 fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<String>) {
-    let topic = Arc::new(Topic::new(lexicon_of("体育")));
+    let mut topic = Topic::new(lexicon_of("体育"));
+    if config.strategy.name == StrategyName::ContextGraph {
+        topic = topic.with_layers(layers(stage));
+    }
+    let topic = Arc::new(topic);
     let seeds = stage.world.seeds();
     let conditions = live::conditions(&config, &topic);
     let strategy = config.strategy.build(conditions.page_threshold);
@@ -71,6 +91,13 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
         &["strategy.name=dth", "strategy.dth.reading=preempt"],
         &["strategy.name=dth", "strategy.dth.reading=queue"],
         &["strategy.name=dth", "strategy.dth.reading=interleave"],
+        &["strategy.name=best-n-first", "strategy.best-n-first.n=16"],
+        &["strategy.name=fish-search"],
+        &["strategy.name=shark-search"],
+        &["strategy.name=static-tunnel", "strategy.static-tunnel.k=4"],
+        &["strategy.name=context-graph", "strategy.context-graph.model=layers.toml"],
+        &["strategy.name=opic"],
+        &["strategy.name=random", "strategy.random.seed=7"],
     ] {
         let mut config = config(sets);
         config.limits.pages = Some(120);
@@ -101,6 +128,8 @@ fn a_crawl_in_two_runs_has_the_log_of_one() {
         &["strategy.name=dth", "strategy.dth.reading=interleave"],
         &["strategy.name=url-weight"],
         &["strategy.name=pagerank"],
+        &["strategy.name=best-n-first", "strategy.best-n-first.n=16"],
+        &["strategy.name=random"],
     ] {
         let name = sets.join(" ");
         let mut more = vec!["--set", "crawl.in_flight=1"];

@@ -88,7 +88,7 @@ impl CrawlArgs {
 /// Runs the verb.
 pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let config = args.config()?;
-    let topic = Arc::new(inputs::topic(&args.lexicon)?);
+    let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
     let seeds = inputs::urls(&args.seeds, "seeds")?;
     let directory = CrawlDirectory::new(&args.output);
     if args.dry_run {
@@ -177,7 +177,7 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "topic": job.topic.lexicon().name,
-        "lexicon_digest": job.topic.lexicon().digest(),
+        "lexicon_digest": job.topic.digest(),
         "strategy": job.config.strategy.label(),
         "in_flight": job.config.crawl.in_flight,
         "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),

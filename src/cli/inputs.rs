@@ -7,7 +7,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use suidao::model::CrawlUrl;
 use suidao::recorded::{Judge, Opened, Truth, learn};
-use suidao::topic::{Lexicon, Topic};
+use suidao::strategy::{Settings, StrategyName};
+use suidao::topic::{Layers, Lexicon, Topic};
 
 /// Reads a list of URLs: one a line; empty lines and `#` comments are left out, and what follows white space is a
 /// remark.
@@ -38,6 +39,23 @@ pub fn topic(path: &Path) -> Result<Topic> {
         .with_context(|| format!("cannot read the lexicon {name}; make one with `suidao topic build -o {name}`"))?;
     let lexicon = Lexicon::parse(&text).with_context(|| format!("the lexicon {name} cannot be used"))?;
     Ok(Topic::new(lexicon))
+}
+
+/// The topic with the layers that the strategy needs, if it is one that needs them.
+pub fn layered(topic: Topic, strategy: &Settings) -> Result<Topic> {
+    match &strategy.context_graph.model {
+        Some(path) if strategy.name == StrategyName::ContextGraph => with_layers(topic, Path::new(path)),
+        _ => Ok(topic),
+    }
+}
+
+/// The topic with the layers of a file.
+pub fn with_layers(topic: Topic, path: &Path) -> Result<Topic> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the layers {name}; make them with `suidao topic layers -o {name}`"))?;
+    let layers = Layers::parse(&text).with_context(|| format!("the layers {name} cannot be used"))?;
+    Ok(topic.with_layers(layers))
 }
 
 /// The lexicon given, else the world's own.

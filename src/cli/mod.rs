@@ -14,6 +14,7 @@ mod crawl;
 mod demo;
 mod export;
 mod inputs;
+mod layers;
 mod replay;
 mod screen;
 mod topic;

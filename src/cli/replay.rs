@@ -117,7 +117,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         bail!("{}: holds a crawl; use another output directory for a replay", path.display());
     }
     let web = name.open()?;
-    let topic = inputs::topic_of(args.lexicon.as_deref(), &web)?;
+    let topic = inputs::layered(inputs::topic_of(args.lexicon.as_deref(), &web)?, &config.strategy)?;
     let seeds = inputs::seeds_of(args.seeds.as_deref(), &web)?;
     let judge = inputs::judge_of(args.truth.as_deref(), args.exclude.as_deref(), &web)?;
     let cache = args.cache.open(&web, &topic)?;

@@ -45,6 +45,10 @@ enum Action {
     /// Score pages by a lexicon; with labels, tell how well it does
     #[command(after_help = "Example: suidao topic test -m sports.toml --pages pages/ --labels labels.tsv")]
     Test(TestArgs),
+    /// Learn from a recorded web how far pages are from the topic, for the strategy context-graph
+    #[command(after_help = "Example: suidao topic layers -m sports.toml -s seeds.txt -o layers.toml hosts:recorded/\n\
+                      then: suidao crawl --strategy context-graph --set strategy.context-graph.model=layers.toml ...")]
+    Layers(super::layers::LayersArgs),
 }
 
 #[derive(Args)]
@@ -143,6 +147,7 @@ pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
     match &args.action {
         Action::Build(args) => build(args, voice)?,
         Action::Test(args) => test(args)?,
+        Action::Layers(args) => super::layers::run(args, voice)?,
     }
     Ok(Exit::Done)
 }

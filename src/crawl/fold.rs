@@ -34,6 +34,18 @@ impl Crawl {
     }
 
     fn apply_to_state(&mut self, event: &Event, at: Millis) {
+        if matches!(
+            event,
+            Event::Settled(_)
+                | Event::Redirected { .. }
+                | Event::Moved { .. }
+                | Event::Retried { .. }
+                | Event::Failed { .. }
+                | Event::Refused { .. }
+        ) {
+            self.frontier.begin(self.progress.queued);
+            self.frontier.gone();
+        }
         match event {
             Event::Discovered(discovered) => {
                 let (host, new) = self.hosts.number(&discovered.url);

@@ -78,13 +78,25 @@ pub struct Frontier {
     heads: Vec<BinaryHeap<(Entry, std::cmp::Reverse<u32>)>>,
     /// Pushes to stack lanes so far: the rank on a stack.
     stacked: u32,
+    batch: OpenBatch,
+}
+
+/// With [`Discipline::Batches`]: the batch that is worked off.
+#[derive(Default)]
+struct OpenBatch {
+    /// URLs of it that are not yet fetched, refused or moved.
+    left: u64,
+    /// Those of them that are taken.
+    out: u64,
+    /// What came in meanwhile.
+    held: Vec<(HostId, Lane, Entry)>,
 }
 
 impl Frontier {
     /// An empty frontier; `seed` drives what the discipline does at random.
     #[must_use]
     pub fn new(discipline: Discipline, seed: u64) -> Self {
-        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0 }
+        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0, batch: OpenBatch::default() }
     }
 
     fn is_stack(&self, lane: Lane) -> bool {
@@ -108,18 +120,62 @@ impl Frontier {
 
     /// Takes in one URL, or a better place for one that is in already.
     pub fn push(&mut self, host: HostId, id: UrlId, place: Place) {
-        let rank = if self.is_stack(place.lane) {
-            self.stacked += 1;
-            self.stacked
+        let entry = self.entry(id, place);
+        if matches!(self.discipline, Discipline::Batches(_)) {
+            self.batch.held.push((host, place.lane, entry));
         } else {
-            rank(place.priority)
-        };
-        self.insert(host, place.lane, entry(rank, id));
+            self.insert(host, place.lane, entry);
+        }
+    }
+
+    fn entry(&mut self, id: UrlId, place: Place) -> Entry {
+        if self.is_stack(place.lane) {
+            self.stacked += 1;
+            entry(self.stacked, id)
+        } else {
+            entry(rank(place.priority), id)
+        }
+    }
+
+    /// Gives back a URL that was taken and not fetched, to wait at this place; it stays in its batch.
+    pub fn give_back(&mut self, host: HostId, id: UrlId, place: Place) {
+        let entry = self.entry(id, place);
+        self.put_back(Head { host, id, lane: place.lane, entry });
     }
 
     /// Gives back a head that was taken and not fetched: it stands where it stood.
     pub fn put_back(&mut self, head: Head) {
+        self.batch.out = self.batch.out.saturating_sub(1);
         self.insert(head.host, head.lane, head.entry);
+    }
+
+    /// Begins a batch, if one is due, of the best of all that wait, `queued` in number. To be called before anything
+    /// is taken, and before what was taken is told to be [gone](Frontier::gone): so the batches of a crawl are a
+    /// function of its events, and go on after a restart where they were. A batch ends when the last of it has come
+    /// back, so however many are in flight, what is in a batch depends on the batches before it alone.
+    pub fn begin(&mut self, queued: u64) {
+        if let Discipline::Batches(most) = self.discipline
+            && self.batch.left == 0
+        {
+            self.batch.left = queued.min(u64::from(most));
+            self.release();
+        }
+    }
+
+    /// A URL taken is fetched, failed, refused or moved.
+    pub fn gone(&mut self) {
+        self.batch.left = self.batch.left.saturating_sub(1);
+        self.batch.out = self.batch.out.saturating_sub(1);
+    }
+
+    /// Lets in what waits for the next batch; false if there is nothing.
+    pub fn release(&mut self) -> bool {
+        let held = std::mem::take(&mut self.batch.held);
+        let some = !held.is_empty();
+        for (host, lane, entry) in held {
+            self.insert(host, lane, entry);
+        }
+        some
     }
 
     fn insert(&mut self, host: HostId, lane: Lane, entry: Entry) {
@@ -179,6 +235,16 @@ impl Frontier {
     pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, Lane) -> bool) -> Option<Head> {
         let lane = match self.discipline {
             Discipline::BestFirst => Lane::MAIN,
+            Discipline::Batches(_) => {
+                let batch = &self.batch;
+                let head = if batch.out < batch.left { self.pop_lane(Lane::MAIN, &waits) } else { None };
+                self.batch.out += u64::from(head.is_some());
+                return head;
+            }
+            Discipline::LowestFirst => {
+                let highest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
+                return (0..=highest).find_map(|lane| self.pop_lane(Lane(lane), &waits));
+            }
             Discipline::Preempt => Lane::TUNNEL,
             Discipline::Interleave(main) => {
                 if turn % (u64::from(main) + 1) < u64::from(main) {
@@ -318,6 +384,37 @@ mod tests {
         frontier.put_back(head);
         frontier.make_ready(HostId(0));
         assert_eq!(drain(&mut frontier, 0), [0, 1]);
+    }
+
+    #[test]
+    fn the_lowest_lane_is_emptied_first() {
+        let mut frontier =
+            frontier(Discipline::LowestFirst, &[(0, 0, 5, 0.9), (0, 1, 1, 0.1), (1, 2, 0, 0.2), (0, 3, 1, 0.3)]);
+        assert_eq!(drain(&mut frontier, 0), [2, 3, 1, 0]);
+    }
+
+    #[test]
+    fn a_batch_is_the_best_that_wait_and_the_next_begins_when_it_is_back() {
+        let mut frontier =
+            frontier(Discipline::Batches(2), &[(0, 0, 0, 0.1), (1, 1, 0, 0.5), (2, 2, 0, 0.9), (3, 3, 0, 0.7)]);
+        let take = |frontier: &mut Frontier, queued| {
+            frontier.begin(queued);
+            frontier.pop(0, |_, _| true)
+        };
+        assert_eq!(take(&mut frontier, 4).unwrap().id, UrlId(2));
+        // Better than all that wait, and found while the batch is worked off: for the next.
+        frontier.make_ready(HostId(4));
+        frontier.push(HostId(4), UrlId(4), place(0, 1.0));
+        let second = take(&mut frontier, 4).unwrap();
+        assert_eq!(second.id, UrlId(3));
+        assert_eq!(take(&mut frontier, 3), None, "the batch is all out");
+        frontier.put_back(second);
+        frontier.make_ready(HostId(3));
+        assert_eq!(take(&mut frontier, 4).unwrap().id, UrlId(3), "what is given back stays in its batch");
+        frontier.gone();
+        assert_eq!(take(&mut frontier, 3), None, "one of them is not back");
+        frontier.gone();
+        assert_eq!(take(&mut frontier, 3).unwrap().id, UrlId(4));
     }
 
     #[test]

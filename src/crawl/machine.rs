@@ -229,12 +229,19 @@ impl Crawl {
         }
         let turn = self.attempts + self.pages_in_flight;
         loop {
+            self.frontier.begin(self.progress.queued);
             let urls = &self.urls;
             let waits = |id, lane| {
                 let known = urls.get(id);
                 known.state == LinkState::Queued && known.place().lane == lane
             };
-            let Some(head) = self.frontier.pop(turn, waits) else { return self.idle(now) };
+            let Some(head) = self.frontier.pop(turn, waits) else {
+                match self.idle(now) {
+                    // The rest of the batch cannot be had: what waits for the next need not wait for it.
+                    Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
+                    idle => return idle,
+                }
+            };
             if self.has_fallen(head) {
                 continue;
             }
@@ -280,7 +287,7 @@ impl Crawl {
             Some(priority) if priority < place.priority => {
                 let place = Place { priority, ..place };
                 self.urls.get_mut(head.id).set_place(place);
-                self.frontier.push(head.host, head.id, place);
+                self.frontier.give_back(head.host, head.id, place);
                 self.frontier.make_ready(head.host);
                 true
             }
@@ -303,7 +310,7 @@ impl Crawl {
                 if asked_again {
                     // No event: to the log it was never taken from the queue.
                     self.set_state(id, LinkState::Queued);
-                    self.frontier.push(ticket.host, id, self.urls.get(id).place());
+                    self.frontier.give_back(ticket.host, id, self.urls.get(id).place());
                     return Batch { at: now, events };
                 }
                 match outcome {

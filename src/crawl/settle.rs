@@ -54,6 +54,7 @@ impl Crawl {
             relevance: page.relevance,
             relevant,
             place,
+            layer: page.layer,
             link_threshold: self.conditions.link_threshold,
             links: &candidates,
         };
@@ -140,6 +141,8 @@ impl Crawl {
                 relevance: ended.relevance,
                 relevant: false,
                 place,
+                // No strategy that ends tunnels asks for it.
+                layer: None,
                 link_threshold: self.conditions.link_threshold,
                 links: &candidates,
             };

@@ -41,6 +41,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             charset: "UTF-8".into(),
             relevance: Relevance::new(what.parse().unwrap()),
             terms: Vec::new(),
+            layer: None,
             digest: Digest([0; 20]),
             outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
             noindex: false,

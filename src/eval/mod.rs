@@ -7,7 +7,9 @@
 mod bootstrap;
 mod comparison;
 pub mod csv;
+mod graph;
 mod measure;
+mod oracle;
 mod plan;
 mod plot;
 mod report;
@@ -16,7 +18,9 @@ mod tables;
 
 pub use bootstrap::{Interval, RESAMPLES, Resamples};
 pub use comparison::{Comparison, Duel, Scope};
+pub use graph::Graph;
 pub use measure::{Measure, Tally, tunnels};
+pub use oracle::Oracle;
 pub use plan::{Plan, PlanError, TaskPlan};
 pub use report::{Facts, TaskFacts, report};
 pub use run::{Known, Recorder, Run, RunOf, Step};

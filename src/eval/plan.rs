@@ -38,6 +38,8 @@ pub struct TaskPlan {
     pub web: String,
     /// The lexicon; a generated world has its own.
     pub lexicon: Option<PathBuf>,
+    /// The layers that context-graph tells pages by, made by `suidao topic layers`.
+    pub layers: Option<PathBuf>,
     /// Seed URLs, one a line; a generated world has its own.
     pub seeds: Option<PathBuf>,
     /// Relevant URLs, one a line; without it the lexicon's page threshold, or what a world knows.

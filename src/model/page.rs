@@ -139,6 +139,8 @@ pub struct Page {
     pub relevance: Relevance,
     /// Terms of the topic in it, the most telling first, at most 12.
     pub terms: Vec<TermMatch>,
+    /// How many links away from the topic it is by its words (0: on it), where the topic knows layers and it is in one.
+    pub layer: Option<u8>,
     /// Digest of the body.
     pub digest: Digest,
     /// Each URL once (its best-scored link), in order of first appearance; the page itself left out.

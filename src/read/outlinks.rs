@@ -25,6 +25,7 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
         charset: parsed.charset,
         relevance: scores.relevance,
         terms: scores.terms,
+        layer: scores.layer,
         digest: parsed.digest,
         outlinks,
         noindex: parsed.noindex,
@@ -107,7 +108,7 @@ mod tests {
         let parsed = crate::read::parse(&Fetched { url: url.clone(), status: 200, headers, body, wire: None });
         assert_eq!(parsed.document.links.len(), scores.len());
         let links = scores.iter().map(|&score| (Evidence::default(), Relevance::new(score))).collect();
-        page(parsed, Scores { relevance: Relevance::ZERO, terms: vec![], links }, &url).outlinks
+        page(parsed, Scores { relevance: Relevance::ZERO, terms: vec![], layer: None, links }, &url).outlinks
     }
 
     #[test]

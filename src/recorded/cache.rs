@@ -24,7 +24,7 @@ use crate::topic::Topic;
 
 /// Version of what a page is read into: raised with every change of `read`, `text` or `topic` that changes evidence, and
 /// of the types it is made of. A test of this file fails where that was forgotten.
-const READER: u32 = 1;
+const READER: u32 = 2;
 
 const MAGIC: &[u8; 18] = b"suidao evidence 1\n";
 /// Bytes before what a frame holds.
@@ -65,7 +65,7 @@ impl Cache {
     /// # Errors
     /// [`RecordedError::Cache`] if directory or file cannot be made or read.
     pub fn open(dir: &Path, web: &str, topic: &Topic) -> Result<Self, RecordedError> {
-        let key = format!("{READER} {}\n{}\n{web}", env!("CARGO_PKG_VERSION"), topic.lexicon().digest());
+        let key = format!("{READER} {}\n{}\n{web}", env!("CARGO_PKG_VERSION"), topic.digest());
         let path = dir.join(format!("{:032x}.evidence", xxh3_128(key.as_bytes())));
         let fail = |path: &Path| {
             let path = path.to_owned();

@@ -4,10 +4,17 @@
 //! machine admits, the host decides when. It remembers nothing: what changes lives in the [`Trail`] a link takes over.
 
 mod best_first;
+mod best_n_first;
 mod breadth_first;
+mod context_graph;
 mod dth;
+mod fish_search;
+mod opic;
 mod pagerank;
+mod random;
 pub mod scope;
+mod shark_search;
+mod static_tunnel;
 mod tunnel;
 mod url_weight;
 
@@ -16,9 +23,16 @@ use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 pub use best_first::{BestFirst, Focus};
+pub use best_n_first::BestNFirst;
 pub use breadth_first::BreadthFirst;
+pub use context_graph::ContextGraph;
 pub use dth::{Dth, Reading};
+pub use fish_search::FishSearch;
+pub use opic::Opic;
 pub use pagerank::PageRank;
+pub use random::Random;
+pub use shark_search::SharkSearch;
+pub use static_tunnel::StaticTunnel;
 pub use tunnel::Tunnel as TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
@@ -52,6 +66,8 @@ pub struct Visit<'a> {
     pub relevant: bool,
     /// The place it was taken from, with the trail that led to it.
     pub place: Place,
+    /// How many links away from the topic it is by its words, where the topic knows layers and it is in one.
+    pub layer: Option<u8>,
     /// The link threshold of the lexicon, for eq. (3).
     pub link_threshold: Relevance,
     /// The page's links, each URL once.
@@ -127,12 +143,26 @@ pub enum StrategyName {
     Tunnel,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
+    /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
+    BestNFirst,
+    /// First links of relevant pages, dying out off topic (De Bra, Post 1994)
+    FishSearch,
+    /// By anchor, context and what the path hands down (Hersovici et al. 1998)
+    SharkSearch,
+    /// Across at most k off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002)
+    StaticTunnel,
+    /// One queue for each distance from the topic, told by the page's words (Diligenti et al. 2000)
+    ContextGraph,
     /// PageRank over the frontier with a topical gate
     Pagerank,
-    /// In order of discovery
-    BreadthFirst,
+    /// By cash that pages share out among their links (Abiteboul, Preda, Cobena 2003)
+    Opic,
     /// By directory depth of the URL (Tianwang)
     UrlWeight,
+    /// In order of discovery
+    BreadthFirst,
+    /// In random order: the lower bound
+    Random,
 }
 
 impl std::fmt::Display for StrategyName {
@@ -141,9 +171,16 @@ impl std::fmt::Display for StrategyName {
             Self::Dth => "dth",
             Self::Tunnel => "tunnel",
             Self::BestFirst => "best-first",
+            Self::BestNFirst => "best-n-first",
+            Self::FishSearch => "fish-search",
+            Self::SharkSearch => "shark-search",
+            Self::StaticTunnel => "static-tunnel",
+            Self::ContextGraph => "context-graph",
             Self::Pagerank => "pagerank",
-            Self::BreadthFirst => "breadth-first",
+            Self::Opic => "opic",
             Self::UrlWeight => "url-weight",
+            Self::BreadthFirst => "breadth-first",
+            Self::Random => "random",
         })
     }
 }
@@ -160,10 +197,22 @@ pub struct Settings {
     pub tunnel: TunnelSettings,
     /// Parameters of `best-first`.
     pub best_first: BestFirst,
+    /// Parameters of `best-n-first`.
+    pub best_n_first: BestNFirst,
+    /// Parameters of `fish-search`.
+    pub fish_search: FishSearch,
+    /// Parameters of `shark-search`.
+    pub shark_search: SharkSearch,
+    /// Parameters of `static-tunnel`.
+    pub static_tunnel: StaticTunnel,
+    /// Parameters of `context-graph`.
+    pub context_graph: ContextGraph,
     /// Parameters of `pagerank`.
     pub pagerank: PageRank,
     /// Parameters of `url-weight`.
     pub url_weight: UrlWeight,
+    /// Parameters of `random`.
+    pub random: Random,
 }
 
 /// Why a text names no strategy.
@@ -198,9 +247,16 @@ impl Settings {
             StrategyName::Dth => Box::new(self.dth.clone()),
             StrategyName::Tunnel => Box::new(tunnel::Learner::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
+            StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
+            StrategyName::FishSearch => Box::new(self.fish_search.clone()),
+            StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
+            StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
+            StrategyName::ContextGraph => Box::new(self.context_graph.clone()),
             StrategyName::Pagerank => Box::new(self.pagerank.clone()),
-            StrategyName::BreadthFirst => Box::new(BreadthFirst),
+            StrategyName::Opic => Box::new(Opic),
             StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
+            StrategyName::BreadthFirst => Box::new(BreadthFirst),
+            StrategyName::Random => Box::new(self.random.clone()),
         }
     }
 
@@ -219,6 +275,9 @@ impl Settings {
         match settings.name {
             StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
             StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestNFirst => settings.best_n_first.n = word.parse().map_err(|_| wrong())?,
+            StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
+            StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
             _ => return Err(wrong()),
         }
         Ok(settings)
@@ -230,6 +289,8 @@ impl Settings {
         match self.name {
             StrategyName::Dth => format!("dth {}", self.dth.reading),
             StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
+            StrategyName::BestNFirst => format!("best-n-first {}", self.best_n_first.n),
+            StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
             name => name.to_string(),
         }
     }
@@ -244,6 +305,25 @@ impl Settings {
         }
         if self.dth.interleave == 0 {
             return Err(("strategy.dth.interleave", "must be at least 1"));
+        }
+        if self.name == StrategyName::ContextGraph && self.context_graph.model.is_none() {
+            return Err(("strategy.context-graph.model", "must name a file of layers, made by `suidao topic layers`"));
+        }
+        if self.best_n_first.n == 0 {
+            return Err(("strategy.best-n-first.n", "must be at least 1"));
+        }
+        if self.static_tunnel.k == 0 {
+            return Err(("strategy.static-tunnel.k", "must be at least 1"));
+        }
+        let shark = &self.shark_search;
+        for (key, share) in [
+            ("strategy.shark-search.delta", shark.delta),
+            ("strategy.shark-search.beta", shark.beta),
+            ("strategy.shark-search.gamma", shark.gamma),
+        ] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err((key, "must lie between 0 and 1"));
+            }
         }
         if !(0.0..1.0).contains(&self.pagerank.damping) {
             return Err(("strategy.pagerank.damping", "must lie in [0, 1)"));
@@ -282,6 +362,7 @@ pub(crate) mod tests {
                 priority: Priority::new(0.4),
                 trail: Trail { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
             },
+            layer: None,
             link_threshold: Relevance::new(0.15),
             links,
         }
@@ -314,7 +395,9 @@ pub(crate) mod tests {
             let label = Settings { name: *name, ..Settings::default() }.label();
             assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
         }
-        for label in ["dth preempt", "dth queue", "dth interleave", "best-first hard"] {
+        for label in
+            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "best-n-first 16", "static-tunnel 4"]
+        {
             assert_eq!(Settings::default().named(label).unwrap().label(), label);
         }
         let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };

@@ -3,6 +3,7 @@
 mod background;
 mod evaluate;
 mod file;
+mod layers;
 mod learn;
 mod lexicon;
 mod sample;
@@ -15,6 +16,7 @@ mod vocabulary;
 pub use background::Background;
 pub use evaluate::{Evaluation, Point, evaluate};
 pub use file::{FORMAT, LexiconError};
+pub use layers::{DEEPEST, Layers, LayersError, OTHER};
 pub use learn::{LearnError, LearnOptions, Learnt, Weighting, learn, learn_from_keywords};
 pub use lexicon::{DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
 pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};
@@ -29,6 +31,8 @@ pub struct Scores {
     pub relevance: Relevance,
     /// Topic terms in title and main content, the most telling first, at most 12.
     pub terms: Vec<TermMatch>,
+    /// The page's layer, where the topic knows layers and the page is in one.
+    pub layer: Option<u8>,
     /// Eq. (3) of every link of the document, in its order: the parts and their weighted sum.
     pub links: Vec<(Evidence, Relevance)>,
 }

@@ -12,7 +12,7 @@ use ordered_float::OrderedFloat;
 use super::tokens::{Folded, Sums, Tokens};
 use super::url::UrlLexicon;
 use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary};
-use super::{Lexicon, Scores};
+use super::{Layers, Lexicon, Scores};
 use crate::model::{CrawlUrl, Evidence, Relevance, TermMatch};
 use crate::read::{Document, DocumentLink};
 
@@ -26,13 +26,33 @@ pub struct Topic {
     lexicon: Lexicon,
     vocabulary: Vocabulary,
     url: UrlLexicon,
+    layers: Option<Layers>,
 }
 
 impl Topic {
     /// Makes a lexicon ready.
     #[must_use]
     pub fn new(lexicon: Lexicon) -> Self {
-        Self { vocabulary: Vocabulary::new(&lexicon), url: UrlLexicon::new(&lexicon.url), lexicon }
+        let (vocabulary, url) = (Vocabulary::new(&lexicon), UrlLexicon::new(&lexicon.url));
+        Self { lexicon, vocabulary, url, layers: None }
+    }
+
+    /// The same, and told how far pages are from it.
+    #[must_use]
+    pub fn with_layers(self, layers: Layers) -> Self {
+        Self { layers: Some(layers), ..self }
+    }
+
+    /// What tells its scores from those of other topics: the lexicon's digest, and that of the layers where there are
+    /// some.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut digest = self.lexicon.digest();
+        if let Some(layers) = &self.layers {
+            digest.push('+');
+            digest.push_str(&layers.digest());
+        }
+        digest
     }
 
     /// The lexicon it was made of.
@@ -70,7 +90,8 @@ impl Topic {
         let mut tokens = Tokens::new(&folded, &self.vocabulary, prefilter);
         let (relevance, terms) = self.page(document, &mut tokens);
         let links = document.links.iter().map(|link| self.link(document, link, &mut tokens)).collect();
-        Scores { relevance, terms, links }
+        let layer = self.layers.as_ref().and_then(|layers| layers.of_page(document));
+        Scores { relevance, terms, layer, links }
     }
 
     /// Eq. (1) over title and main content, and the topic's terms there.

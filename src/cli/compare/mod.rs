@@ -35,6 +35,9 @@ pub struct CompareArgs {
     /// File of seed URLs, with webs named here; a generated world has its own
     #[arg(short, long, value_name = "FILE")]
     seeds: Option<PathBuf>,
+    /// Layers of the topic, for context-graph
+    #[arg(long, value_name = "FILE")]
+    layers: Option<PathBuf>,
     /// File of the URLs that are relevant, with webs named here
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -146,6 +149,7 @@ impl CompareArgs {
             web: web.to_owned(),
             lexicon: self.lexicon.clone(),
             seeds: self.seeds.clone(),
+            layers: self.layers.clone(),
             truth: self.truth.clone(),
             exclude: self.exclude.clone(),
             random_seeds: None,
@@ -166,8 +170,13 @@ impl CompareArgs {
     fn command(&self) -> String {
         let mut words = vec!["suidao".to_owned(), "compare".to_owned()];
         words.extend(self.targets.iter().cloned());
-        let paths =
-            [("-m", &self.lexicon), ("-s", &self.seeds), ("--truth", &self.truth), ("--exclude", &self.exclude)];
+        let paths = [
+            ("-m", &self.lexicon),
+            ("-s", &self.seeds),
+            ("--layers", &self.layers),
+            ("--truth", &self.truth),
+            ("--exclude", &self.exclude),
+        ];
         for (flag, path) in paths {
             words.extend(path.iter().flat_map(|path| [flag.to_owned(), path.display().to_string()]));
         }
@@ -195,11 +204,27 @@ fn is_plan(target: &str) -> bool {
 
 /// The settings of each strategy, with its label; all strategies there are, where none is named.
 fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Settings)>> {
-    let all = || StrategyName::value_variants().iter().map(ToString::to_string).collect();
+    let without = plan.tasks.iter().find(|task| task.layers.is_none());
+    let all = || {
+        let known = StrategyName::value_variants().iter();
+        let can = known.filter(|&&name| name != StrategyName::ContextGraph || without.is_none());
+        can.map(ToString::to_string).collect()
+    };
     let names: Vec<String> = if plan.strategies.is_empty() { all() } else { plan.strategies.clone() };
     let mut found: Vec<(String, Settings)> = Vec::new();
     for name in names {
-        let settings = config.strategy.named(&name)?;
+        let mut settings = config.strategy.named(&name)?;
+        if settings.name == StrategyName::ContextGraph {
+            if let Some(task) = without {
+                bail!(
+                    "context-graph needs the layers of {}: make them with `suidao topic layers`, and give them with \
+                       --layers FILE, or as layers = \"FILE\" in the task",
+                    task.name
+                );
+            }
+            // Each task has its own.
+            settings.context_graph.model.get_or_insert_default();
+        }
         Config { strategy: settings.clone(), ..config.clone() }.check()?;
         let label = settings.label();
         if found.iter().any(|(known, _)| *known == label) {

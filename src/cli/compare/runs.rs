@@ -76,7 +76,10 @@ impl<'a> Races<'a> {
 
     fn ready(&self, plan: &TaskPlan, web: Opened) -> Result<Ready> {
         let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| self.base.join(path));
-        let topic = inputs::topic_of(path(&plan.lexicon).as_deref(), &web)?;
+        let mut topic = inputs::topic_of(path(&plan.lexicon).as_deref(), &web)?;
+        if let Some(layers) = path(&plan.layers) {
+            topic = inputs::with_layers(topic, &layers)?;
+        }
         let seeds = inputs::seeds_of(path(&plan.seeds).as_deref(), &web)?;
         let judge = inputs::judge_of(path(&plan.truth).as_deref(), path(&plan.exclude).as_deref(), &web)?;
         let cache = self.cache.open(&web, &topic)?;

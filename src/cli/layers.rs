@@ -1,0 +1,83 @@
+//! `suidao topic layers`: from a recorded web to the layers of a context graph.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use rayon::prelude::*;
+use suidao::config::Config;
+use suidao::eval::Graph;
+use suidao::live;
+use suidao::read::{self, Document};
+use suidao::recorded::{WebName, Witness};
+use suidao::replay::Reading;
+use suidao::store::directory::write_whole;
+use suidao::topic::{DEEPEST, Layers, OTHER};
+
+use super::{Voice, inputs};
+
+/// Pages learnt from, of each layer: enough for the words that tell, and few enough to be held in memory.
+const SAMPLE: usize = 500;
+
+/// `suidao topic layers`.
+#[derive(Args)]
+pub struct LayersArgs {
+    /// Recorded web to learn from: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
+    web: String,
+    /// Lexicon of the topic; a generated world has its own
+    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
+    model: Option<PathBuf>,
+    /// File of seed URLs, one a line: what can be reached from them is learnt from; a generated world has its own
+    #[arg(short, long, value_name = "FILE")]
+    seeds: Option<PathBuf>,
+    /// File of layers to write; one that is there is replaced
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// List of relevant URLs, one a line, instead of the lexicon's threshold
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    /// Read at most so many pages
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    max_pages: u64,
+}
+
+/// Runs the verb.
+pub fn run(args: &LayersArgs, voice: Voice) -> Result<()> {
+    let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
+    let topic = inputs::topic_of(args.model.as_deref(), &web)?;
+    let seeds = inputs::seeds_of(args.seeds.as_deref(), &web)?;
+    let judge = inputs::judge_of(args.truth.as_deref(), None, &web)?;
+    let source = Reading { web: &*web.web, topic: &topic };
+    let conditions = live::conditions(&Config::default(), &topic);
+    let mut witness = Witness::new(judge);
+    let graph = Graph::read(conditions, args.max_pages, &seeds, &source, |url, page| witness.is_relevant(url, page));
+    let pages = sample(&graph.layers(DEEPEST));
+    ensure!(!pages.is_empty(), "nothing of {} can be reached from the seeds", args.web);
+    let documents: Vec<(u8, Document)> = pages
+        .par_iter()
+        .filter_map(|&(node, class)| Some((class, read::parse(&web.web.get(graph.url(node)).ok()?).document)))
+        .collect();
+    let layers = Layers::learn(&documents).with_context(|| format!("no layers can be learnt from {}", args.web))?;
+    write_whole(&args.output, |out| Ok(out.write_all(layers.to_toml().as_bytes())?))?;
+    if !voice.quiet {
+        for (layer, count) in layers.pages().iter().enumerate() {
+            match u8::try_from(layer) {
+                Ok(OTHER) => say!("others: {count} pages learnt from"),
+                _ => say!("layer {layer}: {count} pages learnt from"),
+            }
+        }
+        say!("{} words, written to {}", layers.words(), args.output.display());
+    }
+    Ok(())
+}
+
+/// At most [`SAMPLE`] pages of each class, evenly over the order of discovery.
+fn sample(pages: &[(u32, Option<u8>)]) -> Vec<(u32, u8)> {
+    let of_class = |class: u8| {
+        let all: Vec<u32> =
+            pages.iter().filter(|(_, layer)| layer.unwrap_or(OTHER) == class).map(|&(node, _)| node).collect();
+        let taken = all.len().min(SAMPLE);
+        (0..taken).map(move |at| (all[at * all.len() / taken], class)).collect::<Vec<_>>()
+    };
+    (0..=OTHER).flat_map(of_class).collect()
+}

@@ -1,0 +1,274 @@
+//! How far a page is from the topic, by its words: the layers of a context graph, Diligenti, Coetzee, Lawrence, Giles,
+//! Gori 2000. Layer 0 are relevant pages, layer n pages from which a relevant one is n links away. Apart from eq. (1),
+//! which says what a page is about and not where it leads.
+//!
+//! ```text
+//! vocabulary   the 40 words of each page with the largest tf · ln(N / df), those of many pages first
+//! ln P(w|c)    = ln (1 + n(w,c)) - ln (V + n(c))
+//! layer(page)  = the class with the largest Σ tf(w) ln P(w|c), the lower of equals
+//! ```
+//! All classes are as likely beforehand: a crawl does not meet them as often as the web that was learnt from. The paper
+//! has no pages of other kinds and rejects by a threshold; here they are a class of their own, [`OTHER`].
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use sha1::{Digest as _, Sha1};
+use thiserror::Error;
+
+use crate::read::Document;
+use crate::text;
+
+/// The deepest layer.
+pub const DEEPEST: u8 = 4;
+/// The class of pages farther away, or with no way known.
+pub const OTHER: u8 = DEEPEST + 1;
+
+/// Layers, and [`OTHER`].
+const CLASSES: usize = OTHER as usize + 1;
+/// The version of the file's format.
+const FORMAT: u32 = 1;
+/// Words of a page that speak for it, as in the paper.
+const TELLING: usize = 40;
+/// Words kept.
+const VOCABULARY: usize = 5000;
+
+/// Why layers cannot be learnt or read.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum LayersError {
+    /// Not such a file.
+    #[error("it is no file of layers: {0}; make one with `suidao topic layers`")]
+    Shape(String),
+    /// Written by a newer program.
+    #[error("it has format {0}, and this suidao reads up to {FORMAT}: use a newer suidao, or learn the layers anew")]
+    Newer(u32),
+    /// Nothing to tell apart.
+    #[error("there are no relevant pages, or no others, to learn from: give a web that holds both")]
+    OneClass,
+    /// No word stands on two pages.
+    #[error("no word stands on two of the pages: give a larger web")]
+    NoWords,
+}
+
+/// The layers of one topic, learnt.
+#[derive(Clone, Debug)]
+pub struct Layers {
+    file: File,
+    /// Number of a word, and what it says of each class.
+    words: FxHashMap<String, [f32; CLASSES]>,
+}
+
+/// What stands in the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: u32,
+    /// Pages learnt from, by class; a class without pages is never told.
+    pages: [u32; CLASSES],
+    /// ln P(w|c).
+    words: BTreeMap<String, [f32; CLASSES]>,
+}
+
+impl Layers {
+    /// Learns from pages with their classes, 0 to [`OTHER`].
+    ///
+    /// # Errors
+    /// [`LayersError`] if the pages do not suffice.
+    pub fn learn(documents: &[(u8, Document)]) -> Result<Self, LayersError> {
+        let mut pages = [0; CLASSES];
+        let mut bags = Vec::with_capacity(documents.len());
+        let mut df: FxHashMap<String, u32> = FxHashMap::default();
+        for (class, document) in documents {
+            let class = usize::from((*class).min(OTHER));
+            let bag = bag(document);
+            pages[class] += u32::from(!bag.is_empty());
+            bag.keys().for_each(|word| *df.entry(word.clone()).or_default() += 1);
+            bags.push((class, bag));
+        }
+        if pages[0] == 0 || pages[1..].iter().all(|&count| count == 0) {
+            return Err(LayersError::OneClass);
+        }
+        let vocabulary = vocabulary(&bags, &df);
+        if vocabulary.is_empty() {
+            return Err(LayersError::NoWords);
+        }
+        let mut counts: BTreeMap<String, [u32; CLASSES]> =
+            vocabulary.into_iter().map(|word| (word.to_owned(), [0; CLASSES])).collect();
+        let mut totals = [0_u32; CLASSES];
+        for (class, bag) in &bags {
+            for (word, count) in bag {
+                if let Some(counts) = counts.get_mut(word) {
+                    counts[*class] += count;
+                    totals[*class] += count;
+                }
+            }
+        }
+        let size = counts.len();
+        let logs = |counts: [u32; CLASSES]| {
+            std::array::from_fn(|class| {
+                let p = (1.0 + f64::from(counts[class])) / (size as f64 + f64::from(totals[class]));
+                ((p.ln() * 1e4).round() / 1e4) as f32
+            })
+        };
+        let words = counts.into_iter().map(|(word, counts)| (word, logs(counts))).collect();
+        Ok(Self::of(File { format: FORMAT, pages, words }))
+    }
+
+    /// Reads what [`Layers::to_toml`] wrote.
+    ///
+    /// # Errors
+    /// [`LayersError`] says what is wrong.
+    pub fn parse(toml: &str) -> Result<Self, LayersError> {
+        let file: File = toml::from_str(toml).map_err(|error| {
+            let line = 1 + error.span().map_or(0, |span| toml[..span.start].matches('\n').count());
+            LayersError::Shape(format!("line {line}: {}", error.message().lines().collect::<Vec<_>>().join(" ")))
+        })?;
+        match file.format {
+            FORMAT => Ok(Self::of(file)),
+            newer => Err(LayersError::Newer(newer)),
+        }
+    }
+
+    /// The file: equal layers have equal texts.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(&self.file).expect("numbers, and words as keys, are TOML")
+    }
+
+    /// SHA-1 of [`Layers::to_toml`], in hexadecimal.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        data_encoding::HEXLOWER.encode(&Sha1::digest(self.to_toml().as_bytes()))
+    }
+
+    /// Pages learnt from, by class: layers 0 to [`DEEPEST`], then the others.
+    #[must_use]
+    pub fn pages(&self) -> &[u32] {
+        &self.file.pages
+    }
+
+    /// Words that tell.
+    #[must_use]
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The layer of a page, 0 to [`DEEPEST`], by its title and main content; `None` for others and for pages of which no
+    /// word is known.
+    #[must_use]
+    pub fn of_page(&self, document: &Document) -> Option<u8> {
+        let mut sums = [0.0_f64; CLASSES];
+        let mut known = false;
+        each_word(document, |word| {
+            if let Some(logs) = self.words.get(word) {
+                known = true;
+                sums.iter_mut().zip(logs).for_each(|(sum, &log)| *sum += f64::from(log));
+            }
+        });
+        let learnt = (0..OTHER + 1).filter(|&class| self.file.pages[usize::from(class)] > 0);
+        let best =
+            learnt.reduce(|best, class| if sums[usize::from(class)] > sums[usize::from(best)] { class } else { best });
+        best.filter(|&best| known && best != OTHER)
+    }
+
+    fn of(file: File) -> Self {
+        Self { words: file.words.iter().map(|(word, logs)| (word.clone(), *logs)).collect(), file }
+    }
+}
+
+/// The words that speak for many pages, the most first, at most [`VOCABULARY`].
+fn vocabulary<'a>(bags: &'a [(usize, BTreeMap<String, u32>)], df: &FxHashMap<String, u32>) -> Vec<&'a str> {
+    let mut spoken: BTreeMap<&str, u32> = BTreeMap::new();
+    for (_, bag) in bags {
+        let weigh = |(word, &count): (&'a String, &u32)| {
+            let df = f64::from(df[word]);
+            (f64::from(count) * (bags.len() as f64 / df).ln(), df, word.as_str())
+        };
+        let mut words: Vec<_> = bag.iter().map(weigh).filter(|&(weight, df, _)| df > 1.0 && weight > 0.0).collect();
+        words.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.2.cmp(right.2)));
+        words.iter().take(TELLING).for_each(|&(_, _, word)| *spoken.entry(word).or_default() += 1);
+    }
+    let mut words: Vec<(&str, u32)> = spoken.into_iter().collect();
+    words.sort_by_key(|&(_, pages)| std::cmp::Reverse(pages));
+    words.into_iter().take(VOCABULARY).map(|(word, _)| word).collect()
+}
+
+/// The words of title and main content with their counts.
+fn bag(document: &Document) -> BTreeMap<String, u32> {
+    let mut bag = BTreeMap::new();
+    each_word(document, |word| match bag.get_mut(word) {
+        Some(count) => *count += 1,
+        None => {
+            bag.insert(word.to_owned(), 1);
+        }
+    });
+    bag
+}
+
+fn each_word(document: &Document, mut each: impl FnMut(&str)) {
+    let mut folded = String::new();
+    for piece in document.content() {
+        folded.clear();
+        text::segment::fold_into(document.piece(piece), &mut folded);
+        text::cut(&folded, |range| {
+            let word = &folded[range];
+            if text::is_term(word) {
+                each(word);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topic::Sample;
+
+    fn document(text: &str) -> Document {
+        Sample::from_text("", "", text).document
+    }
+
+    fn layers() -> Layers {
+        let pages = [
+            (0, "足球 比赛 进球 联赛"),
+            (0, "足球 比赛 进球 守门员"),
+            (1, "目录 足球 新闻 列表"),
+            (1, "目录 体育 新闻 列表"),
+            (OTHER, "菜谱 豆腐 酱油"),
+            (OTHER, "菜谱 茄子 酱油"),
+        ];
+        Layers::learn(&pages.map(|(class, text)| (class, document(text)))).unwrap()
+    }
+
+    #[test]
+    fn a_page_is_of_the_layer_whose_words_it_uses() {
+        let layers = layers();
+        let layer = |text| layers.of_page(&document(text));
+        assert_eq!(layer("联赛 的 足球 比赛 里 的 进球"), Some(0));
+        assert_eq!(layer("新闻列表和目录"), Some(1));
+        assert_eq!(layer("酱油豆腐的菜谱"), None);
+        assert_eq!(layer("光合作用"), None, "no word is known");
+        assert_eq!(layer(""), None);
+    }
+
+    #[test]
+    fn the_file_is_read_as_it_was_written() {
+        let layers = layers();
+        let text = layers.to_toml();
+        let again = Layers::parse(&text).unwrap();
+        assert_eq!((again.to_toml(), again.digest()), (text, layers.digest()));
+        assert_eq!(again.pages(), [2, 2, 0, 0, 0, 2]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        let told = |text: &str| Layers::parse(text).unwrap_err().to_string();
+        assert!(told("format = 1\npages = 3").contains("line 2"), "{}", told("format = 1\npages = 3"));
+        assert!(told(&layers().to_toml().replace("format = 1", "format = 9")).contains("format 9"));
+        let one = [(0, document("足球 比赛")), (0, document("足球"))];
+        assert_eq!(Layers::learn(&one).unwrap_err(), LayersError::OneClass);
+        let none = [(0, document("足球")), (1, document("豆腐"))];
+        assert_eq!(Layers::learn(&none).unwrap_err(), LayersError::NoWords);
+    }
+}
