@@ -24,7 +24,8 @@ fn stage() -> tempfile::TempDir {
             "[[task]]\nname = \"{name}\"\nweb = \"world:{name}.toml\"\nlexicon = \"lexicon.toml\"\nrandom_seeds = 2\n"
         )
     };
-    let plan = "strategies = [\"breadth-first\", \"dth\", \"best-first hard\"]\npages = 200\nmarks = [100]\n";
+    let plan =
+        "strategies = [\"breadth-first\", \"dth\", \"best-first hard\", \"oracle\"]\npages = 200\nmarks = [100]\n";
     fs::write(dir.path().join("plan.toml"), format!("{plan}{}{}", task("one"), task("two"))).unwrap();
     dir
 }
@@ -50,13 +51,14 @@ fn the_same_comparison_gives_the_same_bytes() {
 
     let lines: Vec<&str> = one.out.lines().collect();
     assert_eq!(lines[0], "Harvest rate, median [95% interval] of 4 runs each");
-    assert!(lines[2].contains("100 pages") && lines[2].ends_with("200 pages"), "{}", one.out);
-    for (line, name) in lines[3..].iter().zip(["breadth-first", "dth link-scored", "best-first hard"]) {
+    assert!(lines[2].contains("100 pages") && lines[2].ends_with("of the oracle"), "{}", one.out);
+    for (line, name) in lines[3..].iter().zip(["breadth-first", "dth link-scored", "best-first hard", "oracle"]) {
         assert!(line.starts_with(name) && line.ends_with("%]"), "{}", one.out);
     }
+    assert!(lines[6].ends_with("100.0% [100.0%, 100.0%]"), "{}", one.out);
     let [curves, report, summary, wins] = read("out").map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(scraper::Html::parse_document(&report).errors.is_empty());
-    for told in ["suidao compare plan.toml", "7–8", "what the world knows", "island recall"] {
+    for told in ["suidao compare plan.toml", "7–8", "what the world knows", "island recall", "share of the oracle"] {
         assert!(report.contains(told), "{told}");
     }
     assert!(!report.contains(dir.path().to_str().unwrap()), "no path of this machine");
