@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::{run, snapshot, suidao};
+use support::{lexicon_of, run, snapshot, suidao};
 
 const WORLD: &str = "pages = 400\nhosts = 10\nislands = 3\nisland_pages = [20, 30]\n";
 
@@ -18,8 +18,14 @@ fn stage() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("one.toml"), WORLD).unwrap();
     fs::write(dir.path().join("two.toml"), format!("{WORLD}seed = 7\nanchor_quality = 0.9\n")).unwrap();
-    let task = |name: &str| format!("[[task]]\nname = \"{name}\"\nweb = \"world:{name}.toml\"\nrandom_seeds = 2\n");
-    let plan = "strategies = [\"breadth-first\", \"dth\", \"best-first hard\"]\npages = 200\nmarks = [100]\n";
+    fs::write(dir.path().join("lexicon.toml"), lexicon_of("体育").to_toml()).unwrap();
+    let task = |name: &str| {
+        format!(
+            "[[task]]\nname = \"{name}\"\nweb = \"world:{name}.toml\"\nlexicon = \"lexicon.toml\"\nrandom_seeds = 2\n"
+        )
+    };
+    let plan =
+        "strategies = [\"breadth-first\", \"dth\", \"best-first hard\", \"oracle\"]\npages = 200\nmarks = [100]\n";
     fs::write(dir.path().join("plan.toml"), format!("{plan}{}{}", task("one"), task("two"))).unwrap();
     dir
 }
@@ -45,13 +51,14 @@ fn the_same_comparison_gives_the_same_bytes() {
 
     let lines: Vec<&str> = one.out.lines().collect();
     assert_eq!(lines[0], "Harvest rate, median [95% interval] of 4 runs each");
-    assert!(lines[2].contains("100 pages") && lines[2].ends_with("200 pages"), "{}", one.out);
-    for (line, name) in lines[3..].iter().zip(["breadth-first", "dth link-scored", "best-first hard"]) {
+    assert!(lines[2].contains("100 pages") && lines[2].ends_with("of the oracle"), "{}", one.out);
+    for (line, name) in lines[3..].iter().zip(["breadth-first", "dth link-scored", "best-first hard", "oracle"]) {
         assert!(line.starts_with(name) && line.ends_with("%]"), "{}", one.out);
     }
+    assert!(lines[6].ends_with("100.0% [100.0%, 100.0%]"), "{}", one.out);
     let [curves, report, summary, wins] = read("out").map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(scraper::Html::parse_document(&report).errors.is_empty());
-    for told in ["suidao compare plan.toml", "7–8", "what the world knows", "island recall"] {
+    for told in ["suidao compare plan.toml", "7–8", "what the world knows", "island recall", "share of the oracle"] {
         assert!(report.contains(told), "{told}");
     }
     assert!(!report.contains(dir.path().to_str().unwrap()), "no path of this machine");
@@ -74,7 +81,7 @@ fn webs_are_named_on_the_command_line_too() {
         told["wins"].as_array().unwrap().iter().map(|row| row["strategy"].as_str().unwrap()).collect();
     assert_eq!(strategies, ["dth queue", "breadth-first"]);
     assert_eq!(told["summary"][0]["low"], serde_json::Value::Null, "one run has no interval");
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "without -o nothing is written");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4, "without -o nothing is written");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::measure::{Measure, Tally, tunnels};
 use super::run::Run;
 
 /// The strategy that knows the truth; shares are of what it finds.
-const ORACLE: &str = "oracle";
+pub const ORACLE: &str = "oracle";
 
 /// Points of a curve that is drawn.
 const DRAWN: usize = 50;

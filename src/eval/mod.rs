@@ -17,7 +17,7 @@ mod run;
 mod tables;
 
 pub use bootstrap::{Interval, RESAMPLES, Resamples};
-pub use comparison::{Comparison, Duel, Scope};
+pub use comparison::{Comparison, Duel, ORACLE, Scope};
 pub use graph::Graph;
 pub use measure::{Measure, Tally, tunnels};
 pub use oracle::Oracle;

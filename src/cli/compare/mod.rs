@@ -9,12 +9,13 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use suidao::config::Config;
-use suidao::eval::{Comparison, Facts, Plan, TaskPlan, csv, table};
+use suidao::eval::{Comparison, Facts, ORACLE, Plan, TaskPlan, csv, table};
 use suidao::strategy::{Settings, StrategyName};
 
 use super::cache::CacheArgs;
 use super::replay::AT_ONCE;
 use super::{Exit, Voice};
+use runs::Rival;
 
 /// Compare strategies on recorded or generated webs: one table, and with -o a report and CSV files.
 ///
@@ -47,8 +48,8 @@ pub struct CompareArgs {
     /// Write report.html, summary.csv, curves.csv and wins.csv into this directory
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Strategies, separated by commas, each by its name or by name and parameter ("best-first hard") [default: the
-    /// file's, or all]
+    /// Strategies, separated by commas, each by its name or by name and parameter ("best-first hard"); oracle knows
+    /// the web and what is relevant [default: the file's, or all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     strategies: Vec<String>,
     /// Pages of a run [default: the file's, or 2000]
@@ -202,35 +203,45 @@ fn is_plan(target: &str) -> bool {
     !target.contains(':') && Path::new(target).extension().is_some_and(|extension| extension == "toml")
 }
 
-/// The settings of each strategy, with its label; all strategies there are, where none is named.
-fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Settings)>> {
+/// Who takes part, with its label; every strategy there is and the oracle, where none is named.
+fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Rival)>> {
     let without = plan.tasks.iter().find(|task| task.layers.is_none());
     let all = || {
         let known = StrategyName::value_variants().iter();
         let can = known.filter(|&&name| name != StrategyName::ContextGraph || without.is_none());
-        can.map(ToString::to_string).collect()
+        can.map(ToString::to_string).chain([ORACLE.to_owned()]).collect()
     };
     let names: Vec<String> = if plan.strategies.is_empty() { all() } else { plan.strategies.clone() };
-    let mut found: Vec<(String, Settings)> = Vec::new();
+    let mut found: Vec<(String, Rival)> = Vec::new();
     for name in names {
-        let mut settings = config.strategy.named(&name)?;
-        if settings.name == StrategyName::ContextGraph {
-            if let Some(task) = without {
-                bail!(
-                    "context-graph needs the layers of {}: make them with `suidao topic layers`, and give them with \
-                       --layers FILE, or as layers = \"FILE\" in the task",
-                    task.name
-                );
-            }
-            // Each task has its own.
-            settings.context_graph.model.get_or_insert_default();
-        }
-        Config { strategy: settings.clone(), ..config.clone() }.check()?;
-        let label = settings.label();
+        let (label, rival) = if name == ORACLE {
+            (name, Rival::Oracle)
+        } else {
+            let settings = strategy(&name, config, without)?;
+            (settings.label(), Rival::Strategy(Box::new(settings)))
+        };
         if found.iter().any(|(known, _)| *known == label) {
             bail!("{label} is named twice among the strategies; name each once");
         }
-        found.push((label, settings));
+        found.push((label, rival));
     }
     Ok(found)
+}
+
+/// The settings of a strategy by its name; `without`: a task that has no layers.
+fn strategy(name: &str, config: &Config, without: Option<&TaskPlan>) -> Result<Settings> {
+    let mut settings = config.strategy.named(name)?;
+    if settings.name == StrategyName::ContextGraph {
+        if let Some(task) = without {
+            bail!(
+                "context-graph needs the layers of {}: make them with `suidao topic layers`, and give them with --layers \
+                 FILE, or as layers = \"FILE\" in the task",
+                task.name
+            );
+        }
+        // Each task has its own.
+        settings.context_graph.model.get_or_insert_default();
+    }
+    Config { strategy: settings.clone(), ..config.clone() }.check()?;
+    Ok(settings)
 }

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use anyhow::{Context, Result};
 use suidao::config::Config;
 use suidao::crawl::Crawl;
-use suidao::eval::{Known, Plan, Recorder, Run, RunOf, TaskFacts, TaskPlan};
+use suidao::eval::{Known, Oracle, Plan, Recorder, Run, RunOf, TaskFacts, TaskPlan};
 use suidao::live::conditions;
-use suidao::model::CrawlUrl;
+use suidao::model::{CrawlUrl, Settled};
 use suidao::recorded::{Cache, Cached, Judge, Opened, WebName, Witness};
 use suidao::replay::{Reading, Source, replay_while};
-use suidao::strategy::Settings;
+use suidao::strategy::{Settings, Strategy};
 use suidao::topic::Topic;
 use suidao::world::World;
 
@@ -23,6 +23,19 @@ use super::super::{Voice, inputs};
 
 /// A run fetches at most so many times the pages that are to count, and 1,000: where nothing counts it is to end.
 const VAIN: u64 = 5;
+
+/// An oracle looks at so many pages of a recorded web at most; at twice its pages of a generated one, whose calendars
+/// never end.
+const REACH: u64 = 1 << 20;
+
+/// Who takes part.
+#[derive(Clone)]
+pub enum Rival {
+    /// A strategy.
+    Strategy(Box<Settings>),
+    /// Somebody who knows the web and what is relevant.
+    Oracle,
+}
 
 /// What all strategies of one case run on.
 struct Ready {
@@ -65,10 +78,10 @@ impl<'a> Races<'a> {
                 continue;
             };
             // The first of the worlds tells whether the files fit.
-            races.ready(plan, web).with_context(name)?;
+            let mut ready = Some(Arc::new(races.ready(plan, web).with_context(name)?));
             for at in 0..plan.random_seeds.unwrap_or(1) {
                 let world_seed = Some(world.spec().seed.wrapping_add(at));
-                races.cases.push(Case { task, plan, world_seed, ready: Mutex::new(None) });
+                races.cases.push(Case { task, plan, world_seed, ready: Mutex::new(ready.take()) });
             }
         }
         Ok(races)
@@ -112,7 +125,7 @@ impl<'a> Races<'a> {
     pub fn run(
         &self,
         config: &Config,
-        strategies: &[(String, Settings)],
+        strategies: &[(String, Rival)],
         marks: &[usize],
         jobs: Option<usize>,
         voice: Voice,
@@ -153,12 +166,9 @@ impl<'a> Races<'a> {
         });
         screen.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
         let mut runs = Vec::with_capacity(count);
-        for run in done {
-            // Where one has failed, those after it may be missing; its error comes first or is the only one.
-            match run.into_inner() {
-                Some(run) => runs.push(run?),
-                None => continue,
-            }
+        // Where one has failed those after it are missing, and its error ends this.
+        for run in done.into_iter().filter_map(OnceLock::into_inner) {
+            runs.push(run?);
         }
         let mut tasks: Vec<TaskFacts> = Vec::new();
         let facts = facts.into_iter().filter_map(OnceLock::into_inner);
@@ -195,15 +205,8 @@ impl Case<'_> {
         self.world_seed.unwrap_or(config.crawl.seed)
     }
 
-    fn run(
-        &self,
-        config: &Config,
-        (label, strategy): &(String, Settings),
-        ready: &Ready,
-        pages: usize,
-        told: &Told,
-    ) -> Run {
-        let mut config = Config { strategy: strategy.clone(), ..config.clone() };
+    fn run(&self, config: &Config, (label, rival): &(String, Rival), ready: &Ready, pages: usize, told: &Told) -> Run {
+        let mut config = config.clone();
         config.crawl.seed = self.seed(&config);
         config.limits.pages = Some(VAIN * pages as u64 + 1_000);
         let mut witness = Witness::new(ready.judge.clone());
@@ -220,7 +223,15 @@ impl Case<'_> {
             None => Box::new(reading),
         };
         let conditions = conditions(&config, &ready.topic);
-        let strategy = config.strategy.build(conditions.page_threshold);
+        let strategy: Box<dyn Strategy> = match rival {
+            Rival::Strategy(settings) => settings.build(conditions.page_threshold),
+            Rival::Oracle => {
+                let mut witness = Witness::new(ready.judge.clone());
+                let relevant = |url: &CrawlUrl, page: &Settled| witness.is_relevant(url, page);
+                let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
+                Box::new(Oracle::ask(conditions.clone(), reach, &ready.seeds, &*source, relevant))
+            }
+        };
         let mut crawl = Crawl::new(conditions, strategy);
         let stop = replay_while(&mut crawl, &ready.seeds, &*source, config.crawl.in_flight, |batch| {
             recorder.fold(&batch);
