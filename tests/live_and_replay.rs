@@ -9,7 +9,7 @@ use std::sync::Arc;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
 use suidao::live::{self, Job};
-use suidao::replay::replay;
+use suidao::replay::{Reading, replay};
 use suidao::store::CrawlDirectory;
 use suidao::topic::Topic;
 use suidao::world::{Proxied, ServerOptions, Spec};
@@ -32,7 +32,8 @@ fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<Stri
     let seeds = stage.world.seeds();
     let mut crawl = Crawl::new(live::conditions(&config, &topic), config.strategy.build());
     let mut batches = Vec::new();
-    replay(&mut crawl, &seeds, &Proxied(Arc::clone(&stage.world)), &topic, |batch| batches.push(batch));
+    let web = Proxied(Arc::clone(&stage.world));
+    replay(&mut crawl, &seeds, &Reading { web: &web, topic: &topic }, 1, |batch| batches.push(batch));
 
     config.fetch.proxy = Some(stage.server.proxy());
     let directory = CrawlDirectory::new(stage.path(name));
@@ -110,4 +111,27 @@ fn a_crawl_in_two_runs_has_the_log_of_one() {
         }
         same(&events(&stage.path(&two)), &events(&stage.path(&one)), &name);
     }
+}
+
+#[test]
+fn more_in_flight_take_the_same_pages_in_less_virtual_time() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    let topic = Topic::new(lexicon_of("体育"));
+    let config = config(&["strategy.name=breadth-first"]);
+    let web = Proxied(Arc::clone(&stage.world));
+    let run = |in_flight: usize| {
+        let mut crawl = Crawl::new(live::conditions(&config, &topic), config.strategy.build());
+        let mut batches = Vec::new();
+        let source = Reading { web: &web, topic: &topic };
+        replay(&mut crawl, &stage.world.seeds(), &source, in_flight, |batch| batches.push(batch));
+        (crawl.progress().pages, batches)
+    };
+    let (pages, one) = run(1);
+    let (as_many, eight) = run(8);
+    assert_eq!(as_many, pages);
+    // Requests of one host follow each other, so eight cannot be eight times as quick.
+    let end = |batches: &[suidao::model::Batch]| batches.last().unwrap().at.0;
+    assert!(end(&one) >= 100 * pages && end(&eight) * 3 < end(&one), "{} {}", end(&one), end(&eight));
+    assert!(eight.windows(2).all(|pair| pair[0].at <= pair[1].at), "time goes on");
+    assert_eq!(run(8).1, eight, "and the same again");
 }

@@ -1,5 +1,7 @@
 //! What a fetch came to, as the machine needs to know it. Pure, so that drivers may run it on any thread.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Page, RobotsRules};
 use crate::topic::Topic;
 
@@ -9,7 +11,7 @@ use super::machine::Wanted;
 const ROBOTS_BYTES: usize = 500 * 1024;
 
 /// What a fetch came to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
     /// A page.
     Page {

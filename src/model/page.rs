@@ -95,7 +95,7 @@ pub enum Region {
 }
 
 /// A link out of a page, with what speaks for it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outlink {
     /// Where it leads.
     pub url: CrawlUrl,
@@ -121,7 +121,7 @@ pub struct TermMatch {
 }
 
 /// What reading made of an answer. Reading never fails: what went wrong stands in `defects`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page {
     /// Title, white space folded; empty if there is none.
     pub title: String,

@@ -52,7 +52,7 @@ pub struct Server {
 }
 
 struct Shared {
-    web: Arc<dyn Web + Send + Sync>,
+    web: Arc<dyn Web>,
     options: ServerOptions,
     requests: AtomicU64,
     log: Mutex<Vec<Access>>,
@@ -63,7 +63,7 @@ impl Server {
     ///
     /// # Errors
     /// The system's, if there is no port or thread to be had.
-    pub fn start(web: Arc<dyn Web + Send + Sync>) -> std::io::Result<Self> {
+    pub fn start(web: Arc<dyn Web>) -> std::io::Result<Self> {
         Self::start_with(web, ServerOptions::default())
     }
 
@@ -71,7 +71,7 @@ impl Server {
     ///
     /// # Errors
     /// The system's, if there is no port or thread to be had.
-    pub fn start_with(web: Arc<dyn Web + Send + Sync>, options: ServerOptions) -> std::io::Result<Self> {
+    pub fn start_with(web: Arc<dyn Web>, options: ServerOptions) -> std::io::Result<Self> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let addr = listener.local_addr()?;
