@@ -6,6 +6,7 @@ pub mod fetch;
 pub mod live;
 pub mod model;
 pub mod read;
+pub mod recorded;
 pub mod replay;
 pub mod store;
 pub mod strategy;

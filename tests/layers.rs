@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms from the lowest layer up. Rooms of one row are one layer and may use each other where the row says so.
-const LAYERS: [(&[&str], bool); 9] = [
+const LAYERS: [(&[&str], bool); 10] = [
     (&["model"], false),
     (&["read", "text", "topic"], true), // reading scores as it goes, so that no text is segmented twice
     (&["strategy"], false),
@@ -15,6 +15,7 @@ const LAYERS: [(&[&str], bool); 9] = [
     (&["fetch", "store"], false),
     (&["config", "replay"], false),
     (&["live", "world"], false),
+    (&["recorded"], false),
     (&["lib"], false),
     (&["cli", "main"], true),
 ];

@@ -9,6 +9,7 @@ mod chunked;
 pub mod directory;
 pub mod export;
 pub mod harvest;
+mod indexed;
 pub mod log;
 mod responses;
 pub mod skipped;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location};
 pub use directory::CrawlDirectory;
+pub use indexed::Indexed;
 pub use log::{Meta, Record, Store};
 pub use responses::Responses;
 pub use writer::{Notice, Stopped, Work, Writer};

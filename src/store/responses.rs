@@ -26,40 +26,62 @@ impl Responses {
     /// # Errors
     /// [`StoreError::Io`] if it does not open, [`StoreError::Warc`] if it is empty or begins like no WARC file.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
-        let fail = || StoreError::io(path, "read it");
-        let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
-        let start = file.fill_buf().map_err(fail())?;
-        let gzip = start.starts_with(&warc::GZIP);
-        if !gzip && !start.starts_with(b"WARC/") {
-            let what = if start.is_empty() { "it is empty" } else { "it begins with neither WARC/ nor gzip" };
-            return Err(StoreError::Warc { path: path.to_owned(), what: what.to_owned(), at: 0 });
-        }
-        let inner: Box<dyn BufRead + Send> = if gzip {
-            Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file)))
+        let (file, packed) = begin(path)?;
+        let inner: Box<dyn BufRead + Send> = if packed {
+            Box::new(BufReader::with_capacity(1 << 16, flate2::bufread::MultiGzDecoder::new(file.inner)))
         } else {
-            Box::new(file)
+            Box::new(file.inner)
         };
         Ok(Self { input: Counted { inner, at: 0 }, path: path.to_owned(), limit, ended: false })
     }
 
     fn read(&mut self) -> io::Result<Option<Fetched>> {
         while let Some(head) = Head::read(&mut self.input)? {
-            let url = head.response_url().filter(|_| head.length <= self.limit as u64 + (1 << 16));
-            let mut block = Vec::new();
-            let mut rest = self.input.by_ref().take(head.length);
-            let read = match url {
-                Some(_) => rest.read_to_end(&mut block)? as u64,
-                None => io::copy(&mut rest, &mut io::sink())?,
-            };
-            if read < head.length {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-            if let Some(fetched) = url.and_then(|url| warc::answer(url, &Bytes::from(block), self.limit)) {
+            if let Some(fetched) = answer_behind(&mut self.input, &head, self.limit)? {
                 return Ok(Some(fetched));
             }
         }
         Ok(None)
     }
+}
+
+/// Opens a WARC file; whether it is packed with gzip.
+pub(super) fn begin(path: &Path) -> Result<(Counted<BufReader<File>>, bool), StoreError> {
+    let fail = || StoreError::io(path, "read it");
+    let mut inner = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
+    let start = inner.fill_buf().map_err(fail())?;
+    let packed = start.starts_with(&warc::GZIP);
+    if !packed && !start.starts_with(b"WARC/") {
+        let what = if start.is_empty() { "it is empty" } else { "it begins with neither WARC/ nor gzip" };
+        return Err(StoreError::Warc { path: path.to_owned(), what: what.to_owned(), at: 0 });
+    }
+    Ok((Counted { inner, at: 0 }, packed))
+}
+
+/// The answer in the block behind a head; passed over where the record is of another kind or the answer too large.
+pub(super) fn answer_behind(input: &mut impl BufRead, head: &Head, limit: usize) -> io::Result<Option<Fetched>> {
+    let Some(url) = head.answered(limit) else {
+        pass(input, head)?;
+        return Ok(None);
+    };
+    let mut block = Vec::new();
+    if (input.take(head.length).read_to_end(&mut block)? as u64) < head.length {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    Ok(warc::answer(url, &Bytes::from(block), limit))
+}
+
+/// Passes over the block behind a head.
+pub(super) fn pass(input: &mut impl BufRead, head: &Head) -> io::Result<()> {
+    let passed = io::copy(&mut input.take(head.length), &mut io::sink())?;
+    if passed < head.length { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+}
+
+/// What is wrong with a file that does not read on at `at`.
+pub(super) fn broken(path: &Path, error: &io::Error, at: u64) -> StoreError {
+    let cut = error.kind() == ErrorKind::UnexpectedEof;
+    let what = if cut { "it breaks off in the middle of a record".to_owned() } else { error.to_string() };
+    StoreError::Warc { path: path.to_owned(), what, at }
 }
 
 impl Iterator for Responses {
@@ -69,22 +91,17 @@ impl Iterator for Responses {
         if self.ended {
             return None;
         }
-        let item = self.read().transpose().map(|item| {
-            item.map_err(|error| {
-                let cut = error.kind() == ErrorKind::UnexpectedEof;
-                let what = if cut { "it breaks off in the middle of a record".to_owned() } else { error.to_string() };
-                StoreError::Warc { path: self.path.clone(), what, at: self.input.at }
-            })
-        });
+        let item = self.read().transpose();
+        let item = item.map(|item| item.map_err(|error| broken(&self.path, &error, self.input.at)));
         self.ended = !matches!(item, Some(Ok(_)));
         item
     }
 }
 
 /// A reader that knows how far it is.
-struct Counted<R> {
-    inner: R,
-    at: u64,
+pub(super) struct Counted<R> {
+    pub inner: R,
+    pub at: u64,
 }
 
 impl<R: BufRead> Read for Counted<R> {
@@ -107,7 +124,7 @@ impl<R: BufRead> BufRead for Counted<R> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::fs;
     use std::io::Write;
 
@@ -115,7 +132,8 @@ mod tests {
 
     use super::*;
 
-    const FOREIGN: &str = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n\
+    /// Records of four kinds as other software writes them, two of them answers.
+    pub const FOREIGN: &str = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n\
         WARC/1.0\nWARC-Type: response\nWARC-Target-URI: <dns:example.cn>\nContent-Type: text/dns\nContent-Length: 2\n\nxx\n\n\
         WARC/1.0\r\nwarc-type: response\r\nWARC-Target-URI: <http://Example.cn/a#b>\r\n\
         Content-Type: application/http;\r\n msgtype=response\r\nContent-Length: 83\r\n\r\n\

@@ -197,6 +197,11 @@ impl Head {
         let uri = self.field("warc-target-uri")?.trim_matches(['<', '>']);
         CrawlUrl::parse(uri).ok()
     }
+
+    /// [`Head::response_url`], if the answer is not much larger than `limit` bytes.
+    pub fn answered(&self, limit: usize) -> Option<CrawlUrl> {
+        self.response_url().filter(|_| self.length <= limit as u64 + (1 << 16))
+    }
 }
 
 /// The answer in a response record's block; `None` if it is not HTTP. The body is put together and unpacked to at

@@ -1,0 +1,49 @@
+//! A generated world with a topic: its spec from a file, and a lexicon learnt of sample pages that no crawl reaches. Apart
+//! from `world`, which knows nothing of lexicons.
+
+use std::fs;
+use std::path::Path;
+
+use super::RecordedError;
+use crate::model::{CrawlUrl, Fetched};
+use crate::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
+use crate::world::{Spec, World};
+
+/// Topic pages to learn from.
+const SAMPLES: usize = 60;
+/// Off-topic pages to tell them from.
+const BACKGROUND: usize = 240;
+
+/// Reads a world's spec; keys that are not given have the demo's values.
+pub(super) fn spec(path: &Path) -> Result<Spec, RecordedError> {
+    let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let message = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        let reason = format!("line {}: {message}", 1 + before.matches('\n').count());
+        RecordedError::World { from: path.display().to_string(), reason }
+    })
+}
+
+/// Learns the lexicon of a world's topic from 60 sample pages of it and 240 others, all on hosts that nothing links to.
+///
+/// # Errors
+/// [`RecordedError::Learn`] if they do not suffice.
+pub fn learn(world: &World) -> Result<Lexicon, RecordedError> {
+    let sample = |(url, html): (CrawlUrl, String)| {
+        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        Sample::from_fetched(&Fetched { url, status: 200, headers, body: html.into(), wire: None })
+    };
+    let samples: Vec<Sample> = world.sample_pages(SAMPLES).into_iter().map(sample).collect();
+    let background = Background::from_samples(world.background_pages(BACKGROUND).into_iter().map(sample).collect());
+    let options = LearnOptions {
+        name: "体育".to_owned(),
+        date: String::new(),
+        sources: vec!["the generated web".to_owned()],
+        weighting: Weighting::Lift,
+        terms: 100,
+        tf: TermFrequency::default(),
+        only_index_pages: false,
+    };
+    Ok(learn_lexicon(&samples, &background, &options)?.lexicon)
+}

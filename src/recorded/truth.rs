@@ -1,0 +1,151 @@
+//! Which pages are relevant by somebody else's word, and how many of them a crawl has had: lists of URLs that people
+//! filed under a topic, independent of any crawler. Apart because the crawl must not know it.
+
+use std::fs;
+use std::path::Path;
+
+use rustc_hash::FxHashSet;
+
+use super::RecordedError;
+use super::folder::percent_decoded;
+use crate::model::CrawlUrl;
+
+/// Pages known to be relevant, and hosts that count for nothing.
+///
+/// Pages are compared by [`Truth::key`], under which the usual spellings of one page are one.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    keys: FxHashSet<String>,
+    excluded: FxHashSet<String>,
+}
+
+impl Truth {
+    /// Reads relevant URLs, one a line (what follows white space is a remark), and hosts that count neither as fetched
+    /// nor as relevant, one a line, because the lexicon was learnt there.
+    ///
+    /// # Errors
+    /// [`RecordedError`] names the file, and the line that is no URL or no host.
+    pub fn read(truth: &Path, exclude: Option<&Path>) -> Result<Self, RecordedError> {
+        let excluded = exclude.map(Self::hosts).transpose()?.unwrap_or_default();
+        let wrong = |line, what| RecordedError::Line { path: truth.to_owned(), line, what };
+        let mut keys = FxHashSet::default();
+        for (number, word) in words(truth)? {
+            let url = CrawlUrl::parse(&word).map_err(|error| wrong(number, format!("{word} is no URL: {error}")))?;
+            if !excluded.contains(url.host()) {
+                keys.insert(Self::key(&url));
+            }
+        }
+        if keys.is_empty() {
+            return Err(RecordedError::NoTruth(truth.to_owned()));
+        }
+        Ok(Self { keys, excluded })
+    }
+
+    /// Reads a list of hosts.
+    ///
+    /// # Errors
+    /// [`RecordedError`] names the file, and the line that is no host.
+    pub fn hosts(path: &Path) -> Result<FxHashSet<String>, RecordedError> {
+        let host = |(line, word): (usize, String)| match CrawlUrl::parse(&format!("http://{word}/")) {
+            Ok(url) if url.path() == "/" && !word.contains('/') => Ok(url.host().to_owned()),
+            _ => {
+                let what = format!("{word} is no host; write names such as www.example.cn");
+                Err(RecordedError::Line { path: path.to_owned(), line, what })
+            }
+        };
+        words(path)?.into_iter().map(host).collect()
+    }
+
+    /// Whether a page is relevant.
+    #[must_use]
+    pub fn is_hit(&self, url: &CrawlUrl) -> bool {
+        !self.is_excluded(url) && self.keys.contains(&Self::key(url))
+    }
+
+    /// Whether the host counts for nothing.
+    #[must_use]
+    pub fn is_excluded(&self, url: &CrawlUrl) -> bool {
+        self.excluded.contains(url.host())
+    }
+
+    /// How many pages are relevant, those of excluded hosts left out.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether none is, which does not come about by reading.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// What tells pages apart: host and path, without escapes, query, `index.html`, slashes at the end and `.html`.
+    #[must_use]
+    pub fn key(url: &CrawlUrl) -> String {
+        let path = String::from_utf8_lossy(&percent_decoded(url.path())).into_owned();
+        let path = path.strip_suffix("index.html").unwrap_or(&path).trim_end_matches('/');
+        format!("{}{}", url.host(), path.strip_suffix(".html").unwrap_or(path))
+    }
+
+    /// Whether a URL is one of a page: feeds, sitemaps and style sheets are none, whatever they are answered with.
+    #[must_use]
+    pub fn is_page(url: &CrawlUrl) -> bool {
+        ![".txt", ".xml", ".css", ".atom"].iter().any(|extension| url.path().ends_with(extension))
+    }
+}
+
+/// The first word of each line with its number; empty lines and `#` comments are left out.
+fn words(path: &Path) -> Result<Vec<(usize, String)>, RecordedError> {
+    let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
+    let words = (1..).zip(text.trim_start_matches('\u{feff}').lines()).filter_map(|(number, line)| {
+        let word = line.split_whitespace().next().filter(|word| !word.starts_with('#'))?;
+        Some((number, word.to_owned()))
+    });
+    Ok(words.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn spellings_of_one_page_are_one() {
+        let key = |url: &str| Truth::key(&CrawlUrl::parse(url).unwrap());
+        for url in
+            ["http://A.test/x", "https://a.test:8443/x/", "http://a.test/x/index.html?p=2", "http://a.test/x.html#y"]
+        {
+            assert_eq!(key(url), "a.test/x", "{url}");
+        }
+        assert_eq!(key("http://a.test/%E9%A1%B5/"), "a.test/页");
+        assert_eq!(key("http://a.test/"), "a.test");
+        assert_ne!(key("http://a.test/x"), key("http://a.test/X"));
+    }
+
+    #[test]
+    fn excluded_hosts_count_for_nothing() {
+        let truth = file("\u{feff}http://a.test/x/\thow\n\n# more\nhttp://b.test/y\nhttp://a.test/x.html\n");
+        let exclude = file("B.test\n");
+        let truth = Truth::read(truth.path(), Some(exclude.path())).unwrap();
+        let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());
+        assert_eq!((truth.len(), hit("http://a.test/x"), hit("http://b.test/y")), (1, true, false));
+    }
+
+    #[test]
+    fn lines_that_are_wrong_are_named() {
+        let told = |truth: &str, exclude: &str| {
+            let (truth, exclude) = (file(truth), file(exclude));
+            Truth::read(truth.path(), Some(exclude.path())).unwrap_err().to_string()
+        };
+        assert!(told("http://a.test/\nword\n", "").contains("line 2: word is no URL"));
+        assert!(told("http://a.test/\n", "\nhttp://b.test/\n").contains("line 2: http://b.test/ is no host"));
+        assert!(told("# nothing\n", "").contains("names no page"));
+        assert!(told("http://a.test/\n", "a.test\n").contains("names no page"));
+    }
+}

@@ -1,0 +1,138 @@
+//! WARC files and crawl directories as a web: what was recorded is answered again. Apart from reading the files (the
+//! store's), because here is decided what a URL means of which nothing was recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
+
+use super::{BODY_LIMIT, RecordedError};
+use crate::model::{CrawlUrl, Event, Failure, FailureKind, Fetched, RobotsRules};
+use crate::replay::Web;
+use crate::store::{CrawlDirectory, Indexed, Store};
+
+/// Recorded answers as a web.
+///
+/// What was not recorded is 404. A host recorded under one of http and https only is answered under that one: https is
+/// not connected where only http was, and http redirects where only https was, as such hosts do.
+#[derive(Debug)]
+pub struct Warc {
+    answers: Indexed,
+    /// Whether a host was recorded under http, under https.
+    schemes: FxHashMap<String, [bool; 2]>,
+    /// Rules for robots by origin, where they were kept apart from the answers.
+    robots: FxHashMap<String, RobotsRules>,
+}
+
+impl Warc {
+    /// Opens a WARC file, or all WARC files (`*.warc`, `*.warc.gz`) in a directory.
+    ///
+    /// # Errors
+    /// [`RecordedError`] if there is none, or one cannot be read.
+    pub fn open(path: &Path) -> Result<Self, RecordedError> {
+        let files = if path.is_dir() { warc_files(path)? } else { vec![path.to_owned()] };
+        Self::of(files, FxHashMap::default())
+    }
+
+    /// Opens a crawl directory: its WARC files, and from its log the rules for robots as they were last in force.
+    ///
+    /// # Errors
+    /// [`RecordedError`] if it holds no crawl, a crawl runs there, or it is damaged.
+    pub fn open_crawl(directory: &CrawlDirectory) -> Result<Self, RecordedError> {
+        let store = Store::open(directory)?;
+        let mut robots = FxHashMap::default();
+        for record in store.batches() {
+            for event in record?.batch.events {
+                if let Event::Robots { origin, rules, .. } = event {
+                    robots.insert(origin, rules);
+                }
+            }
+        }
+        Self::of(warc_files(&directory.pages())?, robots)
+    }
+
+    fn of(files: Vec<PathBuf>, robots: FxHashMap<String, RobotsRules>) -> Result<Self, RecordedError> {
+        let mut schemes: FxHashMap<String, [bool; 2]> = FxHashMap::default();
+        let answers = Indexed::open(files, BODY_LIMIT, |url| {
+            // Looked up before it is made an entry: most URLs are of a host that is there.
+            match schemes.get_mut(url.host()) {
+                Some(schemes) => schemes[usize::from(url.is_https())] = true,
+                None => {
+                    let mut both = [false; 2];
+                    both[usize::from(url.is_https())] = true;
+                    schemes.insert(url.host().to_owned(), both);
+                }
+            }
+        })?;
+        Ok(Self { answers, schemes, robots })
+    }
+
+    /// How many URLs were recorded.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Whether none was.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
+    }
+
+    /// What a URL of which nothing was recorded is answered.
+    fn unrecorded(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        let is_robots = url.path() == "/robots.txt" && url.query().is_none();
+        match self.robots.get(&url.origin()).filter(|_| is_robots) {
+            Some(RobotsRules::Rules(text)) => return Ok(answer(url, 200, "text/plain", Bytes::copy_from_slice(text))),
+            Some(RobotsRules::Unreachable) => return Ok(answer(url, 503, "text/plain", Bytes::new())),
+            Some(RobotsRules::AllowAll) | None => {}
+        }
+        match (self.schemes.get(url.host()), url.is_https(), url.under(true)) {
+            (Some([true, false]), true, _) => Err(Failure { kind: FailureKind::Connect, retry_after: None }),
+            (Some([false, true]), false, Some(https)) => {
+                let mut moved = answer(url, 301, "text/html", Bytes::new());
+                moved.headers.push(("location".to_owned(), https.as_str().to_owned()));
+                Ok(moved)
+            }
+            _ => Ok(answer(url, 404, "text/html", Bytes::new())),
+        }
+    }
+}
+
+impl Web for Warc {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        match self.answers.get(url) {
+            Ok(Some(fetched)) => Ok(fetched),
+            Ok(None) => self.unrecorded(url),
+            Err(error) => {
+                tracing::warn!(%url, "{error}; it counts as a broken answer");
+                Err(Failure { kind: FailureKind::Broken, retry_after: None })
+            }
+        }
+    }
+}
+
+fn answer(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
+    let headers = vec![("content-type".to_owned(), media.to_owned())];
+    Fetched { url: url.clone(), status, headers, body, wire: None }
+}
+
+/// The WARC files in a directory by name, one still being written (`.open`) among them.
+pub(super) fn warc_files(directory: &Path) -> Result<Vec<PathBuf>, RecordedError> {
+    let fail = |source| RecordedError::Read { path: directory.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = name.strip_suffix(".open").unwrap_or(&name);
+        if name.ends_with(".warc") || name.ends_with(".warc.gz") {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        return Err(RecordedError::NoWarc(directory.to_owned()));
+    }
+    files.sort();
+    Ok(files)
+}
