@@ -8,11 +8,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use suidao::config::Config;
 use suidao::live::{self, Job, Report};
-use suidao::model::{CrawlUrl, Event, Fetched};
+use suidao::model::Event;
 use suidao::store::{CrawlDirectory, Store, export};
 use suidao::strategy::StrategyName;
-use suidao::topic::{Background, LearnOptions, Sample, Topic, learn as learn_lexicon};
-use suidao::world::{Proxied, Server, Spec, World};
+use suidao::world::{Proxied, SAMPLES, Server, Spec, World};
 
 use super::screen::Screen;
 use super::{Exit, Voice};
@@ -28,11 +27,6 @@ pub struct DemoArgs {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
-
-/// Topic pages to learn from.
-const SAMPLES: usize = 60;
-/// Off-topic pages to tell them from.
-const BACKGROUND: usize = 240;
 
 /// One line of the table.
 struct Row {
@@ -62,7 +56,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     ));
     let server = Server::start(Arc::new(Proxied(Arc::clone(&world))))
         .context("cannot serve the demo's web on loopback; is 127.0.0.1 there?")?;
-    let topic = Arc::new(learn(&world)?);
+    let topic = Arc::new(world.learn_topic().context("the demo's topic cannot be learnt")?);
     let lexicon = topic.lexicon();
     let terms: Vec<&str> = lexicon.terms.iter().take(10).map(|(term, _)| term.as_str()).collect();
     say(&format!("Learnt from {SAMPLES} sample pages: {} ...", terms.join(" ")));
@@ -103,25 +97,6 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
 fn tunnels(gaps: &[u64]) -> String {
     let (least, most) = (gaps.iter().min().copied().unwrap_or(0), gaps.iter().max().copied().unwrap_or(0));
     format!("{least} to {most}")
-}
-
-fn learn(world: &World) -> Result<Topic> {
-    let sample = |(url, html): (CrawlUrl, String)| {
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        Sample::from_fetched(&Fetched { url, status: 200, headers, body: html.into(), wire: None })
-    };
-    let samples: Vec<Sample> = world.sample_pages(SAMPLES).into_iter().map(sample).collect();
-    let background = Background::from_samples(world.background_pages(BACKGROUND).into_iter().map(sample).collect());
-    let options = LearnOptions {
-        name: "体育".to_owned(),
-        date: String::new(),
-        sources: vec!["the generated web".to_owned()],
-        weighting: suidao::topic::Weighting::Lift,
-        terms: 100,
-        tf: suidao::topic::TermFrequency::default(),
-        only_index_pages: false,
-    };
-    Ok(Topic::new(learn_lexicon(&samples, &background, &options)?.lexicon))
 }
 
 /// Relevant pages fetched and islands reached, by what the web itself knows.

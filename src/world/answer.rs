@@ -94,9 +94,7 @@ impl Web for World {
             Found::NoHost => return Err(failure(FailureKind::Dns)),
             Found::NoServer => return Err(failure(FailureKind::Connect)),
             Found::Moved(status, to) => moved(url, status, &to),
-            Found::Robots(host) => {
-                answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host)))
-            }
+            Found::Robots(host) => answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host))),
             Found::Page(page) => self.page_answer(url, page),
             Found::Extra(host, extra) => self.extra_answer(url, host, extra),
             Found::Sample => self.sample_answer(url),
@@ -231,7 +229,7 @@ impl World {
     }
 
     /// What a sample host answers.
-    fn sample_answer(&self, url: &CrawlUrl) -> Fetched {
+    pub(super) fn sample_answer(&self, url: &CrawlUrl) -> Fetched {
         let index = url.path().rsplit('/').next().and_then(|name| name.strip_suffix(".html")?.parse().ok());
         let found = index.into_iter().flat_map(|index: u64| [(true, index), (false, index)]);
         let mut found = found.filter(|&(on_topic, index)| self.sample_url(on_topic, index) == url.as_str());

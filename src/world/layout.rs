@@ -323,7 +323,13 @@ fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
         blog: draw.chance(spec.blog_hosts),
         friends: draw.chance(spec.friend_hosts),
     };
-    Host { name: super::address::host_name(spec.seed, host).into(), habits, sections: Vec::new(), articles: 0, front: 0 }
+    Host {
+        name: super::address::host_name(spec.seed, host).into(),
+        habits,
+        sections: Vec::new(),
+        articles: 0,
+        front: 0,
+    }
 }
 
 /// The bridges, as (from, to).

@@ -49,7 +49,11 @@ impl World {
             let home = |island| {
                 let first = self.layout.island_sections(island).start;
                 let host = self.layout.host_at(first);
-                if host.habits.blog { crawl_url(&format!("http://{}/", host.name)) } else { self.url(self.first(first)) }
+                if host.habits.blog {
+                    crawl_url(&format!("http://{}/", host.name))
+                } else {
+                    self.url(self.first(first))
+                }
             };
             let mut out: Vec<CrawlUrl> = Vec::new();
             for url in (0..self.layout.spec.seed_islands).map(home) {
