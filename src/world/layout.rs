@@ -113,6 +113,9 @@ pub(super) struct Layout {
     pub sections: Vec<Section>,
     pub bridges: Vec<Bridge>,
     pub hosts: Vec<Host>,
+    /// First pages of the sections, and the section of every so many-th page: the way to a page's section.
+    starts: Vec<u64>,
+    coarse: Vec<u32>,
     /// Sections of each island.
     islands: Vec<std::ops::Range<usize>>,
     /// Bridges that start on each island.
@@ -191,7 +194,13 @@ impl Layout {
             }
             host.sections.push(u32::try_from(index).expect("a section has two pages at least, and is remembered"));
         }
-        let mut layout = Self { spec, sections, bridges, hosts, islands, departures, first_ordinary, first_off };
+        let starts: Vec<u64> = sections.iter().map(|section| section.start).collect();
+        let stride = stride(spec.pages, starts.len());
+        let coarse =
+            (0..=spec.pages / stride).map(|at| starts.partition_point(|&start| start <= at * stride) as u32 - 1);
+        let coarse = coarse.collect();
+        let mut layout =
+            Self { spec, sections, bridges, hosts, starts, coarse, islands, departures, first_ordinary, first_off };
         for index in 0..layout.sections.len() {
             layout.sections[index].base = layout.section_base(index).into();
         }
@@ -233,7 +242,10 @@ impl Layout {
             let section = Draw::new(self.spec.seed, salt::BRIDGE, page).below(off);
             return (self.first_off + section as usize, Place::Bridge(bridge, page - self.bridges[bridge].start));
         }
-        let index = self.sections.partition_point(|section| section.start <= page) - 1;
+        let at = (page / stride(self.spec.pages, self.starts.len())) as usize;
+        let first = self.coarse[at] as usize;
+        let last = self.coarse.get(at + 1).map_or(self.starts.len() - 1, |&last| last as usize);
+        let index = first + self.starts[first..=last].partition_point(|&start| start <= page) - 1;
         let section = &self.sections[index];
         let local = page - section.start;
         let place = match local {
@@ -292,6 +304,11 @@ impl Layout {
         }
         unreachable!("the host's articles are those of its sections")
     }
+}
+
+/// Pages between two entries of the table that leads to a section: as many entries as sections, about.
+fn stride(pages: u64, sections: usize) -> u64 {
+    (pages / sections as u64).max(1)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -77,7 +77,7 @@ pub(super) enum Said {
 }
 
 /// A link to be written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Planned {
     pub target: Target,
     pub slot: Slot,

@@ -19,6 +19,8 @@ mod lexicon;
 mod links;
 mod serve;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod text_web;
 mod truth;
 mod words;
