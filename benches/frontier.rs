@@ -81,6 +81,7 @@ fn page(number: u64, known: u64) -> Page {
         #[allow(clippy::cast_precision_loss)]
         relevance: Relevance::new((random(number + at) % 100) as f32 / 100.0),
         region: Region::Content,
+        path: 0,
         nofollow: false,
     };
     Page {
@@ -93,6 +94,7 @@ fn page(number: u64, known: u64) -> Page {
         digest: Digest([0; 20]),
         outlinks: (0..LINKS).map(outlink).collect(),
         noindex: false,
+        nofollow: false,
         canonical: None,
         defects: Vec::new(),
     }

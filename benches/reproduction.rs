@@ -26,6 +26,7 @@ use suidao::config::Config;
 use suidao::crawl::{Conditions, Crawl};
 use suidao::model::{Batch, CrawlUrl, Event};
 use suidao::replay::replay;
+use suidao::topic::Topic;
 use suidao::world::{Facts, Spec, World};
 
 /// The paper's reading of DTH, the rivals it names, then the rest.
@@ -107,7 +108,7 @@ fn runs(name: &str, webs: u64, pages: u64, strategies: &[(&str, &[&str])]) -> Ve
         .into_par_iter()
         .map(|seed| {
             let world = Arc::new(World::new(Spec { seed, ..spec.clone() }).expect("a web"));
-            let topic = Arc::new(world.learn_topic().expect("a topic"));
+            let topic = Arc::new(Topic::new(suidao::recorded::learn(&world).expect("a topic")));
             let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
             strategies.iter().map(|(_, settings)| run(&world, &facts, &topic, settings, pages)).collect()
         })
@@ -116,7 +117,7 @@ fn runs(name: &str, webs: u64, pages: u64, strategies: &[(&str, &[&str])]) -> Ve
     runs
 }
 
-fn run(world: &World, facts: &Facts, topic: &suidao::topic::Topic, settings: &[&str], pages: u64) -> Run {
+fn run(world: &World, facts: &Facts, topic: &Topic, settings: &[&str], pages: u64) -> Run {
     let mut settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
     settings.push("politeness.delay=0".to_owned());
     let mut config = Config::load(None, &settings).expect("a strategy");

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use suidao::crawl::{Conditions, Crawl, Limits, Next, Politeness};
 use suidao::model::{
-    Batch, CrawlUrl, Digest, Discovered, Event, Evidence, Fetched, Lane, Link, Millis, Origin, Place, Priority,
+    Batch, CrawlUrl, Digest, Discovered, Event, Evidence, Fetched, Lane, Link, Millis, Origin, Place, Priority, Region,
     Relevance, Settled, Trail, UrlId, Verdict,
 };
 use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, Work, Writer};
@@ -45,6 +45,8 @@ fn batch(page: u32) -> Batch {
     let place = Place { lane: Lane::MAIN, priority: Priority::new(0.5), trail: Trail::SEED };
     let link = |to: u32| Link {
         to: UrlId(to),
+        region: Region::Content,
+        path: to % 16,
         evidence: Evidence::default(),
         relevance: Relevance::new(0.2),
         verdict: Verdict::Follow(place),

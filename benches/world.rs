@@ -58,7 +58,7 @@ fn generate(pages: u64) {
     let (begun, before) = (Instant::now(), process::resident());
     let world = Arc::new(World::new(spec).expect("a web"));
     let (seconds, bytes) = (begun.elapsed().as_secs_f64(), process::resident().saturating_sub(before));
-    let topic = Arc::new(world.learn_topic().expect("a topic"));
+    let topic = Arc::new(Topic::new(suidao::recorded::learn(&world).expect("a topic")));
     let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
     let reading = Reading { web: &*world, topic: &topic };
     let step = usize::try_from(pages / 10_000).expect("a count");
@@ -83,7 +83,7 @@ fn generate(pages: u64) {
 
 fn crawl(strategy: &str) {
     let world = Arc::new(World::new(large()).expect("a web"));
-    let topic: Arc<Topic> = Arc::new(world.learn_topic().expect("a topic"));
+    let topic: Arc<Topic> = Arc::new(Topic::new(suidao::recorded::learn(&world).expect("a topic")));
     let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
     let settings = [format!("strategy.name={strategy}"), "politeness.delay=0".to_owned()];
     let mut config = Config::load(None, &settings).expect("a strategy");

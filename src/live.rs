@@ -116,7 +116,9 @@ pub fn run(
     let meta = Meta::new(&job.topic.lexicon().name, &job.topic.lexicon().digest(), &job.config.strategy.label(), now());
     let mut store = Store::resume(&job.directory, &meta)?;
     let resumed = !store.is_empty();
-    let mut crawl = Crawl::new(conditions(&job.config, &job.topic), job.config.strategy.build());
+    let conditions = conditions(&job.config, &job.topic);
+    let strategy = job.config.strategy.build(conditions.page_threshold);
+    let mut crawl = Crawl::new(conditions, strategy);
     let mut harvest = Harvest::default();
     for record in store.batches() {
         let batch = record?.batch;

@@ -30,7 +30,9 @@ fn config(sets: &[&str]) -> Config {
 fn both(stage: &Stage, mut config: Config, name: &str) -> (Vec<String>, Vec<String>) {
     let topic = Arc::new(Topic::new(lexicon_of("体育")));
     let seeds = stage.world.seeds();
-    let mut crawl = Crawl::new(live::conditions(&config, &topic), config.strategy.build());
+    let conditions = live::conditions(&config, &topic);
+    let strategy = config.strategy.build(conditions.page_threshold);
+    let mut crawl = Crawl::new(conditions, strategy);
     let mut batches = Vec::new();
     let web = Proxied(Arc::clone(&stage.world));
     replay(&mut crawl, &seeds, &Reading { web: &web, topic: &topic }, 1, |batch| batches.push(batch));
@@ -120,7 +122,9 @@ fn more_in_flight_take_the_same_pages_in_less_virtual_time() {
     let config = config(&["strategy.name=breadth-first"]);
     let web = Proxied(Arc::clone(&stage.world));
     let run = |in_flight: usize| {
-        let mut crawl = Crawl::new(live::conditions(&config, &topic), config.strategy.build());
+        let conditions = live::conditions(&config, &topic);
+        let strategy = config.strategy.build(conditions.page_threshold);
+        let mut crawl = Crawl::new(conditions, strategy);
         let mut batches = Vec::new();
         let source = Reading { web: &web, topic: &topic };
         replay(&mut crawl, &stage.world.seeds(), &source, in_flight, |batch| batches.push(batch));

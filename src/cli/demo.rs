@@ -9,9 +9,11 @@ use clap::Args;
 use suidao::config::Config;
 use suidao::live::{self, Job, Report};
 use suidao::model::Event;
+use suidao::recorded;
 use suidao::store::{CrawlDirectory, Store, export};
 use suidao::strategy::StrategyName;
-use suidao::world::{Proxied, SAMPLES, Server, Spec, World};
+use suidao::topic::Topic;
+use suidao::world::{Proxied, Server, Spec, World};
 
 use super::screen::Screen;
 use super::{Exit, Voice};
@@ -56,10 +58,10 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     ));
     let server = Server::start(Arc::new(Proxied(Arc::clone(&world))))
         .context("cannot serve the demo's web on loopback; is 127.0.0.1 there?")?;
-    let topic = Arc::new(world.learn_topic().context("the demo's topic cannot be learnt")?);
+    let topic = Arc::new(Topic::new(recorded::learn(&world)?));
     let lexicon = topic.lexicon();
     let terms: Vec<&str> = lexicon.terms.iter().take(10).map(|(term, _)| term.as_str()).collect();
-    say(&format!("Learnt from {SAMPLES} sample pages: {} ...", terms.join(" ")));
+    say(&format!("Learnt from sample pages: {} ...", terms.join(" ")));
 
     let mut rows = Vec::new();
     for strategy in [StrategyName::BestFirst, StrategyName::Dth] {

@@ -7,11 +7,13 @@ macro_rules! say {
     ($($word:tt)*) => { std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($word)*)))? };
 }
 
+mod cache;
 mod check;
 mod crawl;
 mod demo;
 mod export;
 mod inputs;
+mod replay;
 mod screen;
 mod topic;
 mod why;
@@ -20,6 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use suidao::live::LiveError;
+use suidao::recorded::RecordedError;
 use suidao::store::StoreError;
 
 /// A focused web crawler that tunnels: topical corpora, Chinese first, from a topic and a few seed URLs.
@@ -51,6 +54,8 @@ enum Verb {
     Topic(topic::TopicArgs),
     /// Crawl for a topic from seed URLs; the same command again goes on where it stopped
     Crawl(crawl::CrawlArgs),
+    /// Crawl a recorded or generated web without a network: one strategy, on a virtual clock
+    Replay(replay::ReplayArgs),
     /// Tell how a URL was found, what it scored, or why it was refused
     Why(why::WhyArgs),
     /// Write the pages of a crawl to one file
@@ -100,6 +105,7 @@ pub fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args, cli.voice),
         Verb::Topic(args) => topic::run(&args, cli.voice),
         Verb::Crawl(args) => crawl::run(&args, cli.voice),
+        Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
@@ -146,10 +152,10 @@ fn sentence(error: &anyhow::Error) -> String {
 /// The disk and not the user is at fault: the same command may go on later.
 fn is_environment(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        let store = cause.downcast_ref::<StoreError>().or_else(|| match cause.downcast_ref::<LiveError>() {
-            Some(LiveError::Store(error)) => Some(error),
-            _ => None,
-        });
+        let store = match (cause.downcast_ref::<LiveError>(), cause.downcast_ref::<RecordedError>()) {
+            (Some(LiveError::Store(error)), _) | (_, Some(RecordedError::Store(error))) => Some(error),
+            _ => cause.downcast_ref::<StoreError>(),
+        };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
     })

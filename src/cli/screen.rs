@@ -59,16 +59,26 @@ impl Screen {
             }
             News::Batch(batch, progress) => {
                 if self.json {
-                    Self::events(batch);
+                    // A reader that went away is no reason to stop a crawl.
+                    drop(events(batch, &mut std::io::stdout().lock()));
                 }
-                if let Some(bar) = &self.bar {
-                    bar.set_position(progress.pages);
-                    bar.set_message(self.state(progress));
-                } else if self.lines && self.told.elapsed() >= LINE_EVERY {
-                    self.told = clock();
-                    eprintln!("{} pages  {}", progress.pages, self.state(progress));
-                }
+                self.show(progress.pages, |screen| screen.state(progress));
             }
+        }
+    }
+
+    /// Takes in the count of a crawl of which no more is known.
+    pub fn count(&mut self, pages: u64, relevant: u64) {
+        self.show(pages, |screen| screen.pace(pages, relevant));
+    }
+
+    fn show(&mut self, pages: u64, state: impl Fn(&Self) -> String) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(pages);
+            bar.set_message(state(self));
+        } else if self.lines && self.told.elapsed() >= LINE_EVERY {
+            self.told = clock();
+            eprintln!("{pages} pages  {}", state(self));
         }
     }
 
@@ -86,30 +96,29 @@ impl Screen {
         }
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn state(&self, progress: &Progress) -> String {
-        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
-        format!(
-            "{:.0} pages/s  {} relevant ({:.1}%)  {} queued  {} hosts",
-            (progress.pages - self.before) as f64 / seconds,
-            progress.relevant,
-            100.0 * progress.relevant as f64 / progress.pages.max(1) as f64,
-            progress.queued,
-            progress.hosts_visited,
-        )
+        let pace = self.pace(progress.pages, progress.relevant);
+        format!("{pace}  {} queued  {} hosts", progress.queued, progress.hosts_visited)
     }
 
-    fn events(batch: &Batch) {
-        #[derive(serde::Serialize)]
-        struct Line<'a> {
-            at: u64,
-            event: &'a Event,
-        }
-        let mut out = std::io::stdout().lock();
-        for event in &batch.events {
-            let line = serde_json::to_string(&Line { at: batch.at.0, event }).expect("events are plain data");
-            // A reader that went away is no reason to stop a crawl.
-            drop(writeln!(out, "{line}"));
-        }
+    #[allow(clippy::cast_precision_loss)]
+    fn pace(&self, pages: u64, relevant: u64) -> String {
+        let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
+        let share = 100.0 * relevant as f64 / pages.max(1) as f64;
+        format!("{:.0} pages/s  {relevant} relevant ({share:.1}%)", (pages - self.before) as f64 / seconds)
     }
+}
+
+/// Writes the events of a batch, each as a line of JSON with its time.
+pub fn events(batch: &Batch, out: &mut dyn Write) -> std::io::Result<()> {
+    #[derive(serde::Serialize)]
+    struct Line<'a> {
+        at: u64,
+        event: &'a Event,
+    }
+    for event in &batch.events {
+        let line = serde_json::to_string(&Line { at: batch.at.0, event }).expect("events are plain data");
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }

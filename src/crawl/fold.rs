@@ -11,6 +11,29 @@ use super::machine::{Crawl, Ended};
 impl Crawl {
     /// Changes the state as the event says. `at`: when it happened.
     pub(super) fn apply(&mut self, event: &Event, at: Millis) {
+        // Before the links are queued, so that each is queued at its worth.
+        let mut risen = Vec::new();
+        self.strategy.observe(event, &mut risen);
+        self.apply_to_state(event, at);
+        for id in risen {
+            self.raise(id);
+        }
+    }
+
+    /// The strategy has come to think more of a URL.
+    fn raise(&mut self, id: UrlId) {
+        let known = self.urls.get(id);
+        let (state, host, place) = (known.state, known.host(), known.place());
+        if let Some(priority) = self.strategy.appraise(id).filter(|priority| *priority > place.priority)
+            && state == LinkState::Queued
+        {
+            let place = Place { priority, ..place };
+            self.urls.get_mut(id).set_place(place);
+            self.frontier.push(host, id, place);
+        }
+    }
+
+    fn apply_to_state(&mut self, event: &Event, at: Millis) {
         match event {
             Event::Discovered(discovered) => {
                 let (host, new) = self.hosts.number(&discovered.url);
@@ -105,7 +128,7 @@ impl Crawl {
             host.relevant = true;
         }
         if settled.links.iter().any(is_tunnel_end) {
-            let links = settled.links.iter().map(|link| (link.to, link.evidence, link.relevance)).collect();
+            let links = settled.links.clone();
             self.ended.insert(settled.id, Ended { relevance: settled.relevance, place: settled.place, links });
         }
         self.admit(&settled.links);
@@ -123,6 +146,8 @@ impl Crawl {
                     known.was_dropped = true;
                 }
                 (Verdict::Follow(place), LinkState::Dropped) => {
+                    let priority = self.strategy.appraise(link.to).unwrap_or(place.priority);
+                    let place = Place { priority, ..place };
                     let known = self.urls.get_mut(link.to);
                     self.progress.refused -= u64::from(known.was_dropped);
                     known.was_dropped = false;
@@ -133,7 +158,10 @@ impl Crawl {
                 // What is in flight goes on from the better place when it settles, or waits there if it fails.
                 (Verdict::Follow(place), LinkState::Queued | LinkState::InFlight) => {
                     let old = self.urls.get(link.to).place();
-                    let merged = self.strategy.merge(old, place);
+                    let mut merged = self.strategy.merge(old, place);
+                    if let Some(priority) = self.strategy.appraise(link.to) {
+                        merged.priority = priority.max(old.priority);
+                    }
                     let known = self.urls.get_mut(link.to);
                     known.set_place(merged);
                     if state == LinkState::Queued && (merged.lane, merged.priority) != (old.lane, old.priority) {

@@ -5,14 +5,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Batch, CrawlUrl, Discovered, Event, Evidence, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place,
-    Refusal, Relevance, RobotsRules, Stop, UrlId, Verdict,
+    Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Refusal,
+    Relevance, RobotsRules, Stop, UrlId, Verdict,
 };
 use crate::strategy::Strategy;
 use crate::strategy::scope::Scope;
 
 use super::Outcome;
-use super::frontier::Frontier;
+use super::frontier::{Frontier, Head};
 use super::hosts::{Hosts, Politeness, Rules, millis};
 use super::urls::Urls;
 
@@ -129,7 +129,7 @@ pub struct Progress {
 pub(super) struct Ended {
     pub relevance: Relevance,
     pub place: Place,
-    pub links: Vec<(UrlId, Evidence, Relevance)>,
+    pub links: Vec<Link>,
 }
 
 /// The crawl.
@@ -208,7 +208,7 @@ impl Crawl {
             let id = self.number(&mut events, url, Origin::Seed, "", now);
             if self.urls.get(id).state == LinkState::Dropped {
                 let verdict = Verdict::Follow(self.strategy.seed(url));
-                let link = Link { to: id, evidence: Evidence::default(), relevance: Relevance::ONE, verdict };
+                let link = Link::bare(id, Relevance::ONE, verdict);
                 self.tell(&mut events, Event::Seeded(link), now);
             }
         }
@@ -235,6 +235,9 @@ impl Crawl {
                 known.state == LinkState::Queued && known.place().lane == lane
             };
             let Some(head) = self.frontier.pop(turn, waits) else { return self.idle(now) };
+            if self.has_fallen(head) {
+                continue;
+            }
             let url = self.urls.url(head.id);
             if let Some(home) = self.at_home(&url) {
                 self.move_home(head.id, &home, now);
@@ -267,6 +270,21 @@ impl Crawl {
                     self.frontier.make_ready(head.host);
                 }
             }
+        }
+    }
+
+    /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
+    fn has_fallen(&mut self, head: Head) -> bool {
+        let place = self.urls.get(head.id).place();
+        match self.strategy.appraise(head.id) {
+            Some(priority) if priority < place.priority => {
+                let place = Place { priority, ..place };
+                self.urls.get_mut(head.id).set_place(place);
+                self.frontier.push(head.host, head.id, place);
+                self.frontier.make_ready(head.host);
+                true
+            }
+            _ => false,
         }
     }
 

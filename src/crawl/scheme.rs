@@ -3,8 +3,7 @@
 //! and proxies answer one of them only: without this a page would be fetched twice, or not found at all.
 
 use crate::model::{
-    CrawlUrl, Event, Evidence, Failure, FailureKind, Link, LinkState, Millis, Origin, Place, Priority, Relevance,
-    UrlId, Verdict,
+    CrawlUrl, Event, Failure, FailureKind, Link, LinkState, Millis, Origin, Place, Priority, Relevance, UrlId, Verdict,
 };
 
 use super::Outcome;
@@ -28,12 +27,7 @@ impl Crawl {
         let mut events = std::mem::take(&mut self.pending);
         let to = self.number(&mut events, home, Origin::Redirect(id), "", now);
         let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
-        let link = waits.then_some(Link {
-            to,
-            evidence: Evidence::default(),
-            relevance: Relevance::ZERO,
-            verdict: Verdict::Follow(place),
-        });
+        let link = waits.then_some(Link::bare(to, Relevance::ZERO, Verdict::Follow(place)));
         self.tell(&mut events, Event::Moved { id, link }, now);
         self.pending = events;
     }

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::model::{
-    CrawlUrl, Event, Evidence, Failure, Link, LinkState, Millis, Origin, Page, Place, Refusal, Relevance, Settled,
+    CrawlUrl, Event, Failure, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal, Relevance, Settled,
     UrlId, Verdict,
 };
 use crate::strategy::{Candidate, Visit};
@@ -27,7 +27,7 @@ impl Crawl {
         let mut seen = FxHashSet::default();
         for outlink in page.outlinks {
             let target = self.at_home(&outlink.url).unwrap_or(outlink.url);
-            let refusal = if outlink.nofollow && !self.conditions.scope.follow_nofollow {
+            let refusal = if self.conditions.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
                 Some(Refusal::NoFollow)
             } else {
                 self.conditions.scope.refuses(&target)
@@ -45,10 +45,12 @@ impl Crawl {
                 continue;
             }
             targets.push(to);
-            candidates.push(Candidate { url: target, evidence: outlink.evidence, relevance: outlink.relevance });
+            let Outlink { evidence, relevance, region, path, .. } = outlink;
+            candidates.push(Candidate { url: target, evidence, relevance, region, path });
         }
         let relevant = page.relevance >= self.conditions.page_threshold;
         let visit = Visit {
+            id,
             relevance: page.relevance,
             relevant,
             place,
@@ -81,7 +83,8 @@ impl Crawl {
         debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
         for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
             let verdict = self.cap(verdict);
-            let link = Link { to, evidence: candidate.evidence, relevance: candidate.relevance, verdict };
+            let &Candidate { evidence, relevance, region, path, .. } = candidate;
+            let link = Link { to, region, path, evidence, relevance, verdict };
             let known = self.urls.get(to);
             match (known.state, verdict) {
                 (LinkState::Queued | LinkState::InFlight, Verdict::Follow(place))
@@ -93,10 +96,11 @@ impl Crawl {
                 // Kept with its evidence even if it changes nothing now: a longer tunnel may revive it.
                 (LinkState::Dropped | LinkState::Queued, Verdict::Drop(Refusal::TunnelEnd)) => judged.links.push(link),
                 (LinkState::Dropped, Verdict::Drop(_)) if !known.was_dropped => judged.links.push(link),
-                (LinkState::Fetched, Verdict::Follow(place)) => {
+                (LinkState::Fetched, Verdict::Follow(place)) if !self.strategy.learns() => {
                     judged.known.push(to);
                     judged.longer.push((to, place));
                 }
+                _ if self.strategy.learns() => judged.links.push(link),
                 _ => judged.known.push(to),
             }
         }
@@ -122,14 +126,17 @@ impl Crawl {
             if place.trail.k <= ended.place.trail.k {
                 continue;
             }
-            let targets: Vec<UrlId> = ended.links.iter().map(|&(to, ..)| to).collect();
-            let candidate = |&(to, evidence, relevance): &(UrlId, Evidence, Relevance)| Candidate {
+            let targets: Vec<UrlId> = ended.links.iter().map(|link| link.to).collect();
+            let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| Candidate {
                 url: self.urls.url(to),
                 evidence,
                 relevance,
+                region,
+                path,
             };
             let candidates: Vec<Candidate> = ended.links.iter().map(candidate).collect();
             let visit = Visit {
+                id,
                 relevance: ended.relevance,
                 relevant: false,
                 place,
@@ -156,12 +163,8 @@ impl Crawl {
         } else {
             let target = self.number(events, to, Origin::Redirect(id), "", now);
             let state = self.urls.get(target).state;
-            matches!(state, LinkState::Dropped | LinkState::Queued).then_some(Link {
-                to: target,
-                evidence: Evidence::default(),
-                relevance: Relevance::ZERO,
-                verdict: Verdict::Follow(place),
-            })
+            let waits = matches!(state, LinkState::Dropped | LinkState::Queued);
+            waits.then_some(Link::bare(target, Relevance::ZERO, Verdict::Follow(place)))
         };
         self.tell(events, Event::Redirected { id, link }, now);
     }

@@ -30,6 +30,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
                 evidence: Evidence::default(),
                 relevance,
                 region: Region::Content,
+                path: 0,
                 nofollow: false,
             }
         };
@@ -43,6 +44,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             digest: Digest([0; 20]),
             outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
             noindex: false,
+            nofollow: false,
             canonical: None,
             defects: Vec::new(),
         };

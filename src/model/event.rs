@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Digest, Evidence, HostId, Millis, Place, Relevance, TermMatch, UrlId, Verdict};
+use super::{CrawlUrl, Digest, Evidence, HostId, Millis, Place, Region, Relevance, TermMatch, UrlId, Verdict};
 
 /// How a URL became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,14 @@ pub enum Origin {
     Link(UrlId),
     /// This URL answered with a redirect to it.
     Redirect(UrlId),
+}
+
+impl Link {
+    /// A link that stands on no page: a seed, the target of a redirect.
+    #[must_use]
+    pub fn bare(to: UrlId, relevance: Relevance, verdict: Verdict) -> Self {
+        Self { to, region: Region::Content, path: 0, evidence: Evidence::default(), relevance, verdict }
+    }
 }
 
 /// A URL got its number. Numbers are given without gaps, from 0.
@@ -74,7 +82,7 @@ impl Refusal {
         match self {
             Self::OffTopicPage => "it was found only on off-topic pages, whose links this strategy does not follow",
             Self::TunnelEnd => "the tunnel it lies in ended: k reached 0 on off-topic pages",
-            Self::NoFollow => "its links say rel=nofollow, or their pages do in meta robots (scope.follow_nofollow)",
+            Self::NoFollow => "its page says nofollow in meta robots, or its links in rel (scope.nofollow)",
             Self::Host => "its host is outside the crawl's scope (scope.allow_hosts, scope.deny_hosts)",
             Self::Extension => "its extension is not a page's (scope.deny_extensions)",
             Self::UrlTooLong => "the URL is longer than scope.max_url_length",
@@ -200,11 +208,15 @@ mod as_text {
     }
 }
 
-/// What was made of one outlink that leads to a URL not fetched yet.
+/// What was made of one outlink.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
     /// Where it leads.
     pub to: UrlId,
+    /// Where on the page it stands.
+    pub region: Region,
+    /// Hash of the tag names and classes from the root to it.
+    pub path: u32,
     /// Eq. (3)'s parts.
     pub evidence: Evidence,
     /// Eq. (3).
@@ -256,9 +268,9 @@ pub struct Settled {
     pub terms: Vec<TermMatch>,
     /// The page asks not to be kept.
     pub noindex: bool,
-    /// Links to URLs not fetched yet, in order of appearance.
+    /// Links to URLs not fetched yet, in order of appearance; all links where the strategy learns from them.
     pub links: Vec<Link>,
-    /// Links to URLs that were fetched before, or that changed nothing: the rest of the link graph.
+    /// The rest of the link graph: links to URLs that were fetched before, or that changed nothing.
     pub known: Vec<UrlId>,
 }
 

@@ -90,6 +90,8 @@ pub enum Defect {
 pub enum Region {
     /// In the main content.
     Content,
+    /// Among the tags, categories and other particulars that the page gives of itself.
+    Label,
     /// In navigation, sidebar, footer or other furniture.
     Navigation,
 }
@@ -107,7 +109,9 @@ pub struct Outlink {
     pub relevance: Relevance,
     /// Where it stands.
     pub region: Region,
-    /// `rel=nofollow`, `ugc` or `sponsored`, or the page says so of all its links.
+    /// Hash of the tag names and classes (digits left out) from the root to it: links of one block of a template share it.
+    pub path: u32,
+    /// `rel=nofollow`, `ugc` or `sponsored`.
     pub nofollow: bool,
 }
 
@@ -141,6 +145,8 @@ pub struct Page {
     pub outlinks: Vec<Outlink>,
     /// `meta name=robots` or `X-Robots-Tag` forbid to keep the page.
     pub noindex: bool,
+    /// They ask that none of its links be followed.
+    pub nofollow: bool,
     /// Another URL the page calls its own address (`rel=canonical`).
     pub canonical: Option<CrawlUrl>,
     /// What was wrong with it.

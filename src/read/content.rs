@@ -32,6 +32,8 @@ impl Amount {
 enum Area {
     Open,
     Main,
+    /// The particulars of an article, and nothing else's furniture.
+    Label,
     Furniture,
 }
 
@@ -54,6 +56,8 @@ pub(super) fn decide(markup: &mut Markup) {
         areas[at] = match (areas[parent], element.hint) {
             (Area::Furniture, _) => Area::Furniture,
             (_, Hint::Furniture) if !holds_page => Area::Furniture,
+            (Area::Label, _) => Area::Label,
+            (_, Hint::Label) if !holds_page => Area::Label,
             (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
             _ if headed[at] && !holds_page => Area::Furniture,
             (_, Hint::Main) => Area::Main,
@@ -64,11 +68,11 @@ pub(super) fn decide(markup: &mut Markup) {
         listed[at] = !is_article && (listed[parent] || amount.links >= 4 && amount.linked * 4 > amount.total() * 3);
         contexts[at] = if is_article || amount.total() >= CONTEXT { at } else { contexts[parent] };
     }
-    let mut within = [Amount::default(); 3];
+    let mut within = [Amount::default(); 4];
     for setting in &markup.settings {
         within[areas[setting.element as usize] as usize].add(setting.amount);
     }
-    let [open, main, _] = within;
+    let [open, main, ..] = within;
     let has_main = main.plain >= 60 && main.plain * 4 >= open.plain;
     let mut chosen = Amount::default();
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
@@ -77,12 +81,16 @@ pub(super) fn decide(markup: &mut Markup) {
         let is_text = own.plain >= LONG && own.linked * 2 <= own.plain;
         let in_text = !listed[at] && context.linked < context.plain;
         let is_content = match areas[at] {
-            Area::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain,
+            Area::Label | Area::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain,
             Area::Main => is_text || !listed[at] && context.linked < context.plain * 3,
             Area::Open if has_main => is_text,
             Area::Open => is_text || in_text,
         };
-        block.region = if is_content { Region::Content } else { Region::Navigation };
+        block.region = match areas[at] {
+            _ if is_content => Region::Content,
+            Area::Label => Region::Label,
+            _ => Region::Navigation,
+        };
         if is_content {
             chosen.add(own);
         }
@@ -91,12 +99,13 @@ pub(super) fn decide(markup: &mut Markup) {
     rest.add(main);
     // A page of links: what does not call itself furniture is its content.
     if chosen.total() * 10 < rest.total() * 3 && !(chosen.plain >= LONG && chosen.plain * 2 >= rest.plain) {
-        let listing = if main.total() * 2 >= rest.total() { [false, true, false] } else { [true, true, false] };
+        let listing =
+            if main.total() * 2 >= rest.total() { [false, true, false, false] } else { [true, true, false, false] };
         promote(markup, &areas, listing);
         chosen = rest;
     }
     if chosen.total() == 0 {
-        promote(markup, &areas, [true; 3]);
+        promote(markup, &areas, [true; 4]);
     }
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
@@ -104,7 +113,7 @@ pub(super) fn decide(markup: &mut Markup) {
 }
 
 /// Makes every block of the given areas content.
-fn promote(markup: &mut Markup, areas: &[Area], which: [bool; 3]) {
+fn promote(markup: &mut Markup, areas: &[Area], which: [bool; 4]) {
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings) {
         if which[areas[setting.element as usize] as usize] {
             block.region = Region::Content;

@@ -4,6 +4,8 @@
 use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, local_name};
 
+use super::markup::attribute;
+
 /// What an element says it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hint {
@@ -13,6 +15,8 @@ pub(super) enum Hint {
     Main,
     /// A head: the page's, or, inside main content, an article's.
     Header,
+    /// The particulars of an article: its tags, categories, author, dates; its own foot.
+    Label,
     /// Navigation, sidebar, footer, related links, comments.
     Furniture,
     /// Not to be read: line numbers.
@@ -23,8 +27,11 @@ pub(super) enum Hint {
 pub(super) fn of(tag: &Tag) -> Hint {
     let own = match tag.name {
         local_name!("main") | local_name!("article") => return Hint::Main,
-        local_name!("nav") | local_name!("aside") | local_name!("footer") | local_name!("menu") => {
-            return Hint::Furniture;
+        local_name!("nav") | local_name!("aside") | local_name!("menu") => return Hint::Furniture,
+        // An article may have a foot of its own, the page's is furniture.
+        local_name!("footer") => {
+            let names = attribute(tag, &local_name!("class")).unwrap_or_default();
+            return if of_names(names) == Hint::Label { Hint::Label } else { Hint::Furniture };
         }
         local_name!("header") => Hint::Header,
         // Themes say of these what the page is like, not what they are.
@@ -54,8 +61,9 @@ fn stronger(one: Hint, other: Hint) -> Hint {
         Hint::None => 0,
         Hint::Header => 1,
         Hint::Main => 2,
-        Hint::Furniture => 3,
-        Hint::Hidden => 4,
+        Hint::Label => 3,
+        Hint::Furniture => 4,
+        Hint::Hidden => 5,
     };
     if rank(other) > rank(one) { other } else { one }
 }
@@ -93,16 +101,25 @@ fn of_name(name: &str) -> Hint {
             return Hint::None;
         }
     }
-    let mut about_header = false;
-    let mut of_post = false;
+    let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
-        if is_furniture(word) {
-            return Hint::Furniture;
+        match word {
+            "tags" | "meta" => label = true,
+            "foot" | "footer" => foot = true,
+            "header" | "head" | "masthead" | "banner" | "topbar" => about_header = true,
+            "post" | "article" | "entry" | "thread" | "topic" => of_post = true,
+            _ => furniture |= is_furniture(word),
         }
-        about_header |= matches!(word, "header" | "head" | "masthead" | "banner" | "topbar");
-        of_post |= matches!(word, "post" | "article" | "entry" | "thread" | "topic");
     }
-    if about_header && !of_post { Hint::Header } else { Hint::None }
+    if furniture || foot && !of_post {
+        Hint::Furniture
+    } else if label || foot {
+        Hint::Label
+    } else if about_header && !of_post {
+        Hint::Header
+    } else {
+        Hint::None
+    }
 }
 
 fn is_furniture(word: &str) -> bool {
@@ -126,10 +143,10 @@ fn is_furniture(word: &str) -> bool {
     ];
     match word {
         "nav" | "menu" | "aside" | "side" | "crumb" | "crumbs" | "pager" | "paging" | "pagenav" | "toc" | "share"
-        | "sharing" | "social" | "widget" | "widgets" | "links" | "tags" | "disqus" | "gitalk" | "valine"
-        | "reward" | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
-        | "postnav" | "meta" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal"
-        | "cookie" | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
+        | "sharing" | "social" | "widget" | "widgets" | "links" | "disqus" | "gitalk" | "valine" | "reward"
+        | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
+        | "postnav" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal" | "cookie"
+        | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
         | "prevnext" | "skip" | "tooltip" | "drawer" => true,
         _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
     }

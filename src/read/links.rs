@@ -22,11 +22,13 @@ pub(super) struct OpenLink {
     pub(super) first: usize,
     /// Block of its first text.
     pub(super) block: Option<usize>,
-    /// Its own `title`, then what its images say.
+    /// Its own `title` or `aria-label`, then what its images say.
     pub(super) title: String,
     pub(super) alt: String,
     /// Length of the stack outside it.
     pub(super) depth: usize,
+    /// Names and classes from the root to it.
+    pub(super) path: u32,
 }
 
 impl Builder {
@@ -54,7 +56,7 @@ impl Builder {
         self.base.join(&escaped).ok()
     }
 
-    pub(super) fn start_link(&mut self, tag: &Tag) {
+    pub(super) fn start_link(&mut self, tag: &Tag, path: u32) {
         let Some(href) = attribute(tag, &local_name!("href")) else { return };
         self.in_piece = false;
         let url = if self.has_room() { self.resolve(href) } else { None };
@@ -64,9 +66,10 @@ impl Builder {
             nofollow: refuses(rel),
             first: self.markup.document.pieces.len(),
             block: None,
-            title: attribute(tag, &local_name!("title")).unwrap_or_default().to_owned(),
+            title: label(tag).to_owned(),
             alt: String::new(),
             depth: self.stack.len().saturating_sub(1),
+            path,
         });
     }
 
@@ -99,6 +102,7 @@ impl Builder {
             block,
             region: Region::Content,
             nofollow: link.nofollow,
+            path: link.path,
         });
     }
 
@@ -119,7 +123,7 @@ impl Builder {
     }
 
     /// A link without an end tag and without text of its own.
-    pub(super) fn lone_link(&mut self, reference: &str, nofollow: bool, text: &str) {
+    pub(super) fn lone_link(&mut self, tag: &Tag, reference: &str, nofollow: bool, text: &str) {
         if !self.has_room() {
             return;
         }
@@ -128,7 +132,8 @@ impl Builder {
         let first = self.markup.document.pieces.len();
         self.hide(text);
         let anchor = first..self.markup.document.pieces.len();
-        self.markup.document.links.push(DocumentLink { url, anchor, block, region: Region::Content, nofollow });
+        let path = self.path(tag);
+        self.markup.document.links.push(DocumentLink { url, anchor, block, region: Region::Content, nofollow, path });
     }
 
     pub(super) fn image(&mut self, tag: &Tag) {
@@ -146,13 +151,13 @@ impl Builder {
         if let Some(href) = attribute(tag, &local_name!("href")) {
             let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
             let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
-            self.lone_link(href, refuses(attribute(tag, &local_name!("rel")).unwrap_or_default()), said);
+            self.lone_link(tag, href, refuses(attribute(tag, &local_name!("rel")).unwrap_or_default()), said);
         }
     }
 
     pub(super) fn frame(&mut self, tag: &Tag) {
         if let Some(source) = attribute(tag, &local_name!("src")) {
-            self.lone_link(source, false, "");
+            self.lone_link(tag, source, false, "");
         }
     }
 
@@ -165,10 +170,16 @@ impl Builder {
             if word.eq_ignore_ascii_case("canonical") && self.markup.canonical.is_none() {
                 self.markup.canonical = self.resolve(href);
             } else if word.eq_ignore_ascii_case("next") {
-                self.lone_link(href, refuses(rel), "");
+                self.lone_link(tag, href, refuses(rel), "");
             }
         }
     }
+}
+
+/// What a tag says of itself without showing it: its `title`, else its `aria-label`.
+fn label(tag: &Tag) -> &str {
+    let title = attribute(tag, &local_name!("title")).filter(|title| !title.trim().is_empty());
+    title.or_else(|| attribute(tag, &local_name!("aria-label"))).unwrap_or_default()
 }
 
 /// Whether `rel` says that the link is not recommended.

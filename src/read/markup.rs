@@ -124,6 +124,8 @@ pub(super) struct Open {
     /// The element its text belongs to.
     element: u32,
     block: bool,
+    /// Hash of the names and classes from the root to here.
+    path: u32,
 }
 
 pub(super) struct Builder {
@@ -184,6 +186,22 @@ impl Builder {
         self.stack.last().map_or(0, |open| open.element)
     }
 
+    /// What links of one block of a template share, and what links of different blocks seldom do: the hash of tag names and
+    /// classes from the root to an element with this tag, digits left out (FNV-1a; Fowler, Noll, Vo 1991).
+    pub(super) fn path(&self, tag: &Tag) -> u32 {
+        const PRIME: u32 = 0x0100_0193;
+        let mut hash = self.stack.last().map_or(0x811c_9dc5, |open| open.path);
+        let mut take = |bytes: &[u8]| {
+            for byte in bytes.iter().filter(|byte| !byte.is_ascii_digit()) {
+                hash = (hash ^ u32::from(*byte)).wrapping_mul(PRIME);
+            }
+        };
+        take(tag.name.as_bytes());
+        take(attribute(tag, &local_name!("class")).unwrap_or_default().as_bytes());
+        take(b">");
+        hash
+    }
+
     /// A start tag; the answer says how the tokenizer is to read what follows.
     fn start(&mut self, tag: &Tag) -> Option<RawKind> {
         let raw = match tag.name {
@@ -196,7 +214,7 @@ impl Builder {
         };
         if self.skip.is_some() {
             if !is_void(&tag.name) && !tag.self_closing {
-                self.push(tag.name.clone(), self.element(), false);
+                self.push(tag, self.element(), false);
             }
             return raw;
         }
@@ -227,7 +245,7 @@ impl Builder {
             } else {
                 self.skip = Some(self.stack.len());
             }
-            self.push(tag.name.clone(), self.element(), false);
+            self.push(tag, self.element(), false);
             return raw;
         }
         if tag.self_closing && self.inside(&local_name!("svg")) {
@@ -235,13 +253,14 @@ impl Builder {
         }
         if is_skipped(&tag.name) || !self.lenient && tag.name == local_name!("noscript") {
             self.skip = Some(self.stack.len());
-            self.push(tag.name.clone(), self.element(), false);
+            self.push(tag, self.element(), false);
             return raw;
         }
         if tag.name == local_name!("a") {
             self.end_link();
-            self.push(tag.name.clone(), self.element(), false);
-            self.start_link(tag);
+            let path = self.path(tag);
+            self.push(tag, self.element(), false);
+            self.start_link(tag, path);
             return None;
         }
         let block = is_block(&tag.name);
@@ -261,16 +280,17 @@ impl Builder {
             self.markup.elements.push(Element { parent: element, hint });
             element = (self.markup.elements.len() - 1) as u32;
         }
-        self.push(tag.name.clone(), element, block);
+        self.push(tag, element, block);
         raw
     }
 
-    fn push(&mut self, name: LocalName, element: u32, block: bool) {
+    fn push(&mut self, tag: &Tag, element: u32, block: bool) {
         if self.stack.len() >= DEPTH {
             self.overflow += 1;
             self.markup.cut = true;
         } else {
-            self.stack.push(Open { name, element, block });
+            let path = self.path(tag);
+            self.stack.push(Open { name: tag.name.clone(), element, block, path });
         }
     }
 
@@ -507,7 +527,7 @@ impl Builder {
                 Some(word) if word.eq_ignore_ascii_case("url") => target[3..].trim_start().trim_start_matches('='),
                 _ => target,
             };
-            self.lone_link(target.trim().trim_matches(['"', '\'']), false, "");
+            self.lone_link(tag, target.trim().trim_matches(['"', '\'']), false, "");
         }
     }
 

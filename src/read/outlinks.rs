@@ -13,7 +13,7 @@ const ANCHOR: usize = 80;
 
 /// Puts a page together from what was read and how it was scored. `own_url` is left out of the outlinks. A URL that
 /// occurs several times takes evidence, relevance and anchor text of its best-scored link (the first of equals; its
-/// first with text where that one has none), counts as content if any of its links stands there, and as nofollow if
+/// first with text where that one has none), region and path of the one that is most the page's own, and is nofollow if
 /// all of them are.
 #[must_use]
 pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
@@ -28,6 +28,7 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
         digest: parsed.digest,
         outlinks,
         noindex: parsed.noindex,
+        nofollow: parsed.nofollow,
         canonical: parsed.canonical,
         defects: parsed.defects,
     }
@@ -41,19 +42,19 @@ fn outlinks(parsed: &Parsed, scores: &Scores, own_url: &CrawlUrl) -> Vec<Outlink
         if link.url == *own_url {
             continue;
         }
-        let nofollow = link.nofollow || parsed.nofollow;
+        let nofollow = link.nofollow;
         let anchor = anchor(document, link.anchor.clone());
         match places.get(link.url.as_str()) {
             None => {
                 places.insert(link.url.as_str(), outlinks.len());
-                let (url, region) = (link.url.clone(), link.region);
-                outlinks.push(Outlink { url, anchor, evidence, relevance, region, nofollow });
+                let (url, region, path) = (link.url.clone(), link.region, link.path);
+                outlinks.push(Outlink { url, anchor, evidence, relevance, region, path, nofollow });
             }
             Some(&place) => {
                 let known = &mut outlinks[place];
                 known.nofollow &= nofollow;
-                if link.region == Region::Content {
-                    known.region = Region::Content;
+                if rank(link.region) > rank(known.region) {
+                    (known.region, known.path) = (link.region, link.path);
                 }
                 let better = relevance > known.relevance;
                 if better {
@@ -66,6 +67,15 @@ fn outlinks(parsed: &Parsed, scores: &Scores, own_url: &CrawlUrl) -> Vec<Outlink
         }
     }
     outlinks
+}
+
+/// The more a region is the page's own, the more it says of a link that stands in several.
+fn rank(region: Region) -> u8 {
+    match region {
+        Region::Navigation => 0,
+        Region::Label => 1,
+        Region::Content => 2,
+    }
 }
 
 /// Text of a link: what is shown of it, else what is not. Blocks inside one link are told apart by a space.
@@ -119,11 +129,5 @@ mod tests {
         );
         assert_eq!(links[0].anchor, "长".repeat(ANCHOR));
         assert_eq!((links[0].relevance.get(), links[1].anchor.as_str()), (0.9, "b"));
-    }
-
-    #[test]
-    fn a_page_can_refuse_for_all_its_links() {
-        let links = read("<meta name=ROBOTS content='index,nofollow'><p><a href=1>one</a></p>", &[0.1]);
-        assert!(links[0].nofollow);
     }
 }

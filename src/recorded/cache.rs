@@ -294,3 +294,192 @@ impl Source for Cached<'_> {
         outcome
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::model::{Fetched, HostId, UrlId};
+    use crate::replay::Web;
+    use crate::topic::Lexicon;
+
+    const PAGE: &str = "<html><head><title>足球 比赛</title><meta charset=utf-8></head><body><div class=nav>\
+        <a href=/>首页</a></div><article><p>足球联赛今天开赛，球队在主场迎战对手，进球的是前锋。</p>\
+        <p><a href=\"/a?b=1\">球队 名单</a> 看 <a href=http://b.test/ rel=nofollow>别的</a></p></article></body></html>";
+
+    fn topic(terms: &[(&str, f64)]) -> Topic {
+        Topic::new(Lexicon::from_terms("体育", terms))
+    }
+
+    fn sports() -> Topic {
+        topic(&[("足球", 1.0), ("球队", 0.5)])
+    }
+
+    /// A web that counts how often it is asked.
+    #[derive(Default)]
+    struct Counting(AtomicU64);
+
+    impl Web for Counting {
+        fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let (status, name, value) = match url.path() {
+                "/gone" => (404, "content-type", "text/html"),
+                "/moved" => (301, "location", "/"),
+                "/down" => return Err(Failure { kind: FailureKind::Dns, retry_after: None }),
+                "/broken" => return Err(Failure { kind: FailureKind::Broken, retry_after: None }),
+                _ => (200, "content-type", "text/html"),
+            };
+            let headers = vec![(name.to_owned(), value.to_owned())];
+            Ok(Fetched { url: url.clone(), status, headers, body: Bytes::from_static(PAGE.as_bytes()), wire: None })
+        }
+    }
+
+    fn url(path: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://a.test{path}")).unwrap()
+    }
+
+    const PATHS: [&str; 6] = ["/", "/page", "/gone", "/moved", "/down", "/robots.txt"];
+
+    fn outcomes(web: &Counting, topic: &Topic, cache: &Cache) -> Vec<Outcome> {
+        let source = Cached { reading: Reading { web, topic }, cache };
+        let page = |path: &&str| source.outcome(&Wanted::Page(UrlId(0)), &url(path));
+        let robots = source.outcome(&Wanted::Robots { host: HostId(0), https: false }, &url("/robots.txt"));
+        PATHS.iter().map(page).chain([robots]).collect()
+    }
+
+    fn files(dir: &Path) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn each_url_is_read_once_and_gives_the_same_each_time() {
+        let (dir, web, topic) = (tempfile::tempdir().unwrap(), Counting::default(), sports());
+        let reading = Reading { web: &web, topic: &topic };
+        let mut plain: Vec<Outcome> =
+            PATHS.iter().map(|path| reading.outcome(&Wanted::Page(UrlId(0)), &url(path))).collect();
+        plain.push(reading.outcome(&Wanted::Robots { host: HostId(0), https: false }, &url("/robots.txt")));
+        for outcome in &mut plain {
+            if let Outcome::Page { page, .. } = outcome {
+                assert!(page.relevance.get() > 0.0 && !page.outlinks.is_empty());
+                page.text = String::new();
+            }
+        }
+        let open = || Cache::open(dir.path(), "web", &topic).unwrap();
+        let cache = open();
+        let before = web.0.load(Ordering::Relaxed);
+        assert_eq!(outcomes(&web, &topic, &cache), plain);
+        assert_eq!(outcomes(&web, &topic, &cache), plain, "from memory");
+        drop(cache);
+        assert_eq!(outcomes(&web, &topic, &open()), plain, "from disk");
+        assert_eq!(web.0.load(Ordering::Relaxed) - before, plain.len() as u64);
+        // What may be readable next time is not kept.
+        let source = Cached { reading: Reading { web: &web, topic: &topic }, cache: &open() };
+        for _ in 0..2 {
+            source.outcome(&Wanted::Page(UrlId(0)), &url("/broken"));
+        }
+        assert_eq!(web.0.load(Ordering::Relaxed) - before, plain.len() as u64 + 2);
+    }
+
+    #[test]
+    fn another_web_or_lexicon_has_evidence_of_its_own() {
+        let (dir, web) = (tempfile::tempdir().unwrap(), Counting::default());
+        let (one, other) = (sports(), topic(&[("前锋", 1.0)]));
+        drop(outcomes(&web, &one, &Cache::open(dir.path(), "web", &one).unwrap()));
+        assert!(Cache::open(dir.path(), "web", &other).unwrap().is_empty());
+        assert!(Cache::open(dir.path(), "web 2", &one).unwrap().is_empty());
+        assert_eq!(Cache::open(dir.path(), "web", &one).unwrap().len(), PATHS.len() + 1);
+    }
+
+    #[test]
+    fn a_torn_tail_costs_only_what_it_held() {
+        let (dir, web, topic) = (tempfile::tempdir().unwrap(), Counting::default(), sports());
+        let open = || Cache::open(dir.path(), "web", &topic).unwrap();
+        let expected = outcomes(&web, &topic, &open());
+        let path = files(dir.path()).remove(0);
+        let whole = fs::read(&path).unwrap();
+        for length in (0..whole.len()).step_by(7) {
+            let zeros = vec![0; 40];
+            for tail in [&[][..], &zeros, b"\xff\xff\xff\x7f rubbish that promises more than there is"] {
+                fs::write(&path, [&whole[..length], tail].concat()).unwrap();
+                assert_eq!(outcomes(&web, &topic, &open()), expected, "{length}");
+                let before = web.0.load(Ordering::Relaxed);
+                assert_eq!(outcomes(&web, &topic, &open()), expected, "{length}");
+                assert_eq!(web.0.load(Ordering::Relaxed), before, "{length}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_frame_is_read_anew() {
+        let (dir, web, topic) = (tempfile::tempdir().unwrap(), Counting::default(), sports());
+        let open = || Cache::open(dir.path(), "web", &topic).unwrap();
+        let expected = outcomes(&web, &topic, &open());
+        let path = files(dir.path()).remove(0);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[MAGIC.len() + HEAD + 20] ^= 0x55;
+        fs::write(&path, bytes).unwrap();
+        let before = web.0.load(Ordering::Relaxed);
+        assert_eq!(outcomes(&web, &topic, &open()), expected);
+        assert_eq!(outcomes(&web, &topic, &open()), expected);
+        assert_eq!(web.0.load(Ordering::Relaxed), before + 1);
+    }
+
+    #[test]
+    fn two_that_write_share_a_file() {
+        let (dir, web, topic) = (tempfile::tempdir().unwrap(), Counting::default(), sports());
+        let (one, two) =
+            (Cache::open(dir.path(), "web", &topic).unwrap(), Cache::open(dir.path(), "web", &topic).unwrap());
+        let read = |cache: &Cache, path: &str| {
+            Cached { reading: Reading { web: &web, topic: &topic }, cache }.outcome(&Wanted::Page(UrlId(0)), &url(path))
+        };
+        let both = read(&one, "/both");
+        read(&one, "/one");
+        read(&two, "/two");
+        assert_eq!(read(&two, "/both"), both);
+        drop(one);
+        drop(two);
+        let whole = fs::metadata(&files(dir.path())[0]).unwrap().len();
+        let cache = Cache::open(dir.path(), "web", &topic).unwrap();
+        assert_eq!((cache.len(), read(&cache, "/both")), (3, both));
+        let state = cache.state();
+        let frames = state.index.values().map(|entry| match entry {
+            Entry::Kept { length, .. } | Entry::Pending { length, .. } => HEAD as u64 + u64::from(*length),
+        });
+        assert_eq!(frames.sum::<u64>() + MAGIC.len() as u64, whole, "what both read is stored once");
+    }
+
+    #[test]
+    fn threads_share_a_cache() {
+        let (dir, web, topic) = (tempfile::tempdir().unwrap(), Counting::default(), sports());
+        let cache = Cache::open(dir.path(), "web", &topic).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let source = Cached { reading: Reading { web: &web, topic: &topic }, cache: &cache };
+                    for n in 0..200 {
+                        let got = source.outcome(&Wanted::Page(UrlId(0)), &url(&format!("/{n}")));
+                        assert!(matches!(got, Outcome::Page { status: 200, .. }));
+                    }
+                });
+            }
+        });
+        assert_eq!(cache.len(), 200);
+        drop(cache);
+        assert_eq!(Cache::open(dir.path(), "web", &topic).unwrap().len(), 200);
+    }
+
+    /// What the evidence of a page looks like. Where this fails what a page is read into has changed: raise [`READER`], so
+    /// that nobody goes on with old evidence, and write both numbers anew.
+    #[test]
+    fn the_version_of_the_reader_tells_its_evidence() {
+        let (web, topic) = (Counting::default(), sports());
+        let read = Reading { web: &web, topic: &topic }.outcome(&Wanted::Page(UrlId(0)), &url("/"));
+        let sum = xxh3_64(&postcard::to_stdvec(&read).unwrap());
+        assert_eq!((READER, sum), (1, 0x437a_7052_de07_e81b), "{sum:#x}");
+    }
+}

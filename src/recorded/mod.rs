@@ -8,6 +8,7 @@ mod cache;
 mod folder;
 mod generated;
 mod name;
+mod tally;
 mod truth;
 mod warc;
 
@@ -18,6 +19,7 @@ pub use cache::{Cache, Cached};
 pub use folder::Folder;
 pub use generated::learn;
 pub use name::{Opened, WebName};
+pub use tally::{Judge, Mark, Tally};
 pub use truth::Truth;
 pub use warc::Warc;
 

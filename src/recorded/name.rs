@@ -152,3 +152,67 @@ fn looks(path: &Path) -> Result<String, RecordedError> {
     let changed = there.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
     Ok(format!("{} {} {}", whole.display(), there.len(), changed.unwrap_or_default().as_nanos()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_path_is_known_by_what_lies_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path();
+        for path in ["web/hosts/a.test", "folder/a.test", "crawl/state", "warcs"] {
+            fs::create_dir_all(base.join(path)).unwrap();
+        }
+        for path in ["crawl/state/meta.json", "warcs/x.warc.gz", "world.toml", "notes.txt"] {
+            fs::write(base.join(path), "").unwrap();
+        }
+        for (bare, name) in [
+            ("web", WebName::Hosts(base.join("web/hosts"))),
+            ("folder", WebName::Hosts(base.join("folder"))),
+            ("crawl", WebName::Crawl(base.join("crawl"))),
+            ("warcs", WebName::Warc(base.join("warcs"))),
+            ("warcs/x.warc.gz", WebName::Warc(base.join("warcs/x.warc.gz"))),
+            ("world.toml", WebName::World(Some(base.join("world.toml")))),
+            ("hosts:folder", WebName::Hosts(base.join("folder"))),
+            ("world:", WebName::World(None)),
+        ] {
+            assert_eq!(WebName::parse(bare, base).unwrap(), name, "{bare}");
+            // What is shown is a name again.
+            assert_eq!(WebName::parse(&name.to_string(), Path::new("")).unwrap(), name);
+        }
+        for (text, told) in [("notes.txt", "hosts:DIR"), ("none", "none"), ("hosts:", "hosts:")] {
+            let error = WebName::parse(text, base).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_web_that_changes_is_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("hosts");
+        fs::create_dir_all(root.join("a.test")).unwrap();
+        let name = WebName::Hosts(root.clone());
+        let before = name.open().unwrap().identity;
+        assert_eq!(name.open().unwrap().identity, before);
+        fs::create_dir(root.join("b.test")).unwrap();
+        let more = name.open().unwrap().identity;
+        assert_ne!(more, before);
+        fs::write(dir.path().join("aliases.tsv"), "x\ta.test\n").unwrap();
+        assert_ne!(name.open().unwrap().identity, more);
+    }
+
+    #[test]
+    fn a_spec_that_does_not_fit_is_told_with_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let told = |text: &str| {
+            fs::write(file.path(), text).unwrap();
+            WebName::World(Some(file.path().to_owned())).open().err().unwrap().to_string()
+        };
+        assert!(told("seed = 2\npagse = 7\n").contains("line 2"));
+        assert!(told("pages = 7\n").contains("needs") || told("pages = 7\n").contains("need "));
+        fs::write(file.path(), "seed = 2").unwrap();
+        let web = WebName::World(Some(file.path().to_owned())).open().unwrap();
+        assert_eq!(web.world.unwrap().spec().seed, 2);
+    }
+}

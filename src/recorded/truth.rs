@@ -20,7 +20,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Reads relevant URLs, one a line (what follows white space is a remark), and hosts that count neither as fetched
+    /// Reads relevant URLs, one a line (what follows a tab is a remark; blanks belong to the URL), and hosts that count neither as fetched
     /// nor as relevant, one a line, because the lexicon was learnt there.
     ///
     /// # Errors
@@ -95,12 +95,12 @@ impl Truth {
     }
 }
 
-/// The first word of each line with its number; empty lines and `#` comments are left out.
+/// Each line up to a tab, with its number; empty lines and `#` comments are left out.
 fn words(path: &Path) -> Result<Vec<(usize, String)>, RecordedError> {
     let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
     let words = (1..).zip(text.trim_start_matches('\u{feff}').lines()).filter_map(|(number, line)| {
-        let word = line.split_whitespace().next().filter(|word| !word.starts_with('#'))?;
-        Some((number, word.to_owned()))
+        let word = line.split('\t').next().unwrap_or_default().trim();
+        (!word.is_empty() && !word.starts_with('#')).then(|| (number, word.to_owned()))
     });
     Ok(words.collect())
 }
@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn excluded_hosts_count_for_nothing() {
-        let truth = file("\u{feff}http://a.test/x/\thow\n\n# more\nhttp://b.test/y\nhttp://a.test/x.html\n");
+        let truth = file("\u{feff}http://a.test/x y/\thow\n\n# more\nhttp://b.test/y\nhttp://a.test/x%20y.html\n");
         let exclude = file("B.test\n");
         let truth = Truth::read(truth.path(), Some(exclude.path())).unwrap();
         let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());
-        assert_eq!((truth.len(), hit("http://a.test/x"), hit("http://b.test/y")), (1, true, false));
+        assert_eq!((truth.len(), hit("http://a.test/x%20y"), hit("http://b.test/y")), (1, true, false));
     }
 
     #[test]
@@ -144,6 +144,7 @@ mod tests {
             Truth::read(truth.path(), Some(exclude.path())).unwrap_err().to_string()
         };
         assert!(told("http://a.test/\nword\n", "").contains("line 2: word is no URL"));
+        assert!(told("http://a.test/\n", "a.test b.test\n").contains("line 1: a.test b.test is no host"));
         assert!(told("http://a.test/\n", "\nhttp://b.test/\n").contains("line 2: http://b.test/ is no host"));
         assert!(told("# nothing\n", "").contains("names no page"));
         assert!(told("http://a.test/\n", "a.test\n").contains("names no page"));

@@ -136,3 +136,60 @@ pub(super) fn warc_files(directory: &Path) -> Result<Vec<PathBuf>, RecordedError
     files.sort();
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(url: &str, head: &str, body: &str) -> String {
+        let block = format!("HTTP/1.1 {head}\r\n\r\n{body}");
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\n\
+             Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        )
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let one = record("http://a.test/", "200 OK\r\nContent-Type: text/html", "<p>a")
+            + &record("http://a.test/", "200 OK\r\nContent-Type: text/html", "later");
+        fs::write(dir.path().join("one.warc"), one).unwrap();
+        let two = record("https://b.test/", "302 Found\r\nLocation: /x", "")
+            + &record("http://c.test/", "200 OK", "c")
+            + &record("https://c.test/robots.txt", "200 OK", "Disallow: /y");
+        fs::write(dir.path().join("two.warc"), two).unwrap();
+        let web = Warc::open(dir.path()).unwrap();
+        assert_eq!(web.len(), 4);
+        let get = |url: &str| web.get(&CrawlUrl::parse(url).unwrap());
+        let answered =
+            |url: &str| get(url).map(|fetched| (fetched.status, fetched.header("location").map(str::to_owned)));
+        for (url, status, location) in [
+            ("http://a.test/", 200, None),
+            ("http://a.test/x", 404, None),
+            ("http://a.test/robots.txt", 404, None),
+            ("https://b.test/", 302, Some("/x")),
+            ("https://b.test/y", 404, None),
+            ("http://b.test/y?z", 301, Some("https://b.test/y?z")),
+            ("http://c.test/x", 404, None),
+            ("https://c.test/x", 404, None),
+            ("http://d.test/", 404, None),
+        ] {
+            assert_eq!(answered(url), Ok((status, location.map(str::to_owned))), "{url}");
+        }
+        assert_eq!(get("http://a.test/").unwrap().body, "<p>a");
+        assert_eq!(get("https://c.test/robots.txt").unwrap().body, "Disallow: /y");
+        assert_eq!(get("https://a.test/").unwrap_err().kind, FailureKind::Connect);
+    }
+
+    #[test]
+    fn what_is_no_archive_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = |path: &Path| Warc::open(path).unwrap_err().to_string();
+        assert!(told(dir.path()).contains("holds no WARC file"));
+        assert!(told(&dir.path().join("none.warc")).contains("none.warc"));
+        fs::write(dir.path().join("page.warc"), "<html>").unwrap();
+        assert!(told(&dir.path().join("page.warc")).contains("neither WARC/ nor gzip"));
+    }
+}

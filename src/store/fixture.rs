@@ -34,6 +34,8 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
     let first = 1 + n * links;
     let follow = |to: u32| Link {
         to: UrlId(to),
+        region: Region::Content,
+        path: 7,
         evidence: Evidence { anchor: Relevance::new(0.3), ..Evidence::default() },
         relevance: Relevance::new(0.15),
         verdict: Verdict::Follow(Place { lane: Lane(0), priority: Priority::new(0.5), trail: Trail::SEED }),

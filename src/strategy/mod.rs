@@ -8,6 +8,7 @@ mod breadth_first;
 mod dth;
 mod pagerank;
 pub mod scope;
+mod tunnel;
 mod url_weight;
 
 use serde::{Deserialize, Serialize};
@@ -16,9 +17,12 @@ pub use best_first::{BestFirst, Focus};
 pub use breadth_first::BreadthFirst;
 pub use dth::{Dth, Reading};
 pub use pagerank::PageRank;
+pub use tunnel::Tunnel as TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
-use crate::model::{CrawlUrl, Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
+use crate::model::{
+    CrawlUrl, Discipline, Event, Evidence, Lane, Place, Priority, Region, Relevance, Trail, Tunnel, UrlId, Verdict,
+};
 
 /// A link as strategies see it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,11 +33,17 @@ pub struct Candidate {
     pub evidence: Evidence,
     /// Eq. (3).
     pub relevance: Relevance,
+    /// Where on the page it stands.
+    pub region: Region,
+    /// Hash of the tag names and classes from the root to it.
+    pub path: u32,
 }
 
 /// A page just read: all that a strategy may know.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
+    /// The page's URL by its number.
+    pub id: UrlId,
     /// Eq. (1) of the page.
     pub relevance: Relevance,
     /// Whether that reaches the page threshold.
@@ -72,6 +82,22 @@ pub trait Strategy: Send + Sync {
         Place { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
     }
 
+    /// Whether it learns from what it [`observe`](Strategy::observe)s: then every link of a page is told, with all that is
+    /// known of it, and not only those that change the state.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// Learns from what happened. What is remembered is a fold of the events, so that a restart learns it again. URLs
+    /// whose worth may have risen go into `risen`; the links of the page just settled need not.
+    fn observe(&mut self, _event: &Event, _risen: &mut Vec<UrlId>) {}
+
+    /// The present worth of a URL that waits, where that changes while it waits: asked when it is queued, when it has
+    /// risen, and when it comes to the head.
+    fn appraise(&self, _id: UrlId) -> Option<Priority> {
+        None
+    }
+
     /// How the frontier serves the lanes.
     fn discipline(&self) -> Discipline {
         Discipline::BestFirst
@@ -95,6 +121,8 @@ pub enum StrategyName {
     /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020), link-scored unless strategy.dth.reading says otherwise
     #[default]
     Dth,
+    /// Learns which listings, links and hosts lead to the topic
+    Tunnel,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
     /// PageRank over the frontier with a topical gate
@@ -109,6 +137,7 @@ impl std::fmt::Display for StrategyName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Dth => "dth",
+            Self::Tunnel => "tunnel",
             Self::BestFirst => "best-first",
             Self::Pagerank => "pagerank",
             Self::BreadthFirst => "breadth-first",
@@ -125,6 +154,8 @@ pub struct Settings {
     pub name: StrategyName,
     /// Parameters of `dth`.
     pub dth: Dth,
+    /// Parameters of `tunnel`.
+    pub tunnel: TunnelSettings,
     /// Parameters of `best-first`.
     pub best_first: BestFirst,
     /// Parameters of `pagerank`.
@@ -136,9 +167,10 @@ pub struct Settings {
 impl Settings {
     /// The strategy chosen.
     #[must_use]
-    pub fn build(&self) -> Box<dyn Strategy> {
+    pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
+            StrategyName::Tunnel => Box::new(tunnel::Learner::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
             StrategyName::Pagerank => Box::new(self.pagerank.clone()),
             StrategyName::BreadthFirst => Box::new(BreadthFirst),
@@ -187,6 +219,8 @@ pub(crate) mod tests {
             url: CrawlUrl::parse(&format!("http://h.cn/{at}")).unwrap(),
             evidence: Evidence::default(),
             relevance: Relevance::new(relevance),
+            region: Region::Content,
+            path: 0,
         };
         relevances.iter().enumerate().map(candidate).collect()
     }
@@ -194,6 +228,7 @@ pub(crate) mod tests {
     /// A page of this relevance, reached with this k, seen with thresholds of 0.5 and 0.15.
     pub(crate) fn visit(relevance: f32, k: Tunnel, links: &[Candidate]) -> Visit<'_> {
         Visit {
+            id: UrlId(0),
             relevance: Relevance::new(relevance),
             relevant: relevance >= 0.5,
             place: Place {

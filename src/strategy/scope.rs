@@ -22,8 +22,34 @@ pub struct Scope {
     pub max_segments: usize,
     /// Whether http and https of a host are one web: its URLs are taken under the scheme that it answers.
     pub one_scheme: bool,
-    /// Whether links with `rel=nofollow` are followed all the same.
-    pub follow_nofollow: bool,
+    /// Whose wish is heard that links be not followed.
+    pub nofollow: NoFollow,
+}
+
+/// Whose `nofollow` is heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoFollow {
+    /// Nobody's.
+    Ignore,
+    /// A page's (meta robots, `X-Robots-Tag`): it speaks to crawlers. A link's `rel` says that the author does not vouch
+    /// for the target, and stands on most links to befriended sites: many hosts are reached by no other.
+    #[default]
+    Pages,
+    /// A link's too.
+    Links,
+}
+
+impl NoFollow {
+    /// Whether a link is left alone, given what its page and what its own `rel` says.
+    #[must_use]
+    pub fn refuses(self, page: bool, link: bool) -> bool {
+        match self {
+            Self::Ignore => false,
+            Self::Pages => page,
+            Self::Links => page || link,
+        }
+    }
 }
 
 /// What the web calls everything that is no page.
@@ -42,7 +68,7 @@ impl Default for Scope {
             max_url_length: 1024,
             max_segments: 20,
             one_scheme: true,
-            follow_nofollow: false,
+            nofollow: NoFollow::default(),
         }
     }
 }
@@ -99,6 +125,13 @@ fn is_under(host: &str, domain: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_may_refuse_for_its_links_and_a_link_for_itself_if_asked() {
+        use NoFollow::{Ignore, Links, Pages};
+        let refused = |whose: NoFollow| [whose.refuses(true, false), whose.refuses(false, true)];
+        assert_eq!([Ignore, Pages, Links].map(refused), [[false, false], [true, false], [true, true]]);
+    }
 
     fn refuses(scope: &Scope, url: &str) -> Option<Refusal> {
         scope.refuses(&CrawlUrl::parse(url).unwrap())

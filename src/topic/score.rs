@@ -205,6 +205,7 @@ mod tests {
                         block: document.blocks.len(),
                         region: *region,
                         nofollow: false,
+                        path: 0,
                     });
                 }
             }

@@ -75,12 +75,14 @@ impl Facts {
             let sum = weights.anchor * f64::from(anchor.get())
                 + weights.context * f64::from(context.get())
                 + weights.url * f64::from(u8::from(tells));
+            let block = self.gauge.block(skin, link.slot);
             outlinks.push(Outlink {
                 url: crawl_url(&target),
                 anchor: self.word(link.anchor),
                 evidence: Evidence { anchor, context, url: if tells { Relevance::ONE } else { Relevance::ZERO } },
                 relevance: Relevance::new(sum as f32),
-                region: self.gauge.block(skin, link.slot).region(),
+                region: block.region(),
+                path: block.path,
                 nofollow: false,
             });
         }
@@ -96,6 +98,7 @@ impl Facts {
             digest: Digest(digest),
             outlinks,
             noindex: false,
+            nofollow: false,
             canonical: None,
             defects: Vec::new(),
         };

@@ -61,6 +61,8 @@ pub(super) struct PageRead {
 pub(super) struct Block {
     /// Links met in the content, and elsewhere.
     met: [u32; 2],
+    /// Hash of the tags and classes that lead to its links.
+    pub path: u32,
 }
 
 impl Block {
@@ -180,6 +182,7 @@ impl Gauge {
                 let Evidence { anchor, context, .. } = outlink.evidence;
                 self.links.entry(kind_of_link(layout, link)).or_default().push([anchor, context]);
                 let block = self.blocks.entry((skin, link.slot)).or_default();
+                block.path = outlink.path;
                 block.met[usize::from(outlink.region == Region::Navigation)] += 1;
             }
         }
@@ -201,6 +204,8 @@ impl Gauge {
 
     /// A block of a template.
     pub fn block(&self, skin: u64, slot: Slot) -> Block {
-        self.blocks.get(&(skin, slot)).copied().unwrap_or_default()
+        // A block that was not met gets a path of its own.
+        let unmet = Block { met: [0; 2], path: skin as u32 * 16 + slot as u32 };
+        self.blocks.get(&(skin, slot)).copied().unwrap_or(unmet)
     }
 }

@@ -15,7 +15,6 @@ mod facts;
 mod gauge;
 mod html;
 mod layout;
-mod lexicon;
 mod links;
 mod serve;
 mod spec;
@@ -27,7 +26,6 @@ mod words;
 mod write;
 
 pub use facts::Facts;
-pub use lexicon::SAMPLES;
 pub use serve::{Access, Proxied, Server, ServerOptions};
 pub use spec::{Shape, Spec, SpecError};
 pub use text_web::{TextWeb, TextWebError};

@@ -154,18 +154,11 @@ impl Default for Spec {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SpecError {
     /// The file cannot be read.
-    #[error("cannot read the web's spec {path}: {reason}; check the path")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        reason: String,
-    },
+    #[error("cannot be read: {0}; check the path")]
+    Read(String),
     /// Not TOML, an unknown key, or a value of another kind.
-    #[error("the web's spec {path} does not fit: line {line}: {reason}; worlds/default.toml shows every key")]
+    #[error("line {line}: {reason}; worlds/default.toml shows every key")]
     Shape {
-        /// The file.
-        path: String,
         /// Where, from 1.
         line: usize,
         /// What does not fit.
@@ -199,15 +192,13 @@ impl Spec {
     /// Reads a TOML file; what it leaves out is as in the default.
     ///
     /// # Errors
-    /// [`SpecError`] names the file and the line, or the field that is out of range.
+    /// [`SpecError`] names the line, or the field that is out of range; the caller names the file.
     pub fn load(path: &Path) -> Result<Self, SpecError> {
-        let name = path.display().to_string();
-        let read = |source: std::io::Error| SpecError::Read { path: name.clone(), reason: source.to_string() };
-        let text = std::fs::read_to_string(path).map_err(read)?;
+        let text = std::fs::read_to_string(path).map_err(|source| SpecError::Read(source.to_string()))?;
         let spec: Self = toml::from_str(&text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let reason = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
-            SpecError::Shape { path: name.clone(), line: 1 + before.matches('\n').count(), reason }
+            SpecError::Shape { line: 1 + before.matches('\n').count(), reason }
         })?;
         spec.check()?;
         Ok(spec)

@@ -24,6 +24,10 @@ fn blogs() -> Spec {
     Spec { blog_hosts: 1.0, friend_hosts: 1.0, tags: [3, 12], friends: [2, 4], topical_hosts: 0.0, ..small() }
 }
 
+fn learnt(world: &World) -> crate::topic::Topic {
+    crate::topic::Topic::new(crate::recorded::learn(world).unwrap())
+}
+
 fn world(spec: Spec) -> World {
     World::new(spec).unwrap()
 }
@@ -80,7 +84,7 @@ fn a_file_that_is_no_spec_is_told_with_its_line() {
     assert!(load("shape = 'round'").contains("small-world"));
     assert!(load("rewired = 2").contains("rewired is 2"));
     assert!(load("islands = 3\nseed_islands = 4").contains("seed_islands"));
-    assert!(Spec::load(Path::new("no/such.toml")).unwrap_err().to_string().contains("no/such.toml"));
+    assert!(Spec::load(Path::new("no/such.toml")).unwrap_err().to_string().contains("cannot be read"));
 }
 
 #[test]
@@ -309,7 +313,7 @@ fn read(source: &dyn Source, url: &CrawlUrl) -> Page {
 #[test]
 fn near_topics_look_half_relevant() {
     let world = world(Spec { near_topics: 0.5, ..small() });
-    let topic = world.learn_topic().unwrap();
+    let topic = learnt(&world);
     let on = relevance(&world, &topic, &|page| topic_is_on(world.layout.topic(page)));
     let near = relevance(&world, &topic, &|page| world.layout.topic(page) == NEAR_TOPIC);
     let off = relevance(&world, &topic, &|page| (super::words::THEMES..NEAR_TOPIC).contains(&world.layout.topic(page)));
@@ -320,7 +324,7 @@ fn near_topics_look_half_relevant() {
 fn facts_are_what_reading_finds_in_the_mean() {
     for spec in [Spec { bridges: 6, ..small() }, Spec { template_regularity: 0.8, ..blogs() }] {
         let world = Arc::new(world(spec));
-        let topic = Arc::new(world.learn_topic().unwrap());
+        let topic = Arc::new(learnt(&world));
         let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
         let reading = Reading { web: &*world, topic: &topic };
         // By what a link leads to: [links, anchor, context, url, relevance], read and as facts.
@@ -380,7 +384,7 @@ fn facts_are_what_reading_finds_in_the_mean() {
 #[test]
 fn facts_fail_redirect_and_forbid_as_the_web_does() {
     let world = Arc::new(world(Spec { robots_hosts: 0.5, ..small() }));
-    let topic = Arc::new(world.learn_topic().unwrap());
+    let topic = Arc::new(learnt(&world));
     let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
     let reading = Reading { web: &*world, topic: &topic };
     let mut urls: Vec<CrawlUrl> =

@@ -1,0 +1,322 @@
+//! `suidao replay`: one strategy on a web without a network.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::{Value, json};
+use suidao::config::Config;
+use suidao::crawl::{Crawl, Progress};
+use suidao::live::conditions;
+use suidao::model::{Batch, CrawlUrl, Stop};
+use suidao::recorded::{Cached, Judge, Mark, Opened, Tally, Truth, WebName, learn};
+use suidao::replay::{Reading, Source, replay};
+use suidao::store::directory::write_whole;
+use suidao::store::harvest::Harvest;
+use suidao::store::{CrawlDirectory, StoreError};
+use suidao::strategy::StrategyName;
+use suidao::topic::Topic;
+
+use super::cache::CacheArgs;
+use super::screen::{Screen, events};
+use super::{Exit, Voice, inputs};
+
+/// Crawl a recorded or generated web without a network: the same crawl, on a virtual clock.
+///
+/// No host needs sparing, so that politeness.delay, max_crawl_delay, backoff and robots_retry are 0 and crawl.in_flight is
+/// 1 unless --set says otherwise; [fetch] plays no part.
+#[derive(Args)]
+#[command(
+    after_help = "Example: suidao replay hosts:WEB/hosts -m lexicons/ml.toml -s seeds/ml.txt --strategy breadth-first --max-pages 5000"
+)]
+pub struct ReplayArgs {
+    /// hosts:DIR (a folder with a directory for each host), warc:FILE, crawl:DIR (a crawl directory), world:FILE.toml (a
+    /// generated world; world: alone is the demo's); a bare path is known by what lies there
+    web: String,
+    /// Lexicon of the topic; a generated world has its own
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    lexicon: Option<PathBuf>,
+    /// File of seed URLs, one a line; a generated world has its own
+    #[arg(short, long, value_name = "FILE")]
+    seeds: Option<PathBuf>,
+    /// Crawl strategy [default: dth]
+    #[arg(long, value_enum)]
+    strategy: Option<StrategyName>,
+    /// Stop after so many pages
+    #[arg(long, value_name = "N")]
+    max_pages: Option<u64>,
+    /// File of the URLs that are relevant, one a line; without it the lexicon's threshold decides, or the world itself
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    /// File of hosts, one a line, that count neither as fetched nor as relevant: the lexicon was learnt there
+    #[arg(long, value_name = "FILE", requires = "truth")]
+    exclude: Option<PathBuf>,
+    /// Requests under way at one time, each to another host [default: 1]
+    #[arg(long, value_name = "N")]
+    in_flight: Option<usize>,
+    /// Write events.jsonl, harvest.csv and summary.json into this directory; made if missing
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Configuration file (TOML)
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Override one key of the configuration, for example strategy.dth.kdepth=6
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
+    /// Write the result as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    cache: CacheArgs,
+}
+
+/// What a replay has instead of the defaults of a live crawl.
+const AT_ONCE: [&str; 5] = [
+    "crawl.in_flight=1",
+    "politeness.delay=0",
+    "politeness.max_crawl_delay=0",
+    "politeness.backoff=0",
+    "politeness.robots_retry=0",
+];
+
+/// Numbers of pages at which the count is told.
+const MARKS: [u64; 4] = [500, 1_000, 2_000, 5_000];
+
+impl ReplayArgs {
+    fn config(&self) -> Result<Config> {
+        let sets: Vec<String> = AT_ONCE.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
+        let mut config = Config::load(self.config.as_deref(), &sets)?;
+        if let Some(strategy) = self.strategy {
+            config.strategy.name = strategy;
+        }
+        if let Some(pages) = self.max_pages {
+            config.limits.pages = Some(pages);
+        }
+        if let Some(in_flight) = self.in_flight {
+            config.crawl.in_flight = in_flight;
+        }
+        config.check()?;
+        Ok(config)
+    }
+
+    fn topic(&self, web: &Opened) -> Result<Topic> {
+        match (&self.lexicon, &web.world) {
+            (Some(path), _) => inputs::topic(path),
+            (None, Some(world)) => Ok(Topic::new(learn(world)?)),
+            (None, None) => bail!("{} has no lexicon of its own; give one with -m", web.name),
+        }
+    }
+
+    fn seeds(&self, web: &Opened) -> Result<Vec<CrawlUrl>> {
+        match (&self.seeds, &web.world) {
+            (Some(path), _) => inputs::urls(path, "seeds"),
+            (None, Some(world)) => Ok(world.seeds()),
+            (None, None) => bail!("{} has no seeds of its own; give a file of URLs with -s", web.name),
+        }
+    }
+
+    fn judge(&self, web: &Opened) -> Result<Judge> {
+        Ok(match (&self.truth, &web.world) {
+            (Some(truth), _) => Judge::Truth(Arc::new(Truth::read(truth, self.exclude.as_deref())?)),
+            (None, Some(world)) => Judge::World(Arc::clone(world)),
+            (None, None) => Judge::Threshold,
+        })
+    }
+}
+
+/// A replay that ended.
+struct Report {
+    stop: Stop,
+    progress: Progress,
+    rows: Vec<Mark>,
+    seconds: f64,
+}
+
+/// Runs the verb.
+pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
+    let config = args.config()?;
+    let name = WebName::parse(&args.web, Path::new(""))?;
+    if let Some(path) = args.output.as_deref().filter(|path| CrawlDirectory::new(*path).holds_crawl()) {
+        bail!("{}: holds a crawl; use another output directory for a replay", path.display());
+    }
+    let web = name.open()?;
+    let topic = args.topic(&web)?;
+    let seeds = args.seeds(&web)?;
+    let judge = args.judge(&web)?;
+    let cache = args.cache.open(&web, &topic)?;
+    if let Some(path) = &args.output {
+        std::fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the output directory {}; use another", path.display()))?;
+    }
+    let reading = Reading { web: &*web.web, topic: &topic };
+    let source: Box<dyn Source> = match &cache {
+        Some(cache) => Box::new(Cached { reading, cache }),
+        None => Box::new(reading),
+    };
+    let mut screen = Screen::new(voice, args.json, config.limits.pages);
+    let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &*source, judge: &judge };
+    let report = match &args.output {
+        None => Ok(run.to_its_end(&mut screen, |_| true).0),
+        Some(path) => run.kept_in(&CrawlDirectory::new(path), &mut screen),
+    };
+    screen.clear();
+    let report = report?;
+    let summary = summary(&web, &topic, &config, &judge, &report);
+    if let Some(path) = &args.output {
+        write_whole(&CrawlDirectory::new(path).summary_json(), |out| {
+            serde_json::to_writer_pretty(&mut *out, &summary)?;
+            Ok(writeln!(out)?)
+        })?;
+    }
+    if args.json {
+        say!("{summary}");
+    } else {
+        say!("{}", in_words(&web, &topic, &config, &judge, &report));
+    }
+    Ok(match report.stop {
+        Stop::OnlyUnreachable => Exit::Short,
+        _ if report.progress.pages == 0 => Exit::Short,
+        _ => Exit::Done,
+    })
+}
+
+/// What is to be run.
+struct Run<'a> {
+    config: &'a Config,
+    topic: &'a Topic,
+    seeds: &'a [CrawlUrl],
+    source: &'a dyn Source,
+    judge: &'a Judge,
+}
+
+impl Run<'_> {
+    /// Runs it; `keep` takes each batch, and is not asked again once it has said no.
+    fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, Harvest) {
+        let mut crawl = Crawl::new(conditions(self.config, self.topic), self.config.strategy.build());
+        let mut tally = Tally::new(self.judge.clone(), MARKS.to_vec());
+        let mut harvest = Harvest::default();
+        let mut keeps = true;
+        let begun = clock();
+        let stop = replay(&mut crawl, self.seeds, self.source, self.config.crawl.in_flight, |batch| {
+            tally.observe(&batch);
+            harvest.observe(&batch);
+            screen.count(harvest.pages(), tally.now().relevant);
+            keeps = keeps && keep(&batch);
+        });
+        let seconds = begun.elapsed().as_secs_f64();
+        (Report { stop, progress: crawl.progress(), rows: tally.rows(), seconds }, harvest)
+    }
+
+    /// Runs it and writes what happened into a directory.
+    fn kept_in(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
+        let report: Result<(Report, Harvest), StoreError> =
+            write_whole(&directory.root().join("events.jsonl"), |mut out| {
+                let mut written = Ok(());
+                let ended = self.to_its_end(screen, |batch| {
+                    written = events(batch, &mut out);
+                    written.is_ok()
+                });
+                written?;
+                Ok(ended)
+            });
+        let (report, harvest) = report?;
+        harvest.write(directory)?;
+        Ok(report)
+    }
+}
+
+/// What the result is due to, and the result.
+fn summary(web: &Opened, topic: &Topic, config: &Config, judge: &Judge, report: &Report) -> Value {
+    let relevant = judge.relevant();
+    let rows = report.rows.iter().map(|row| {
+        json!({
+            "pages": row.pages, "relevant": row.relevant, "harvest_rate": share(row.relevant, row.pages),
+            "recall": relevant.map(|all| share(row.relevant, all)), "hosts_relevant": row.hosts,
+        })
+    });
+    let conditions = conditions(config, topic);
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "web": web.name.to_string(),
+        "topic": topic.lexicon().name,
+        "lexicon_digest": topic.lexicon().digest(),
+        "page_threshold": conditions.page_threshold,
+        "link_threshold": conditions.link_threshold,
+        "strategy": config.strategy.label(),
+        "in_flight": config.crawl.in_flight,
+        "seed": config.crawl.seed,
+        "judge": judge.name(),
+        "relevant": relevant,
+        "marks": rows.collect::<Vec<_>>(),
+        "stopped": report.stop,
+        "pages": report.progress.pages,
+        "failed": report.progress.failed,
+        "refused": report.progress.refused,
+        "queued": report.progress.queued,
+        "known": report.progress.known,
+        "hosts_visited": report.progress.hosts_visited,
+        "seconds": report.seconds,
+        "config": config.shown(),
+    })
+}
+
+#[allow(clippy::cast_precision_loss)] // counts of pages
+fn share(part: u64, all: u64) -> f64 {
+    part as f64 / all.max(1) as f64
+}
+
+#[allow(clippy::cast_precision_loss)] // counts of pages
+fn in_words(web: &Opened, topic: &Topic, config: &Config, judge: &Judge, report: &Report) -> String {
+    let lexicon = topic.lexicon();
+    let conditions = conditions(config, topic);
+    let all = judge.relevant();
+    let by = match (judge, all) {
+        (Judge::Truth(_), Some(all)) => format!("relevant by the list of {all} pages"),
+        (_, Some(all)) => format!("relevant by the world, which has {all} relevant pages"),
+        (_, None) => "relevant by the page threshold".to_owned(),
+    };
+    let mut text = format!(
+        "{}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.3}, link threshold {:.3}\n{by}\n\n\
+         {:>7}{:>10}{:>14}{:>9}{:>16}\n",
+        web.name,
+        config.strategy.label(),
+        config.crawl.in_flight,
+        config.crawl.seed,
+        lexicon.name,
+        &lexicon.digest()[..12],
+        conditions.page_threshold.get(),
+        conditions.link_threshold.get(),
+        "pages",
+        "relevant",
+        "harvest rate",
+        "recall",
+        "relevant hosts",
+    );
+    for row in &report.rows {
+        let recall = all.map_or("-".to_owned(), |all| format!("{:.1}%", 100.0 * share(row.relevant, all)));
+        let rate = 100.0 * share(row.relevant, row.pages);
+        text += &format!("{:>7}{:>10}{rate:>13.1}%{recall:>9}{:>16}\n", row.pages, row.relevant, row.hosts);
+    }
+    let why = match report.stop {
+        Stop::PageLimit => "The page limit is reached.",
+        Stop::FrontierEmpty if report.progress.pages == 0 => "No page could be fetched: are the seeds in this web?",
+        Stop::FrontierEmpty => "Nothing is left to fetch.",
+        Stop::OnlyUnreachable => "Only hosts are left that fail or whose robots.txt cannot be had.",
+    };
+    text + &format!(
+        "\n{why} {} pages fetched of {} hosts, {} URLs queued, {} failed, {} refused; {:.0} pages/s.",
+        report.progress.pages,
+        report.progress.hosts_visited,
+        report.progress.queued,
+        report.progress.failed,
+        report.progress.refused,
+        report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),
+    )
+}
+
+#[allow(clippy::disallowed_methods)] // how long a replay takes is told to people; nothing is decided by it
+fn clock() -> Instant {
+    Instant::now()
+}
