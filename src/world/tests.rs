@@ -322,7 +322,7 @@ fn near_topics_look_half_relevant() {
 
 #[test]
 fn facts_are_what_reading_finds_in_the_mean() {
-    for spec in [Spec { bridges: 6, ..small() }, Spec { template_regularity: 0.8, ..blogs() }] {
+    for spec in [Spec { pages: 900, bridges: 6, ..small() }, Spec { pages: 900, template_regularity: 0.8, ..blogs() }] {
         let world = Arc::new(world(spec));
         let topic = Arc::new(learnt(&world));
         let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
