@@ -89,10 +89,10 @@ impl Scope {
             return Some(Refusal::UrlTooLong);
         }
         let last = url.path().rsplit('/').next().unwrap_or_default();
-        if let Some((_, extension)) = last.rsplit_once('.') {
-            if self.deny_extensions.iter().any(|denied| denied.eq_ignore_ascii_case(extension)) {
-                return Some(Refusal::Extension);
-            }
+        if let Some((_, extension)) = last.rsplit_once('.')
+            && self.deny_extensions.iter().any(|denied| denied.eq_ignore_ascii_case(extension))
+        {
+            return Some(Refusal::Extension);
         }
         self.is_trap(url.path()).then_some(Refusal::Trap)
     }
