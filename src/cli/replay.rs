@@ -194,7 +194,9 @@ struct Run<'a> {
 impl Run<'_> {
     /// Runs it; `keep` takes each batch, and is not asked again once it has said no.
     fn to_its_end(&self, screen: &mut Screen, mut keep: impl FnMut(&Batch) -> bool) -> (Report, Harvest) {
-        let mut crawl = Crawl::new(conditions(self.config, self.topic), self.config.strategy.build());
+        let conditions = conditions(self.config, self.topic);
+        let strategy = self.config.strategy.build(conditions.page_threshold);
+        let mut crawl = Crawl::new(conditions, strategy);
         let mut tally = Tally::new(self.judge.clone(), MARKS.to_vec());
         let mut harvest = Harvest::default();
         let mut keeps = true;

@@ -68,8 +68,8 @@ struct BuildArgs {
     /// Terms kept
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     terms: u32,
-    /// tf of eq. (2): occurrences, or 1 + ln of them
-    #[arg(long, value_enum, default_value = "raw")]
+    /// tf of eq. (2): the root of the occurrences, the occurrences, or 1 + ln of them
+    #[arg(long, value_enum, default_value = "root")]
     tf: TfArg,
     /// Learn only from index and default pages
     #[arg(long)]
@@ -134,6 +134,7 @@ enum WeightingArg {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum TfArg {
+    Root,
     Raw,
     Log,
 }
@@ -163,6 +164,7 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
         },
         terms: args.terms as usize,
         tf: match args.tf {
+            TfArg::Root => TermFrequency::Root,
             TfArg::Raw => TermFrequency::Raw,
             TfArg::Log => TermFrequency::Log,
         },

@@ -12,6 +12,7 @@ mod markup;
 mod names;
 mod outlinks;
 mod robots;
+mod tags;
 
 use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};

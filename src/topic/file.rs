@@ -154,7 +154,7 @@ impl Lexicon {
         }
         writeln!(out, "]\n")?;
         for (name, what, threshold) in [
-            ("page", "a page is on topic: Sim of title and main content, eq. (1)", &self.page),
+            ("page", "a page is on topic: Sim of title and main content, eq. (1), and of its tags", &self.page),
             ("link", "a link is promising: eq. (3)", &self.link),
         ] {
             writeln!(out, "# From this relevance on {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
@@ -166,11 +166,15 @@ impl Lexicon {
             }
             writeln!(out)?;
         }
-        let Weights { anchor, context, url, near } = self.weights;
+        let Weights { anchor, context, url, near, tags } = self.weights;
         writeln!(out, "# Eq. (3): anchor + context + url = 1. near: what nearness to [near] is worth beside [terms].")?;
-        writeln!(out, "# tf: \"raw\" counts occurrences (eq. 2), \"log\" takes 1 + ln of them.\n[weights]")?;
-        writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}")?;
-        let tf = TermFrequency::NAMES.iter().find(|(_, tf)| *tf == self.tf).map_or("raw", |(name, _)| name);
+        writeln!(out, "# tags: what Sim of a page's own tags adds to that of its text, eq. (1).")?;
+        writeln!(
+            out,
+            "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
+        )?;
+        writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
+        let tf = TermFrequency::NAMES.iter().find(|(_, tf)| *tf == self.tf).map_or("root", |(name, _)| name);
         writeln!(out, "tf = {}\n", quoted(tf))?;
         for (name, what, terms) in [
             ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
@@ -329,7 +333,7 @@ impl Section {
         }
         let name = self.string("tf")?;
         let known = TermFrequency::NAMES.iter().find(|(known, _)| *known == name);
-        known.map(|&(_, tf)| tf).ok_or_else(|| self.wrong("tf", "\"raw\" or \"log\""))
+        known.map(|&(_, tf)| tf).ok_or_else(|| self.wrong("tf", "\"root\", \"raw\" or \"log\""))
     }
 
     fn link_weights(&mut self) -> Result<Weights, LexiconError> {
@@ -342,6 +346,7 @@ impl Section {
             context: share("context", default.context)?,
             url: share("url", default.url)?,
             near: share("near", default.near)?,
+            tags: share("tags", default.tags)?,
         };
         let sum = weights.anchor + weights.context + weights.url;
         in_range("weights.anchor + context + url", sum, (sum - 1.0).abs() < 1e-3, "1")?;
@@ -423,7 +428,7 @@ mod tests {
         assert!(matches!(error("\"足球\" = 1.0", "\"足球\" = 0"), LexiconError::Range { .. }));
         assert!(matches!(error("\"足球\" = 1.0", "\"足球\" = \"1\""), LexiconError::Type { .. }));
         assert!(matches!(error("value = 0.09", "value = nan"), LexiconError::Range { .. }));
-        assert!(matches!(error("tf = \"raw\"", "tf = \"bm25\""), LexiconError::Type { .. }));
+        assert!(matches!(error("tf = \"root\"", "tf = \"bm25\""), LexiconError::Type { .. }));
         assert_eq!(error("c++=40", "c++=4o"), LexiconError::DocumentFrequency { entry: key("c++=4o") });
         assert_eq!(error("c++=40", "c++=400"), LexiconError::DocumentFrequency { entry: key("c++=400") });
         assert_eq!(Lexicon::parse(""), Err(LexiconError::Missing { key: key("name") }));

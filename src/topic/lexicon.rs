@@ -40,7 +40,7 @@ impl Threshold {
     }
 }
 
-/// Weights of eq. (3): w1 + w2 + w3 = 1.
+/// Weights of eq. (3), w1 + w2 + w3 = 1, and of what stands beside eq. (1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// w1, of R_Anchor.
@@ -51,31 +51,37 @@ pub struct Weights {
     pub url: f64,
     /// b: what nearness to the near-topic terms is worth beside nearness to the topic's.
     pub near: f64,
+    /// What Sim of the page's own tags adds to that of its text; 0 is eq. (1) as the paper has it.
+    pub tags: f64,
 }
 
 impl Default for Weights {
     fn default() -> Self {
-        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5 }
+        Self { anchor: 0.5, context: 0.3, url: 0.2, near: 0.5, tags: 1.0 }
     }
 }
 
 /// What eq. (2) takes for tf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TermFrequency {
-    /// Occurrences, as in the paper.
+    /// √occurrences: a word said again says less each time, and the few words that fill a long page (its code, its
+    /// subject's name) hide the others less.
     #[default]
+    Root,
+    /// Occurrences, as in the paper.
     Raw,
     /// 1 + ln(occurrences).
     Log,
 }
 
 impl TermFrequency {
-    pub(super) const NAMES: [(&'static str, Self); 2] = [("raw", Self::Raw), ("log", Self::Log)];
+    pub(super) const NAMES: [(&'static str, Self); 3] = [("root", Self::Root), ("raw", Self::Raw), ("log", Self::Log)];
 
     /// Weight of `count` ≥ 1 occurrences.
     #[must_use]
     pub fn weigh(self, count: u32) -> f64 {
         match self {
+            Self::Root => f64::from(count).sqrt(),
             Self::Raw => f64::from(count),
             Self::Log => 1.0 + f64::from(count).ln(),
         }
@@ -112,7 +118,7 @@ pub struct Lexicon {
     pub page: Threshold,
     /// From which relevance on a link is promising.
     pub link: Threshold,
-    /// Weights of eq. (3).
+    /// Weights of eq. (3), and of the tags.
     pub weights: Weights,
     /// tf of eq. (2).
     pub tf: TermFrequency,

@@ -1,7 +1,9 @@
 //! Relevance of pages, eq. (1), and of links, eq. (3), of paper 001.
 //!
 //! Sim(P,T) = Σ_{i∈T} w_ij w_ir / (‖P‖ ‖T‖) with w_ij = tf_ij · ln(1 + N/(1+df_i)), eq. (2), the page's norm taken
-//! over all its terms. R = w1 R_Anchor + w2 R_Context + w3 R_Url, where R_Anchor = max(Sim(anchor, T),
+//! over all its terms. Beside the text stand the tags its author gave the page: their Sim, times a weight, is added, as
+//! BM25F adds up fields (Robertson, Zaragoza, Taylor 2004), but with a norm for each, so that a long text does not
+//! drown three tags. R = w1 R_Anchor + w2 R_Context + w3 R_Url, where R_Anchor = max(Sim(anchor, T),
 //! b · Sim(anchor, T_near)), and R_Context likewise.
 
 use std::cmp::Reverse;
@@ -73,25 +75,40 @@ impl Topic {
         Scores { relevance, terms, links }
     }
 
-    /// Eq. (1) over title and main content, and the topic's terms there.
+    /// Eq. (1) over title and main content, and over the page's own tags, and the topic's terms in both.
     fn page(&self, document: &Document, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
-        // Without a term of the topic the sum is 0, whatever the norm: nothing to segment.
-        if !document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
-            return (Relevance::ZERO, Vec::new());
-        }
-        for piece in document.content() {
-            let range = tokens.of_piece(piece);
-            tokens.add_to_bag(range);
-        }
         let mut found = Vec::new();
-        let sums = tokens.empty_bag(|word, count| {
-            let share = self.vocabulary.tf.weigh(count) * word.idf * word.topic;
-            found.push((Reverse(OrderedFloat(share)), word.term, count));
-        });
+        let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>| {
+            for piece in pieces {
+                let range = tokens.of_piece(piece);
+                tokens.add_to_bag(range);
+            }
+            let sums = tokens.empty_bag(|word, count| {
+                let share = self.vocabulary.tf.weigh(count) * word.idf * word.topic;
+                found.push((Reverse(OrderedFloat(share)), word.term, count));
+            });
+            cosine(sums.topic, sums.norm).get()
+        };
+        let mut relevance = 0.0;
+        // Without a term of the topic the sum is 0, whatever the norm: nothing to segment.
+        if document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
+            relevance += similarity(tokens, &mut document.content());
+        }
+        let tags = document.tags();
+        if tags.iter().any(|&piece| tokens.may_hold(piece, TOPIC_HIT)) {
+            relevance += self.lexicon.weights.tags as f32 * similarity(tokens, &mut tags.into_iter());
+        }
         found.sort_by_key(|&(share, _, _)| share);
-        let told = found.iter().take(TERMS_TOLD);
-        let name = |term: u32| self.lexicon.terms[term as usize].0.clone();
-        (cosine(sums.topic, sums.norm), told.map(|&(_, term, count)| TermMatch { term: name(term), count }).collect())
+        let mut told: Vec<TermMatch> = Vec::new();
+        for (_, term, count) in found {
+            let name = &self.lexicon.terms[term as usize].0;
+            if let Some(known) = told.iter_mut().find(|known| known.term == *name) {
+                known.count += count;
+            } else if told.len() < TERMS_TOLD {
+                told.push(TermMatch { term: name.clone(), count });
+            }
+        }
+        (Relevance::new(relevance), told)
     }
 
     /// Eq. (3) of one link.
@@ -182,6 +199,7 @@ mod tests {
     use super::*;
     use crate::model::Region;
     use crate::read::{Block, Piece};
+    use crate::topic::TermFrequency;
 
     /// Builds a document: blocks of pieces, `[text](url)` a link, `!text` a hidden piece.
     fn document(blocks: &[(&[&str], Region)]) -> Document {
@@ -232,8 +250,15 @@ mod tests {
     fn relevance_is_the_cosine_of_equation_1() {
         let length = (0.64_f64 + 0.36 + 0.09 + 0.04 + 0.01).sqrt();
         // 足球 twice, 篮球 once, 电影 once; 的 is a stop word; every IDF is the same.
-        let expected = (2.0 * 0.8 + 0.6) / (length * 6.0_f64.sqrt());
-        assert!((f64::from(page("足球的足球，篮球的电影")) - expected).abs() < 1e-6);
+        let text: &[&str] = &["足球的足球，篮球的电影"];
+        let score = |tf| {
+            let topic = Topic::new(Lexicon { tf, ..topic().lexicon });
+            f64::from(topic.score(&document(&[(text, Region::Content)])).relevance.get())
+        };
+        let raw = (2.0 * 0.8 + 0.6) / (length * 6.0_f64.sqrt());
+        assert!((score(TermFrequency::Raw) - raw).abs() < 1e-6);
+        let root = (2.0_f64.sqrt() * 0.8 + 0.6) / (length * 4.0_f64.sqrt());
+        assert!((score(TermFrequency::Root) - root).abs() < 1e-6);
         assert_eq!(page("电影的音乐"), 0.0);
         assert_eq!(page(""), 0.0);
         assert_eq!(page("大学"), 0.0, "near terms say nothing of the page");
@@ -269,6 +294,25 @@ mod tests {
             topic().score(&document(&[(&["足球"], Region::Navigation), (&["!足球", "电影"], Region::Content)]));
         assert_eq!(scores.relevance, Relevance::ZERO);
         assert!(scores.terms.is_empty());
+    }
+
+    #[test]
+    fn the_pages_own_tags_add_to_its_text() {
+        let tagged = document(&[
+            (&["足球电影电影"], Region::Content),
+            (&["[足球](http://a.cn/tags/x/)", "[音乐](http://a.cn/tags/y/)"], Region::Navigation),
+        ]);
+        let alone = |text: &str| page(text);
+        let scores = topic().score(&tagged);
+        let both = alone("足球电影电影") + alone("足球音乐");
+        assert!((scores.relevance.get() - both).abs() < 1e-6);
+        assert_eq!(scores.terms, [TermMatch { term: "足球".to_owned(), count: 2 }]);
+        let mut lexicon = topic().lexicon;
+        lexicon.weights.tags = 0.0;
+        assert_eq!(Topic::new(lexicon).score(&tagged).relevance.get(), alone("足球电影电影"));
+        let only_tags =
+            document(&[(&["电影"], Region::Content), (&["[NBA](http://a.cn/tags/x/)"], Region::Navigation)]);
+        assert_eq!(topic().score(&only_tags).relevance.get(), alone("nba"));
     }
 
     #[test]
@@ -345,7 +389,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_prefilter_changes_nothing(
-            blocks in prop::collection::vec(prop::collection::vec((piece(), 0..4_u8), 0..5), 0..5),
+            blocks in prop::collection::vec(prop::collection::vec((piece(), 0..5_u8), 0..5), 0..5),
             topical in 0..2_u8,
         ) {
             let texts: Vec<Vec<String>> = blocks
@@ -353,6 +397,7 @@ mod tests {
                 .map(|pieces| {
                     let text = |(text, kind): &(String, u8)| match kind {
                         0 => format!("[{text}](http://a.cn/)"),
+                        4 => format!("[{text}](http://a.cn/tags/{text}/)"),
                         1 => format!("!{text}"),
                         _ => text.clone(),
                     };

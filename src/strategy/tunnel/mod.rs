@@ -48,6 +48,16 @@ pub struct Tunnel {
     pub friends: f32,
     pub m_friends: f32,
     pub reward: f32,
+    pub floor: f32,
+    pub m_host: f32,
+    pub host_pow: f32,
+    pub nest: f32,
+    pub dup: f32,
+    pub tpl_pow: f32,
+    pub tag_pow: f32,
+    pub grp_pow: f32,
+    pub hi: f32,
+    pub list_host: f32,
 }
 
 impl Default for Tunnel {
@@ -70,6 +80,16 @@ impl Default for Tunnel {
             friends: 0.5,
             m_friends: 2.0,
             reward: 2.0,
+            floor: 0.0,
+            m_host: 1.0,
+            host_pow: 0.0,
+            nest: 0.0,
+            dup: 0.0,
+            tpl_pow: 0.5,
+            tag_pow: 0.5,
+            grp_pow: 1.0,
+            hi: 30.0,
+            list_host: 0.0,
         }
     }
 }
@@ -113,6 +133,7 @@ struct Family {
 
 #[derive(Default, Clone)]
 struct Host {
+    gain: Yield,
     pages: u32,
     seed: bool,
     seen: bool,
@@ -145,6 +166,7 @@ pub struct Learner {
     groups: Vec<Group>,
     group_numbers: FxHashMap<(u32, bool, u32), u32>,
     tags: FxHashMap<u32, Yield>,
+    digests: FxHashSet<crate::model::Digest>,
     /// Pages of recommended sites fetched, and those among them that opened a host.
     friends: (f32, f32),
 }
@@ -165,6 +187,7 @@ impl Learner {
             groups: Vec::new(),
             group_numbers: FxHashMap::default(),
             tags: FxHashMap::default(),
+            digests: FxHashSet::default(),
             friends: (0.0, 0.0),
         }
     }
@@ -244,21 +267,39 @@ impl Learner {
             return set.friends * (opened + set.m_friends) / (fetched + set.m_friends) + explore;
         }
         if known.kind.is_listing() {
-            return set.listing * self.listing_value(known.family) + explore;
+            let host = self.hosts[known.host as usize].gain.ratio(set.m_host).powf(set.list_host).min(1.0);
+            return set.listing * self.listing_value(known.family) * host + explore;
         }
         let mut best = 0.0_f32;
         let mut any = false;
+        let host_ratio = self.hosts[known.host as usize].gain.ratio(set.m_host);
+        if set.nest > 0.0 {
+            let t = self.templates[known.template as usize];
+            let tr = (t.observed + set.m_template * host_ratio) / (t.expected + set.m_template);
+            let mut best = 0.0_f32;
+            for &group in known.groups.iter().filter(|&&group| group != NONE) {
+                let group = &self.groups[group as usize];
+                let tag = self.tags.get(&group.path).copied().unwrap_or_default();
+                let prior = tr * tag.ratio(set.m_tag).powf(set.tag_pow);
+                best = best.max((group.gain.observed + set.m_group * prior) / (group.gain.expected + set.m_group));
+                any = true;
+            }
+            if !any {
+                best = tr;
+            }
+            return (known.prior * best.clamp(0.02, set.hi)).min(1.0) + explore;
+        }
         for &group in known.groups.iter().filter(|&&group| group != NONE) {
             let group = &self.groups[group as usize];
             let tag = self.tags.get(&group.path).copied().unwrap_or_default();
-            best = best.max(group.gain.ratio(set.m_group) * tag.ratio(set.m_tag).sqrt());
+            best = best.max(group.gain.ratio(set.m_group).powf(set.grp_pow) * tag.ratio(set.m_tag).powf(set.tag_pow));
             any = true;
         }
         if !any {
             best = 1.0;
         }
-        let factor = self.templates[known.template as usize].ratio(set.m_template).sqrt() * best;
-        known.prior * factor.clamp(0.02, 30.0) + explore
+        let factor = self.templates[known.template as usize].ratio(set.m_template).powf(set.tpl_pow) * best * host_ratio.powf(set.host_pow);
+        known.prior * factor.clamp(0.02, set.hi) + explore
     }
 
     fn settle(&mut self, settled: &Settled, risen: &mut Vec<UrlId>) {
@@ -269,7 +310,11 @@ impl Learner {
         let document = kind == Kind::Document && !page.seed;
         self.hosts[host as usize].pages += 1;
         self.hosts[host as usize].seen = true;
-        let y = (settled.relevance.get() / (self.settings.reward * self.threshold)).min(1.0);
+        let (floor, reward) = (self.settings.floor, self.settings.reward);
+        let mut y = ((settled.relevance.get() / self.threshold - floor) / (reward - floor)).clamp(0.0, 1.0);
+        if !self.digests.insert(settled.digest) && self.settings.dup > 0.0 {
+            y = 0.0;
+        }
         if document {
             self.account(id, y, prior.min(1.0), risen);
         }
@@ -307,6 +352,8 @@ impl Learner {
     fn account(&mut self, id: UrlId, y: f32, e: f32, risen: &mut Vec<UrlId>) {
         let (template, groups) = (self.get(id).template, self.get(id).groups);
         self.templates[template as usize].add(y, e);
+        let host = self.get(id).host;
+        self.hosts[host as usize].gain.add(y, e);
         for number in groups.into_iter().filter(|&group| group != NONE) {
             let group = &mut self.groups[number as usize];
             group.gain.add(y, e);
