@@ -131,7 +131,7 @@ fn run(world: &World, facts: &Facts, topic: &Topic, settings: &[&str], pages: u6
         page_threshold: topic.page_threshold(),
         link_threshold: topic.link_threshold(),
     };
-    let mut crawl = Crawl::new(conditions, config.strategy.build());
+    let mut crawl = Crawl::new(conditions, config.strategy.build(topic.page_threshold()));
     let mut urls: Vec<CrawlUrl> = Vec::new();
     let mut out = Run { hits: Vec::new(), judged: [0; 2], islands: 0, tunnels: Vec::new(), events: Vec::new() };
     let mut islands = BTreeSet::new();

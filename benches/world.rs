@@ -98,7 +98,7 @@ fn crawl(strategy: &str) {
         link_threshold: topic.link_threshold(),
     };
     let (begun, before) = (Instant::now(), process::resident());
-    let mut crawl = Crawl::new(conditions, config.strategy.build());
+    let mut crawl = Crawl::new(conditions, config.strategy.build(topic.page_threshold()));
     let stop = replay(&mut crawl, &world.seeds(), &facts, 1, |batch| drop(black_box(batch)));
     let (seconds, progress) = (begun.elapsed().as_secs_f64(), crawl.progress());
     println!(

@@ -29,6 +29,7 @@ pub(super) mod salt {
     pub const FRIENDS: u64 = 11;
     pub const EXTRA: u64 = 12;
     pub const FACTS: u64 = 13;
+    pub const TEMPLATE: u64 = 14;
 }
 
 /// A directory of one host, about one topic.

@@ -116,6 +116,14 @@ impl Layout {
         if draw.chance(self.spec.hub_share) { self.sections[self.locate(any).0].start } else { any }
     }
 
+    /// The same for the `at`-th such link of a host's page: its own, or the one of all the host's pages.
+    fn elsewhere(&self, host: u64, at: u64, draw: &mut Draw) -> u64 {
+        if self.spec.repeated_links > 0.0 && draw.chance(self.spec.repeated_links) {
+            return self.off_topic_page(&mut Draw::new(self.spec.seed, salt::TEMPLATE, host << 8 | at));
+        }
+        self.off_topic_page(draw)
+    }
+
     /// A page of an island: any, or one of its hubs.
     fn kin(&self, island: u64, draw: &mut Draw) -> u64 {
         if self.spec.island_hubs > 0.0 && draw.chance(self.spec.island_hubs) {
@@ -203,14 +211,14 @@ impl Layout {
             let slot = self.regular(Slot::Picks, Slot::Entry, draw);
             out.push(self.planned(bridge.start, slot, Scent::Bridge, draw));
         }
-        for _ in 0..draw.within(self.spec.off_topic_links) {
-            let to = self.off_topic_page(draw);
+        for at in 0..draw.within(self.spec.off_topic_links) {
+            let to = self.elsewhere(section.host, at, draw);
             let slot = draw.pick(&[Slot::Side, Slot::Side, Slot::Inline, Slot::Entry]);
             let slot = self.regular(Slot::Side, slot, draw);
             out.push(self.planned(to, slot, Scent::Plain, draw));
         }
-        for _ in 0..self.spec.footer_links {
-            let to = self.sections[self.locate(self.off_topic_page(draw)).0].start;
+        for at in 0..self.spec.footer_links {
+            let to = self.sections[self.locate(self.elsewhere(section.host, 100 + at, draw)).0].start;
             out.push(self.planned(to, Slot::Foot, Scent::Plain, draw));
         }
         let wanted = self.spec.dangling * out.len() as f64;

@@ -72,6 +72,8 @@ pub struct Spec {
     pub template_regularity: f64,
     /// Off-topic pages of other hosts that a page links to.
     pub off_topic_links: [u64; 2],
+    /// Share of these, and of the footer's, that are the same on all pages of a host, as sidebars and footers are.
+    pub repeated_links: f64,
     /// Share of these that lead to a hub (the home of an off-topic host, large hosts more often).
     pub hub_share: f64,
     /// Hubs linked in the footer of each page.
@@ -131,6 +133,7 @@ impl Default for Spec {
             near_topics: 0.0,
             template_regularity: 0.0,
             off_topic_links: [6, 14],
+            repeated_links: 0.0,
             hub_share: 0.3,
             footer_links: 2,
             stray_heads: 0.01,
@@ -209,6 +212,7 @@ impl Spec {
         let shares = [
             ("topical_hosts", self.topical_hosts),
             ("rewired", self.rewired),
+            ("repeated_links", self.repeated_links),
             ("island_hubs", self.island_hubs),
             ("near_topics", self.near_topics),
             ("template_regularity", self.template_regularity),

@@ -230,6 +230,17 @@ fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
     let foot = |link: &Planned| link.slot == Slot::Foot && link.anchor != Said::Words("会员中心");
     assert_eq!(count(Spec { footer_links: 0, ..small() }, &foot), 0.0);
 
+    // All pages of a host share their links elsewhere, or none do.
+    let targets = |share| {
+        let world = world(Spec { repeated_links: share, redirects: 0.0, duplicates: 0.0, ..small() });
+        let foot = links(&world).into_iter().filter(|(_, link)| link.slot == Slot::Foot);
+        let foot = foot.filter_map(|(page, link)| {
+            Some((world.layout.sections[world.layout.locate(page).0].host, page_of(link.target)?))
+        });
+        foot.collect::<BTreeSet<_>>().len()
+    };
+    assert!(targets(1.0) <= 2 * 16 && targets(0.0) > 10 * 16);
+
     for (share, least) in [(0.0, 0.0), (1.0, 0.99)] {
         let world = world(Spec { island_hubs: share, redirects: 0.0, duplicates: 0.0, bridges: 0, ..small() });
         let island = |page: u64| world.layout.sections[world.layout.locate(page).0].island;
