@@ -17,8 +17,17 @@ pub fn cpu_seconds() -> f64 {
 
 /// Memory in use, in bytes.
 pub fn resident() -> u64 {
+    memory("VmRSS:")
+}
+
+/// The most memory that was ever in use, in bytes.
+pub fn most_resident() -> u64 {
+    memory("VmHWM:")
+}
+
+fn memory(field: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     line.and_then(|line| line.trim().split(' ').next()?.parse::<u64>().ok()).unwrap_or_default() * 1024
 }
 

@@ -73,9 +73,11 @@ impl CrawlUrl {
                 url.set_host(Some(&bare))?;
             }
         }
-        let path = without_session(&normal_escapes(url.path()));
-        if path != url.path() {
-            url.set_path(&path);
+        if url.path().contains(['%', ';']) {
+            let path = without_session(&normal_escapes(url.path()));
+            if path != url.path() {
+                url.set_path(&path);
+            }
         }
         if let Some(query) = url.query() {
             let kept: Vec<String> = query.split('&').filter(|pair| !is_noise(pair)).map(normal_escapes).collect();

@@ -1,7 +1,6 @@
 //! A generated world with a topic: its spec from a file, and a lexicon learnt of sample pages that no crawl reaches. Apart
 //! from `world`, which knows nothing of lexicons.
 
-use std::fs;
 use std::path::Path;
 
 use super::RecordedError;
@@ -16,13 +15,8 @@ const BACKGROUND: usize = 240;
 
 /// Reads a world's spec; keys that are not given have the demo's values.
 pub(super) fn spec(path: &Path) -> Result<Spec, RecordedError> {
-    let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
-    toml::from_str(&text).map_err(|error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let message = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        let reason = format!("line {}: {message}", 1 + before.matches('\n').count());
-        RecordedError::World { from: path.display().to_string(), reason }
-    })
+    let from = || path.display().to_string();
+    Spec::load(path).map_err(|error| RecordedError::World { from: from(), reason: error.to_string() })
 }
 
 /// Learns the lexicon of a world's topic from 60 sample pages of it and 240 others, all on hosts that nothing links to.

@@ -89,11 +89,10 @@ impl Scope {
             return Some(Refusal::UrlTooLong);
         }
         let last = url.path().rsplit('/').next().unwrap_or_default();
-        if let Some((_, extension)) = last.rsplit_once('.') {
-            let extension = extension.to_ascii_lowercase();
-            if self.deny_extensions.contains(&extension) {
-                return Some(Refusal::Extension);
-            }
+        if let Some((_, extension)) = last.rsplit_once('.')
+            && self.deny_extensions.iter().any(|denied| denied.eq_ignore_ascii_case(extension))
+        {
+            return Some(Refusal::Extension);
         }
         self.is_trap(url.path()).then_some(Refusal::Trap)
     }
@@ -101,6 +100,10 @@ impl Scope {
     /// Too many segments, or one that stands three times in a row, or a pair that does: the marks of relative links
     /// that pile up (Heritrix's pathological path).
     fn is_trap(&self, path: &str) -> bool {
+        // Most paths are too short to repeat anything three times.
+        if self.max_segments > 2 && path.bytes().filter(|&byte| byte == b'/').count() < 3 {
+            return false;
+        }
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         if segments.len() > self.max_segments {
             return true;

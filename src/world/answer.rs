@@ -2,31 +2,17 @@
 
 use bytes::Bytes;
 
+use super::address::Extra;
 use super::draw::Draw;
 use super::html::{Anchor, Sheet};
-use super::layout::{Host, salt};
-use super::links::{Planned, Slot, Target};
-use super::truth::{World, crawl_url, twin};
-use super::words::{SPORTS, THEMES, TOPICS};
+use super::layout::salt;
+use super::links::{Planned, Slot};
+use super::truth::{World, crawl_url};
+use super::words::{NEAR_TOPIC, SITES, SPORTS, THEMES, TOPICS};
 use super::write;
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
 use crate::replay::Web;
 
-/// Names of sites; none says what the site is about.
-const SITES: [&str; 12] = [
-    "海蓝网",
-    "云山在线",
-    "北河论坛",
-    "天星社区",
-    "青松门户",
-    "竹风日报",
-    "林江网",
-    "明月博客",
-    "山海周刊",
-    "晨光网",
-    "远帆在线",
-    "长桥社区",
-];
 /// Hosts of the sample pages.
 const SAMPLE_HOSTS: u64 = 5;
 
@@ -48,43 +34,72 @@ pub(super) fn failure(kind: FailureKind) -> Failure {
     Failure { kind, retry_after: None }
 }
 
+/// What a URL of the world is.
+pub(super) enum Found {
+    /// No such host.
+    NoHost,
+    /// Another scheme or port than http's own.
+    NoServer,
+    /// A redirect.
+    Moved(u16, String),
+    /// A host's robots.txt.
+    Robots(u64),
+    /// A page, under its first or second URL.
+    Page(u64),
+    /// A page of this host beyond the numbered ones.
+    Extra(u64, Extra),
+    /// Perhaps a sample page.
+    Sample,
+    /// 404.
+    Missing,
+}
+
+impl World {
+    /// What a URL is, without what it says.
+    pub(super) fn lookup(&self, url: &CrawlUrl) -> Found {
+        let sample = url.host().ends_with(".sample.test");
+        let host = self.layout.find_host(url.host());
+        if host.is_none() && !sample {
+            return Found::NoHost;
+        }
+        if url.scheme() != "http" || url.as_url().port().is_some() {
+            return Found::NoServer;
+        }
+        let Some(host) = host else { return Found::Sample };
+        let habits = self.layout.hosts[host as usize].habits;
+        if url.query().is_none() {
+            match url.path() {
+                "/" if !habits.blog => return Found::Moved(302, self.layout.front_url(host)),
+                "/robots.txt" if habits.robots => return Found::Robots(host),
+                _ => {}
+            }
+            if let Some(page) = number(url.path(), "/go/", "").filter(|&page| page < self.layout.spec.pages)
+                && self.layout.sections[self.layout.locate(page).0].host == host
+            {
+                return Found::Moved(if page % 2 == 0 { 301 } else { 302 }, self.layout.url(page));
+            }
+            if let Some(extra) = self.layout.find_extra(host, url.path()) {
+                return Found::Extra(host, extra);
+            }
+        }
+        self.find(host, url.as_str()).map_or(Found::Missing, Found::Page)
+    }
+}
+
 impl Web for World {
     /// Unknown hosts fail with [`FailureKind::Dns`], other schemes and ports than http's own with
     /// [`FailureKind::Connect`]; everything else is answered.
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
-        let sample = url.host().ends_with(".sample.test");
-        let host = self.layout.find_host(url.host());
-        if host.is_none() && !sample {
-            return Err(failure(FailureKind::Dns));
-        }
-        if url.scheme() != "http" || url.as_url().port().is_some() {
-            return Err(failure(FailureKind::Connect));
-        }
-        let Some(host) = host else { return Ok(self.sample_answer(url)) };
-        let habits = self.layout.host(host);
-        if url.query().is_none() {
-            match url.path() {
-                "/" => return Ok(moved(url, 302, &self.layout.section_url(self.layout.front(host)))),
-                "/robots.txt" if habits.robots => return Ok(self.robots(url, host)),
-                _ => {}
-            }
-            if let Some(page) = number(url.path(), "/go/", "").filter(|&page| page < self.layout.spec.pages) {
-                let to = self.layout.url(page);
-                if crawl_url(&to).host() == url.host() {
-                    return Ok(moved(url, if page % 2 == 0 { 301 } else { 302 }, &to));
-                }
-            }
-            if let Some(month) = month(url.path()).filter(|_| habits.calendar) {
-                return Ok(self.extra(url, host, &format!("{}年{}月", 2000 + month / 12, month % 12 + 1), month + 1));
-            }
-            if let Some(page) = number(url.path(), "/private/", ".html").filter(|_| habits.robots) {
-                return Ok(self.extra(url, host, "会员中心", page));
-            }
-        }
-        match self.find(host, url.as_str()) {
-            Some(page) => Ok(self.page_answer(url, page)),
-            None => Ok(missing(url)),
-        }
+        Ok(match self.lookup(url) {
+            Found::NoHost => return Err(failure(FailureKind::Dns)),
+            Found::NoServer => return Err(failure(FailureKind::Connect)),
+            Found::Moved(status, to) => moved(url, status, &to),
+            Found::Robots(host) => answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host))),
+            Found::Page(page) => self.page_answer(url, page),
+            Found::Extra(host, extra) => self.extra_answer(url, host, extra),
+            Found::Sample => self.sample_answer(url),
+            Found::Missing => missing(url),
+        })
     }
 }
 
@@ -107,53 +122,41 @@ fn number(path: &str, prefix: &str, suffix: &str) -> Option<u64> {
     (number.to_string() == digits).then_some(number)
 }
 
-/// The month of a calendar's page, counted from January of year 2000.
-fn month(path: &str) -> Option<u64> {
-    let (year, month) = path.strip_prefix("/calendar/")?.strip_suffix(".html")?.split_once('-')?;
-    let (year, month): (u64, u64) = (year.parse().ok()?, month.parse().ok()?);
-    let count = year.checked_sub(2000)?.checked_mul(12)?.checked_add(month.checked_sub(1)?)?;
-    (month_path(count) == path).then_some(count)
-}
-
-fn month_path(count: u64) -> String {
-    format!("/calendar/{}-{:02}.html", 2000 + count / 12, count % 12 + 1)
-}
-
 impl World {
     /// A page of the web.
     fn page_answer(&self, url: &CrawlUrl, page: u64) -> Fetched {
-        let (section, _) = self.layout.locate(page);
-        let section = &self.layout.sections[section];
-        let host = self.layout.host(section.host);
-        let title = self.layout.title(page);
+        let host = self.layout.sections[self.layout.locate(page).0].host;
         let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, page);
         let paragraphs = if self.has_text(page) {
             write::paragraphs(self.layout.topic(page), self.layout.spec.noise, &mut draw)
         } else {
             Vec::new()
         };
-        let links: Vec<Anchor> = {
-            let planned = self.layout.links(page);
-            planned.into_iter().map(|link| self.anchor(link, section.host, &host, &mut draw)).collect()
-        };
-        self.sheet(url, section.host, &host, &title, &paragraphs, &links)
+        let planned = self.layout.links(page);
+        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
+        self.sheet(url, host, &self.layout.title(page), &paragraphs, &links)
+    }
+
+    /// A page beyond the numbered ones: a sentence, and its links.
+    fn extra_answer(&self, url: &CrawlUrl, host: u64, extra: Extra) -> Fetched {
+        let topic = self.layout.sections[self.layout.hosts[host as usize].front].topic;
+        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, !self.layout.extra_number(host, extra));
+        let mut text = String::new();
+        write::sentence(topic, &mut draw, &mut text);
+        let planned = self.layout.extra_links(host, extra);
+        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
+        self.sheet(url, host, &self.layout.extra_title(host, extra), &[text], &links)
     }
 
     /// Lays a page out and encodes it as its host does.
-    fn sheet(
-        &self,
-        url: &CrawlUrl,
-        number: u64,
-        host: &Host,
-        title: &str,
-        paragraphs: &[String],
-        links: &[Anchor],
-    ) -> Fetched {
+    fn sheet(&self, url: &CrawlUrl, host: u64, title: &str, paragraphs: &[String], links: &[Anchor]) -> Fetched {
+        let site = self.layout.site(host);
+        let host = self.layout.hosts[host as usize].habits;
         let charset = if host.gbk { "gbk" } else { "utf-8" };
         let sheet = Sheet {
             skin: host.skin,
             meta_charset: (!host.in_header).then_some(charset),
-            site: SITES[(number % SITES.len() as u64) as usize],
+            site,
             title,
             paragraphs,
             links,
@@ -165,51 +168,27 @@ impl World {
     }
 
     /// A link as a page of host `from` writes it.
-    fn anchor(&self, link: Planned, from: u64, host: &Host, draw: &mut Draw) -> Anchor {
-        let home = || format!("http://{}", self.layout.host_name(from));
-        let mut href = match link.target {
-            Target::Page(page) => self.layout.url(page),
-            Target::Twin(page) => twin(&self.layout.url(page)),
-            Target::Redirect(page) => {
-                let section = &self.layout.sections[self.layout.locate(page).0];
-                format!("http://{}/go/{page}", self.layout.host_name(section.host))
-            }
-            Target::Root => home() + "/",
-            Target::Missing(bits) => format!("{}/old/{:x}.html", home(), bits >> 32),
-            Target::NoHost(bits) => format!("http://www.gone{:x}.test/", bits >> 48),
-            Target::Month(month) => home() + &month_path(month),
-            Target::Private(page) => format!("{}/private/{page}.html", home()),
-        };
-        if host.session && href.starts_with(&(home() + "/")) {
+    fn anchor(&self, link: Planned, from: u64, draw: &mut Draw) -> Anchor {
+        let mut href = String::with_capacity(80);
+        self.layout.put_target(link.target, &mut href);
+        let host = &self.layout.hosts[from as usize];
+        let own = href.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&*host.name));
+        if host.habits.session && own.is_some_and(|rest| rest.starts_with('/')) {
             let mark = if href.contains('?') { '&' } else { '?' };
             href.push_str(&format!("{mark}PHPSESSID={:016x}", draw.bits()));
         }
-        Anchor { href, slot: link.slot, text: link.anchor, context: link.context }
+        let text = self.layout.words(link.anchor, draw);
+        Anchor { href, slot: link.slot, text, context: self.layout.words(link.context, draw) }
     }
 
     /// robots.txt: off-topic hosts forbid `/private/`.
-    fn robots(&self, url: &CrawlUrl, host: u64) -> Fetched {
+    pub(super) fn robots(&self, host: u64) -> String {
         let forbidden = if host < self.layout.first_ordinary { "" } else { " /private/" };
         let mut text = format!("User-agent: *\nDisallow:{forbidden}\n");
         if self.layout.spec.crawl_delay > 0 {
             text.push_str(&format!("Crawl-delay: {}\n", self.layout.spec.crawl_delay));
         }
-        answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(text))
-    }
-
-    /// A page beyond the numbered ones: a calendar's month or a member's page; `next` numbers the one it links to.
-    fn extra(&self, url: &CrawlUrl, number: u64, title: &str, next: u64) -> Fetched {
-        let host = self.layout.host(number);
-        let topic = self.layout.sections[self.layout.front(number)].topic;
-        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, url.fingerprint());
-        let mut text = String::new();
-        write::sentence(topic, &mut draw, &mut text);
-        let target = if host.calendar { Target::Month(next) } else { Target::Private(next % 50) };
-        let plain =
-            |target, slot, anchor: &str| Planned { target, slot, anchor: anchor.into(), context: String::new() };
-        let links = [plain(Target::Root, Slot::Top, "网站首页"), plain(target, Slot::Entry, "下个月")];
-        let links: Vec<Anchor> = links.into_iter().map(|link| self.anchor(link, number, &host, &mut draw)).collect();
-        self.sheet(url, number, &host, title, &[text], &links)
+        text
     }
 
     /// A sample page: (URL, HTML).
@@ -222,10 +201,10 @@ impl World {
         if !on_topic && index.is_multiple_of(5) {
             let mut near = String::new();
             for _ in 0..2 {
-                write::near_sentence(&mut draw, &mut near);
+                write::sentence(NEAR_TOPIC, &mut draw, &mut near);
             }
             paragraphs.push(near);
-            let text = write::near_title(&mut draw);
+            let text = write::title(NEAR_TOPIC, &mut draw);
             let href = self.sample_url(true, index);
             links.push(Anchor { href, slot: Slot::Inline, text, context: String::new() });
         }
@@ -250,7 +229,7 @@ impl World {
     }
 
     /// What a sample host answers.
-    fn sample_answer(&self, url: &CrawlUrl) -> Fetched {
+    pub(super) fn sample_answer(&self, url: &CrawlUrl) -> Fetched {
         let index = url.path().rsplit('/').next().and_then(|name| name.strip_suffix(".html")?.parse().ok());
         let found = index.into_iter().flat_map(|index: u64| [(true, index), (false, index)]);
         let mut found = found.filter(|&(on_topic, index)| self.sample_url(on_topic, index) == url.as_str());

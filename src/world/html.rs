@@ -79,6 +79,23 @@ impl Sheet<'_> {
         out.push_str(&format!("<ul class=\"{class}\">\n"));
         self.list(Slot::Entry, "<li>", "</li>\n", out);
         out.push_str("</ul>\n");
+        for (slot, class) in [
+            (Slot::Tags, "post-tags"),
+            (Slot::Picks, "editor-picks"),
+            (Slot::Related, "related-posts"),
+            (Slot::Pager, "post-nav"),
+        ] {
+            self.block(slot, class, out);
+        }
+    }
+
+    /// A block of its own, if it has links.
+    fn block(&self, slot: Slot, class: &str, out: &mut String) {
+        if self.links.iter().any(|link| link.slot == slot) {
+            out.push_str(&format!("<div class=\"{class}\"><ul>\n"));
+            self.list(slot, "<li>", "</li>\n", out);
+            out.push_str("</ul></div>\n");
+        }
     }
 
     /// The page.
@@ -142,6 +159,7 @@ impl Sheet<'_> {
         out.push_str("<ul>\n");
         self.list(Slot::Side, "<li>", "</li>\n", &mut out);
         out.push_str("</ul>\n");
+        self.block(Slot::Cloud, "tag-cloud", &mut out);
         out.push_str(foot);
         self.list(Slot::Foot, "", " ", &mut out);
         out.push_str(end);

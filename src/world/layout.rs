@@ -1,12 +1,13 @@
-//! Which page number stands where, and what its URL is. Tables of sections, bridges and hosts; nothing per page.
+//! Which page number stands where. Tables of sections, bridges and hosts; nothing per page.
 //!
-//! Numbers run through the islands' sections, then the bridges, then one section for each off-topic host. A section
-//! is a directory of one host: page 0 its home, pages 1 to L its listings of ten articles each, then the articles.
-//! A bridge page looks like an article of the off-topic section it lies in, with a number beyond that section's own.
+//! Numbers run through the islands' sections, then the bridges, then the off-topic sections of one host after another.
+//! A section is a directory of one host: page 0 its home, pages 1 to L its listings of ten articles each, then the
+//! articles. On a blog a section is a tag, its home the first of the listings. A bridge page looks like an article of
+//! the off-topic section it lies in, with a number beyond that section's own.
 
 use super::draw::Draw;
-use super::spec::{Spec, SpecError};
-use super::words::{SPORTS, THEMES, TOPICS};
+use super::spec::{Shape, Spec, SpecError};
+use super::words::{NEAR_TOPIC, THEMES, TOPICS};
 
 /// Smallest section: a home, a listing, ten articles.
 const LEAST: u64 = 12;
@@ -25,6 +26,10 @@ pub(super) mod salt {
     pub const LINKS: u64 = 8;
     pub const SAMPLE: u64 = 9;
     pub const HEAD: u64 = 10;
+    pub const FRIENDS: u64 = 11;
+    pub const EXTRA: u64 = 12;
+    pub const FACTS: u64 = 13;
+    pub const TEMPLATE: u64 = 14;
 }
 
 /// A directory of one host, about one topic.
@@ -32,23 +37,27 @@ pub(super) struct Section {
     pub host: u64,
     pub start: u64,
     pub len: u64,
-    /// Index into [`TOPICS`].
+    /// Index into [`TOPICS`], or [`NEAR_TOPIC`].
     pub topic: usize,
     pub island: Option<u64>,
+    /// Listings beside the home.
+    pub listings: u64,
+    /// URL up to and with the directory's slash.
+    pub base: Box<str>,
 }
 
 impl Section {
-    pub fn listings(&self) -> u64 {
-        (self.len - 1).div_ceil(PER_LISTING + 1)
+    fn new(start: u64, len: u64, topic: usize, island: Option<u64>) -> Self {
+        Self { host: 0, start, len, topic, island, listings: 0, base: Box::default() }
     }
 
     pub fn articles(&self) -> u64 {
-        self.len - 1 - self.listings()
+        self.len - 1 - self.listings
     }
 
     /// Page number of an article, from 0.
     pub fn article(&self, index: u64) -> u64 {
-        self.start + 1 + self.listings() + index
+        self.start + 1 + self.listings + index
     }
 }
 
@@ -74,7 +83,7 @@ pub(super) enum Place {
 
 /// A host's habits.
 #[derive(Clone, Copy)]
-pub(super) struct Host {
+pub(super) struct Habits {
     /// Template, 0 to 3, and with it the form of its URLs.
     pub skin: u64,
     pub gbk: bool,
@@ -83,19 +92,38 @@ pub(super) struct Host {
     pub session: bool,
     pub robots: bool,
     pub calendar: bool,
+    pub blog: bool,
+    /// It has a page of friends.
+    pub friends: bool,
+}
+
+/// A host.
+pub(super) struct Host {
+    pub name: Box<str>,
+    pub habits: Habits,
+    /// Its sections, the off-topic ones last.
+    pub sections: Vec<u32>,
+    /// Articles in them.
+    pub articles: u64,
+    /// The section its root redirects to, if it is no blog.
+    pub front: usize,
 }
 
 pub(super) struct Layout {
     pub spec: Spec,
     pub sections: Vec<Section>,
     pub bridges: Vec<Bridge>,
+    pub hosts: Vec<Host>,
+    /// First pages of the sections, and the section of every so many-th page: the way to a page's section.
+    starts: Vec<u64>,
+    coarse: Vec<u32>,
     /// Sections of each island.
     islands: Vec<std::ops::Range<usize>>,
     /// Bridges that start on each island.
     departures: Vec<Vec<usize>>,
     /// Hosts with nothing but the topic come first; this is the first other one.
     pub first_ordinary: u64,
-    /// Index of the first off-topic section: that of host `first_ordinary`; the others follow in order.
+    /// Index of the first off-topic section.
     pub first_off: usize,
 }
 
@@ -112,13 +140,13 @@ impl Layout {
             let first = sections.len();
             for part in 0..parts {
                 let len = size / parts + u64::from(part < size % parts);
-                let topic = (island % THEMES as u64) as usize;
-                sections.push(Section { host: 0, start: next, len, topic, island: Some(island) });
+                sections.push(Section::new(next, len, (island % THEMES as u64) as usize, Some(island)));
                 next = next.saturating_add(len);
             }
             islands.push(first..sections.len());
         }
-        let first_ordinary = (spec.hosts * 3 / 10).clamp(1, sections.len() as u64);
+        let topical = ((spec.hosts as f64 * spec.topical_hosts + 1e-6) as u64).min(spec.hosts - 1);
+        let first_ordinary = topical.min(sections.len() as u64);
         let ordinary = spec.hosts - first_ordinary;
         for (index, section) in (0..).zip(&mut sections) {
             // Each topical host gets a section; the sections left over lie on any host.
@@ -126,14 +154,11 @@ impl Layout {
         }
         let mut bridges = Vec::new();
         let mut departures = vec![Vec::new(); islands.len()];
-        for to in 1..spec.islands {
-            for _ in 0..spec.bridges {
-                let from = draw.below(to);
-                let gap = gap(&spec, &mut draw);
-                departures[from as usize].push(bridges.len());
-                bridges.push(Bridge { from, to, start: next, gap });
-                next = next.saturating_add(gap);
-            }
+        for (from, to) in joined(&spec, &mut draw) {
+            let gap = gap(&spec, &mut draw);
+            departures[from as usize].push(bridges.len());
+            bridges.push(Bridge { from, to, start: next, gap });
+            next = next.saturating_add(gap);
         }
         if spec.pages < next.saturating_add(ordinary * LEAST) {
             return Err(SpecError::TooSmall { taken: next, hosts: ordinary, pages: spec.pages });
@@ -142,18 +167,45 @@ impl Layout {
         let spare = spec.pages - next - ordinary * LEAST;
         // Cubes of 1 to 8: a few hosts are large, most are small.
         let weights: Vec<u64> = (0..ordinary).map(|_| draw.within([1, 8]).pow(3)).collect();
-        let total: u64 = weights.iter().sum();
-        let mut sum = 0;
-        for (host, weight) in (first_ordinary..).zip(weights) {
-            let before = (u128::from(spare) * u128::from(sum) / u128::from(total)) as u64;
-            sum += weight;
-            let after = (u128::from(spare) * u128::from(sum) / u128::from(total)) as u64;
-            let len = LEAST + after - before;
-            let topic = THEMES + draw.below((TOPICS.len() - THEMES) as u64) as usize;
-            sections.push(Section { host, start: next, len, topic, island: None });
-            next += len;
+        let lens = shares(spare, &weights);
+        let mut hosts: Vec<Host> = (0..spec.hosts).map(|host| host_of(&spec, host, host >= first_ordinary)).collect();
+        for (host, len) in (first_ordinary..).zip(lens) {
+            let len = LEAST + len;
+            let parts = if hosts[host as usize].habits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
+            // Each part has a home and an article; the rest goes by Zipf's law, the largest part first.
+            let weights: Vec<u64> = (1..=parts).map(|rank| 1_000_000 / rank).collect();
+            for more in shares(len - 2 * parts, &weights) {
+                let mut topic = THEMES + draw.below((TOPICS.len() - THEMES) as u64) as usize;
+                if spec.near_topics > 0.0 && draw.chance(spec.near_topics) {
+                    topic = NEAR_TOPIC;
+                }
+                sections.push(Section { host, ..Section::new(next, 2 + more, topic, None) });
+                next += 2 + more;
+            }
         }
-        Ok(Self { spec, sections, bridges, islands, departures, first_ordinary, first_off })
+        for (index, section) in sections.iter_mut().enumerate() {
+            let host = &mut hosts[section.host as usize];
+            section.listings = match (section.len - 1, host.habits.blog) {
+                (rest, true) => rest.saturating_sub(1) / (PER_LISTING + 1),
+                (rest, false) => rest.div_ceil(PER_LISTING + 1),
+            };
+            host.articles += section.articles();
+            if host.sections.is_empty() || section.island.is_none() && host.front < first_off {
+                host.front = index;
+            }
+            host.sections.push(u32::try_from(index).expect("a section has two pages at least, and is remembered"));
+        }
+        let starts: Vec<u64> = sections.iter().map(|section| section.start).collect();
+        let stride = stride(spec.pages, starts.len());
+        let coarse =
+            (0..=spec.pages / stride).map(|at| starts.partition_point(|&start| start <= at * stride) as u32 - 1);
+        let coarse = coarse.collect();
+        let mut layout =
+            Self { spec, sections, bridges, hosts, starts, coarse, islands, departures, first_ordinary, first_off };
+        for index in 0..layout.sections.len() {
+            layout.sections[index].base = layout.section_base(index).into();
+        }
+        Ok(layout)
     }
 
     /// Indices of an island's sections.
@@ -173,7 +225,8 @@ impl Layout {
 
     /// Pages of an island.
     pub fn island_len(&self, island: u64) -> u64 {
-        self.sections[self.islands[island as usize].clone()].iter().map(|section| section.len).sum()
+        let sections = &self.sections[self.islands[island as usize].clone()];
+        sections.last().map_or(0, |last| last.start + last.len - sections[0].start)
     }
 
     /// First page number of the off-topic region.
@@ -186,120 +239,139 @@ impl Layout {
         let islands_end = self.bridges.first().map_or(self.region_start(), |bridge| bridge.start);
         if page >= islands_end && page < self.region_start() {
             let bridge = self.bridges.partition_point(|bridge| bridge.start <= page) - 1;
-            let ordinary = (self.sections.len() - self.first_off) as u64;
-            let section = Draw::new(self.spec.seed, salt::BRIDGE, page).below(ordinary);
+            let off = (self.sections.len() - self.first_off) as u64;
+            let section = Draw::new(self.spec.seed, salt::BRIDGE, page).below(off);
             return (self.first_off + section as usize, Place::Bridge(bridge, page - self.bridges[bridge].start));
         }
-        let index = self.sections.partition_point(|section| section.start <= page) - 1;
+        let at = (page / stride(self.spec.pages, self.starts.len())) as usize;
+        let first = self.coarse[at] as usize;
+        let last = self.coarse.get(at + 1).map_or(self.starts.len() - 1, |&last| last as usize);
+        let index = first + self.starts[first..=last].partition_point(|&start| start <= page) - 1;
         let section = &self.sections[index];
         let local = page - section.start;
         let place = match local {
             0 => Place::Home,
-            _ if local <= section.listings() => Place::Listing(local),
-            _ => Place::Article(local - 1 - section.listings()),
+            _ if local <= section.listings => Place::Listing(local),
+            _ => Place::Article(local - 1 - section.listings),
         };
         (index, place)
     }
 
-    /// A host's habits.
-    pub fn host(&self, host: u64) -> Host {
-        let mut draw = Draw::new(self.spec.seed, salt::HOST, host);
-        Host {
-            skin: draw.below(4),
-            gbk: draw.chance(self.spec.gbk_hosts),
-            in_header: draw.chance(0.5),
-            session: draw.chance(self.spec.session_hosts),
-            robots: draw.chance(self.spec.robots_hosts),
-            calendar: draw.chance(self.spec.calendar_hosts) && host >= self.first_ordinary,
+    /// Topic of a page: an index into the table of topics.
+    pub fn topic(&self, page: u64) -> usize {
+        let (section, place) = self.locate(page);
+        self.topic_at(page, section, place)
+    }
+
+    /// The same, for a page that has been located.
+    pub fn topic_at(&self, page: u64, section: usize, place: Place) -> usize {
+        match place {
+            Place::Bridge(..) => {
+                let off = (TOPICS.len() - THEMES) as u64;
+                THEMES + Draw::new(self.spec.seed, salt::BRIDGE, !page).below(off) as usize
+            }
+            _ => self.sections[section].topic,
         }
     }
 
-    /// A host's name. Its number stands in it, so that no table is needed.
-    pub fn host_name(&self, host: u64) -> String {
-        const SYLLABLES: [&str; 16] = [
-            "hai", "lan", "yun", "shan", "bei", "he", "tian", "xing", "qing", "song", "zhu", "feng", "lin", "jiang",
-            "ming", "yue",
-        ];
-        let mut draw = Draw::new(self.spec.seed, salt::HOST, !host);
-        let first = draw.pick(&["www", "news", "bbs", "blog", "m", "city"]);
-        let (a, b) = (draw.pick(&SYLLABLES), draw.pick(&SYLLABLES));
-        format!("{first}.{a}{b}{host}.test")
+    /// Whether a page counts as one of the topic. A blog's tag pages lead to such pages and are none.
+    pub fn is_relevant(&self, page: u64) -> bool {
+        let (section, place) = self.locate(page);
+        let listing = matches!(place, Place::Home | Place::Listing(_));
+        topic_is_on(self.topic_at(page, section, place)) && !(listing && self.host_at(section).habits.blog)
     }
 
-    /// The host with this name.
-    pub fn find_host(&self, name: &str) -> Option<u64> {
-        let stem = name.strip_suffix(".test")?;
-        let host = stem[stem.trim_end_matches(|c: char| c.is_ascii_digit()).len()..].parse().ok()?;
-        (host < self.spec.hosts && self.host_name(host) == name).then_some(host)
+    /// The host of a section.
+    pub fn host_at(&self, section: usize) -> &Host {
+        &self.hosts[self.sections[section].host as usize]
     }
 
-    /// Index of the section a host's root redirects to.
-    pub fn front(&self, host: u64) -> usize {
-        if host < self.first_ordinary { host as usize } else { self.first_off + (host - self.first_ordinary) as usize }
-    }
-
-    /// A section's directory; its number stands in it.
-    pub fn directory(&self, section: usize) -> String {
-        let mut draw = Draw::new(self.spec.seed, salt::SECTION, section as u64);
-        let topic = &TOPICS[self.sections[section].topic];
-        let telling = draw.chance(self.spec.url_quality);
-        let word = if !telling {
-            draw.pick(&["c", "channel", "board", "news", "list", "zhuanlan"])
-        } else if topic_is_on(self.sections[section].topic) && draw.chance(0.5) {
-            draw.pick(SPORTS.dirs)
-        } else {
-            draw.pick(topic.dirs)
-        };
-        format!("{word}{section}")
-    }
-
-    /// A page's URL.
-    pub fn url(&self, page: u64) -> String {
-        let (index, place) = self.locate(page);
-        let section = &self.sections[index];
-        let mut url = self.section_url(index);
-        let number = match place {
-            Place::Bridge(bridge, at) => section.len + self.bridges[bridge].start + at,
-            _ => page - section.start,
-        };
-        let tail = match (place, self.host(section.host).skin) {
-            (Place::Home, 1) => "index.html".to_owned(),
-            (Place::Home, _) => String::new(),
-            (Place::Listing(_), 0) => format!("list_{number}.html"),
-            (Place::Listing(_), 1) => format!("index_{number}.html"),
-            (Place::Listing(_), 2) => format!("?page={number}"),
-            (Place::Listing(_), _) => format!("page/{number}/"),
-            (_, 0) => {
-                let mut draw = Draw::new(self.spec.seed, salt::DATE, page);
-                let (year, month, day) = (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]));
-                format!("{year}/{month:02}{day:02}/{number}.html")
+    /// An article of a host by its place among all of them: an order in which the tags are mixed.
+    pub fn host_article(&self, host: u64, place: u64) -> u64 {
+        let host = &self.hosts[host as usize];
+        // A stride of about the golden section, made coprime: places apart by one are sections apart.
+        let count = host.articles;
+        let mut stride = (count as f64 * 0.618) as u64 | 1;
+        while gcd(stride, count) != 1 {
+            stride += 2;
+        }
+        let mut left = (u128::from(place % count) * u128::from(stride) % u128::from(count)) as u64;
+        for &section in &host.sections {
+            let section = &self.sections[section as usize];
+            if left < section.articles() {
+                return section.article(left);
             }
-            (_, 1) => format!("{number}.html"),
-            (_, 2) => format!("show?id={number}"),
-            (_, _) => format!("p/{number}/"),
-        };
-        url.push_str(&tail);
-        url
+            left -= section.articles();
+        }
+        unreachable!("the host's articles are those of its sections")
     }
+}
 
-    /// A section's base URL, with the slash.
-    pub fn section_url(&self, section: usize) -> String {
-        format!("http://{}/{}/", self.host_name(self.sections[section].host), self.directory(section))
+/// Pages between two entries of the table that leads to a section: as many entries as sections, about.
+fn stride(pages: u64, sections: usize) -> u64 {
+    (pages / sections as u64).max(1)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// `sum` cut by weights, without remainder.
+fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
+    let total = u128::from(weights.iter().sum::<u64>().max(1));
+    let mut weighed = 0;
+    let mut cut = |weight: &u64| {
+        let before = u128::from(sum) * weighed / total;
+        weighed += u128::from(*weight);
+        (u128::from(sum) * weighed / total - before) as u64
+    };
+    weights.iter().map(&mut cut).collect()
+}
+
+/// A host without its sections.
+fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
+    let mut draw = Draw::new(spec.seed, salt::HOST, host);
+    let habits = Habits {
+        skin: draw.below(4),
+        gbk: draw.chance(spec.gbk_hosts),
+        in_header: draw.chance(0.5),
+        session: draw.chance(spec.session_hosts),
+        robots: draw.chance(spec.robots_hosts),
+        calendar: draw.chance(spec.calendar_hosts) && ordinary,
+        blog: draw.chance(spec.blog_hosts),
+        friends: draw.chance(spec.friend_hosts),
+    };
+    Host {
+        name: super::address::host_name(spec.seed, host).into(),
+        habits,
+        sections: Vec::new(),
+        articles: 0,
+        front: 0,
     }
+}
 
-    /// The page of this host with this URL.
-    pub fn find_page(&self, host: u64, url: &str) -> Option<u64> {
-        let path = url.strip_prefix("http://")?.split_once('/')?.1;
-        let directory = path.split('/').next()?;
-        let digits = directory.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        let index: usize = directory[digits..].parse().ok()?;
-        let section = self.sections.get(index).filter(|section| section.host == host)?;
-        let tail = &path[directory.len()..];
-        let end = tail.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
-        let start = tail[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
-        let number: u64 = if end == 0 { 0 } else { tail[start..end].parse().ok()? };
-        let page = if number < section.len { section.start + number } else { number - section.len };
-        (page < self.spec.pages && self.url(page) == url).then_some(page)
+/// The bridges, as (from, to).
+fn joined(spec: &Spec, draw: &mut Draw) -> Vec<(u64, u64)> {
+    let islands = spec.islands;
+    match spec.shape {
+        Shape::Tree => {
+            let to = (1..islands).flat_map(|to| (0..spec.bridges).map(move |_| to));
+            to.map(|to| (draw.below(to), to)).collect()
+        }
+        Shape::SmallWorld => {
+            let mut out = Vec::new();
+            for from in 0..islands {
+                for step in 1..=spec.bridges.min(islands.saturating_sub(1)) {
+                    let mut to = (from + step) % islands;
+                    // The nearest neighbours stay joined, so that no island is cut off.
+                    if step > 1 && draw.chance(spec.rewired) {
+                        to = (from + 1 + draw.below(islands - 1)) % islands;
+                    }
+                    out.extend([(from, to), (to, from)]);
+                }
+            }
+            out
+        }
     }
 }
 

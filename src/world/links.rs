@@ -1,12 +1,13 @@
 //! Where a page's links lead and what they say: a function of the seed and the page number.
 //!
-//! The rule that keeps the planted gaps true: an off-topic page links to no page of an island but the last page of
-//! a bridge to its island's, and to no page of a bridge but the first, or the next of its own.
+//! The rule that keeps the planted gaps true, where no host is a blog or has a page of friends: an off-topic page links
+//! to no page of an island but the last page of a bridge to its island's, and to no page of a bridge but the first, or
+//! the next of its own.
 
+use super::address::Extra;
 use super::draw::Draw;
 use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
-use super::words::{THEMES, TOPICS};
-use super::write;
+use super::words::{NEAR_TOPIC, THEMES, TOPICS};
 
 /// Where a link leads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,20 +18,18 @@ pub(super) enum Target {
     Twin(u64),
     /// A redirect to a page.
     Redirect(u64),
-    /// The root of the page's host, which redirects.
-    Root,
-    /// Nothing: 404.
-    Missing(u64),
+    /// The root of a host: its front page, or a redirect.
+    Root(u64),
+    /// Nothing: 404 on this host.
+    Missing(u64, u64),
     /// A host without an address.
     NoHost(u64),
-    /// A month of the calendar of the page's host, from January of year 2000.
-    Month(u64),
-    /// A page of the page's host that robots.txt forbids.
-    Private(u64),
+    /// A page beyond the numbered ones, of this host.
+    Extra(u64, Extra),
 }
 
-/// Where on the page a link stands.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Where on the page a link stands: one block of the template each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
     /// Navigation at the top.
     Top,
@@ -38,19 +37,53 @@ pub(super) enum Slot {
     Inline,
     /// An entry of a listing or of the related articles: part of the content.
     Entry,
+    /// Under "related".
+    Related,
+    /// Among the editor's picks.
+    Picks,
+    /// Tags of a post.
+    Tags,
+    /// The posts before and after.
+    Pager,
     /// Sidebar.
     Side,
+    /// Tag cloud.
+    Cloud,
     /// Footer.
     Foot,
 }
 
+/// What an anchor, or the text around it, says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Said {
+    /// Nothing.
+    Nothing,
+    /// This.
+    Words(&'static str),
+    /// "Page n".
+    Number(u64),
+    /// Words that say nothing.
+    Blank,
+    /// The title of a page.
+    Title(u64),
+    /// A title of that topic.
+    Headline(usize),
+    /// A sentence of that topic.
+    Sentence(usize),
+    /// Name of a section as a tag.
+    Tag(usize),
+    /// Name of a host's site.
+    Site(u64),
+}
+
 /// A link to be written.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Planned {
     pub target: Target,
     pub slot: Slot,
-    pub anchor: String,
-    /// The sentence around it; empty for none.
-    pub context: String,
+    pub anchor: Said,
+    /// The sentence around it.
+    pub context: Said,
 }
 
 /// What kind of trail the anchor and context of a link should smell of.
@@ -62,24 +95,12 @@ enum Scent {
     Bridge,
 }
 
+/// A link that says one thing and nothing around it.
+pub(super) fn plain(target: Target, slot: Slot, anchor: Said) -> Planned {
+    Planned { target, slot, anchor, context: Said::Nothing }
+}
+
 impl Layout {
-    /// Topic of a page: an index into the table of topics.
-    pub fn topic(&self, page: u64) -> usize {
-        let (section, place) = self.locate(page);
-        match place {
-            Place::Bridge(..) => {
-                let off = (TOPICS.len() - THEMES) as u64;
-                THEMES + Draw::new(self.spec.seed, salt::BRIDGE, !page).below(off) as usize
-            }
-            _ => self.sections[section].topic,
-        }
-    }
-
-    /// A page's title.
-    pub fn title(&self, page: u64) -> String {
-        write::title(self.topic(page), &mut Draw::new(self.spec.seed, salt::TITLE, page))
-    }
-
     /// The pages of an island that link to a bridge's first page.
     fn is_bridge_head(&self, bridge: usize, page: u64) -> bool {
         let from = self.bridges[bridge].from;
@@ -95,107 +116,163 @@ impl Layout {
         if draw.chance(self.spec.hub_share) { self.sections[self.locate(any).0].start } else { any }
     }
 
+    /// The same for the `at`-th such link of a host's page: its own, or the one of all the host's pages.
+    fn elsewhere(&self, host: u64, at: u64, draw: &mut Draw) -> u64 {
+        if self.spec.repeated_links > 0.0 && draw.chance(self.spec.repeated_links) {
+            return self.off_topic_page(&mut Draw::new(self.spec.seed, salt::TEMPLATE, host << 8 | at));
+        }
+        self.off_topic_page(draw)
+    }
+
+    /// A page of an island: any, or one of its hubs.
+    fn kin(&self, island: u64, draw: &mut Draw) -> u64 {
+        if self.spec.island_hubs > 0.0 && draw.chance(self.spec.island_hubs) {
+            let sections = self.island_sections(island);
+            return self.sections[sections.start + draw.below(sections.len() as u64) as usize].start;
+        }
+        self.island_page(island, draw.below(self.island_len(island)))
+    }
+
+    /// The block that the host keeps for such links, or where `else_slot` says.
+    fn regular(&self, kept: Slot, else_slot: Slot, draw: &mut Draw) -> Slot {
+        let regularity = self.spec.template_regularity;
+        if regularity > 0.0 && draw.chance(regularity) { kept } else { else_slot }
+    }
+
     /// All links of a page, in order of appearance within each slot.
     pub fn links(&self, page: u64) -> Vec<Planned> {
         let (index, place) = self.locate(page);
         let section = &self.sections[index];
+        let host = &self.hosts[section.host as usize];
         let mut out = Vec::with_capacity(48);
         let draw = &mut Draw::new(self.spec.seed, salt::LINKS, page);
-        let fixed =
-            |target, slot, anchor: &str| Planned { target, slot, anchor: anchor.to_owned(), context: String::new() };
+        let fixed = |to, slot, words| plain(Target::Page(to), slot, Said::Words(words));
 
-        if section.island.is_none() {
-            out.push(fixed(Target::Root, Slot::Top, "网站首页"));
-        }
-        out.push(fixed(Target::Page(section.start), Slot::Top, "频道首页"));
-        let listings = section.listings();
-        for listing in 1..=listings.min(3) {
-            out.push(fixed(Target::Page(section.start + listing), Slot::Top, &format!("第{listing}页")));
-        }
-        if let Some(island) = section.island {
-            for sibling in self.island_sections(island).filter(|&sibling| sibling != index) {
-                out.push(self.planned(self.sections[sibling].start, Slot::Top, Scent::Plain, draw));
+        if host.habits.blog {
+            self.blog_frame(section.host, &mut out);
+        } else {
+            if section.island.is_none() {
+                out.push(plain(Target::Root(section.host), Slot::Top, Said::Words("网站首页")));
             }
+            out.push(fixed(section.start, Slot::Top, "频道首页"));
+            for listing in 1..=section.listings.min(3) {
+                out.push(plain(Target::Page(section.start + listing), Slot::Top, Said::Number(listing)));
+            }
+            if let Some(island) = section.island {
+                for sibling in self.island_sections(island).filter(|&sibling| sibling != index) {
+                    out.push(self.planned(self.sections[sibling].start, Slot::Top, Scent::Plain, draw));
+                }
+            }
+            self.friends_link(section.host, &mut out);
         }
         match place {
-            Place::Home => self.entries(index, 1, &mut out, draw),
+            Place::Home => {
+                let first = if host.habits.blog { 0 } else { 1 };
+                self.entries(index, first, &mut out, draw);
+                if host.habits.blog && section.listings > 0 {
+                    out.push(fixed(page + 1, Slot::Entry, "下一页"));
+                }
+                if let Some(island) = section.island {
+                    for _ in 0..(30.0 * self.spec.island_hubs) as u64 {
+                        let to = self.island_page(island, draw.below(self.island_len(island)));
+                        out.push(self.planned(to, Slot::Entry, Scent::Plain, draw));
+                    }
+                }
+            }
             Place::Listing(listing) => {
                 self.entries(index, listing, &mut out, draw);
-                if listing > 1 {
-                    out.push(fixed(Target::Page(page - 1), Slot::Entry, "上一页"));
+                if listing > 1 || host.habits.blog {
+                    out.push(fixed(page - 1, Slot::Entry, "上一页"));
                 }
-                if listing < listings {
-                    out.push(fixed(Target::Page(page + 1), Slot::Entry, "下一页"));
-                }
-            }
-            Place::Article(article) => {
-                if article > 0 {
-                    out.push(self.planned(page - 1, Slot::Entry, Scent::Plain, draw));
-                }
-                if article + 1 < section.articles() {
-                    out.push(self.planned(page + 1, Slot::Entry, Scent::Plain, draw));
-                }
-                for at in 0..draw.within([4, 8]) {
-                    let slot = if at < 2 { Slot::Inline } else { Slot::Entry };
-                    let to = match section.island {
-                        Some(island) => self.island_page(island, draw.below(self.island_len(island))),
-                        None => section.article(draw.below(section.articles())),
-                    };
-                    out.push(self.planned(to, slot, Scent::Plain, draw));
+                if listing < section.listings {
+                    out.push(fixed(page + 1, Slot::Entry, "下一页"));
                 }
             }
+            Place::Article(article) => self.article_links(index, page, article, &mut out, draw),
             Place::Bridge(bridge, at) => {
                 let bridge = &self.bridges[bridge];
                 let last = at + 1 == bridge.gap;
                 let landing = self.island_page(bridge.to, draw.below(self.island_len(bridge.to)));
                 let to = if last { landing } else { page + 1 };
                 let scent = if last { Scent::Plain } else { Scent::Bridge };
-                out.push(self.planned(to, Slot::Inline, scent, draw));
+                let slot = self.regular(Slot::Picks, Slot::Inline, draw);
+                out.push(self.planned(to, slot, scent, draw));
             }
         }
         if let Some(island) = section.island.filter(|_| !matches!(place, Place::Bridge(..))) {
             for &bridge in self.departures(island) {
                 if self.is_bridge_head(bridge, page) {
-                    out.push(self.planned(self.bridges[bridge].start, Slot::Inline, Scent::Bridge, draw));
+                    let slot = self.regular(Slot::Picks, Slot::Inline, draw);
+                    out.push(self.planned(self.bridges[bridge].start, slot, Scent::Bridge, draw));
                 }
             }
         } else if !self.bridges.is_empty() && draw.chance(self.spec.stray_heads) {
             let bridge = &self.bridges[draw.below(self.bridges.len() as u64) as usize];
-            out.push(self.planned(bridge.start, Slot::Entry, Scent::Bridge, draw));
+            let slot = self.regular(Slot::Picks, Slot::Entry, draw);
+            out.push(self.planned(bridge.start, slot, Scent::Bridge, draw));
         }
-        for _ in 0..draw.within(self.spec.off_topic_links) {
-            let to = self.off_topic_page(draw);
+        for at in 0..draw.within(self.spec.off_topic_links) {
+            let to = self.elsewhere(section.host, at, draw);
             let slot = draw.pick(&[Slot::Side, Slot::Side, Slot::Inline, Slot::Entry]);
+            let slot = self.regular(Slot::Side, slot, draw);
             out.push(self.planned(to, slot, Scent::Plain, draw));
         }
-        for _ in 0..2 {
-            let to = self.sections[self.locate(self.off_topic_page(draw)).0].start;
+        for at in 0..self.spec.footer_links {
+            let to = self.sections[self.locate(self.elsewhere(section.host, 100 + at, draw)).0].start;
             out.push(self.planned(to, Slot::Foot, Scent::Plain, draw));
         }
         let wanted = self.spec.dangling * out.len() as f64;
         let missing = wanted.floor() as u64 + u64::from(draw.chance(wanted.fract()));
         for _ in 0..missing {
             let bits = draw.bits();
-            let target = if draw.chance(0.2) { Target::NoHost(bits) } else { Target::Missing(bits) };
-            out.push(Planned { anchor: self.title(page), ..fixed(target, Slot::Side, "") });
+            let target = if draw.chance(0.2) { Target::NoHost(bits) } else { Target::Missing(section.host, bits) };
+            out.push(plain(target, Slot::Side, Said::Title(page)));
         }
         if section.island.is_none() {
-            let host = self.host(section.host);
-            if host.calendar {
-                out.push(fixed(Target::Month(draw.below(300)), Slot::Side, "日历"));
+            if host.habits.calendar {
+                let month = Extra::Month(draw.below(300));
+                out.push(plain(Target::Extra(section.host, month), Slot::Side, Said::Words("日历")));
             }
-            if host.robots {
-                out.push(fixed(Target::Private(draw.below(50)), Slot::Foot, "会员中心"));
+            if host.habits.robots {
+                let private = Extra::Private(draw.below(50));
+                out.push(plain(Target::Extra(section.host, private), Slot::Foot, Said::Words("会员中心")));
             }
         }
         out
     }
 
-    /// The ten articles of a listing.
+    /// The links of an article to its own kind: neighbours, related ones; on a blog its tags, and posts before and after
+    /// it, whatever they are about.
+    fn article_links(&self, index: usize, page: u64, article: u64, out: &mut Vec<Planned>, draw: &mut Draw) {
+        let section = &self.sections[index];
+        let blog = self.hosts[section.host as usize].habits.blog;
+        if blog {
+            self.post_links(index, out, draw);
+        } else {
+            if article > 0 {
+                out.push(self.planned(page - 1, Slot::Entry, Scent::Plain, draw));
+            }
+            if article + 1 < section.articles() {
+                out.push(self.planned(page + 1, Slot::Entry, Scent::Plain, draw));
+            }
+        }
+        for at in 0..draw.within([4, 8]) {
+            let to = match section.island {
+                Some(island) => self.kin(island, draw),
+                None => section.article(draw.below(section.articles())),
+            };
+            let slot = if at < 2 { Slot::Inline } else { Slot::Entry };
+            let slot = self.regular(Slot::Related, slot, draw);
+            out.push(self.planned(to, slot, Scent::Plain, draw));
+        }
+    }
+
+    /// The ten articles of a listing. Those of a home are the first ones, a blog's listings begin with the next.
     fn entries(&self, index: usize, listing: u64, out: &mut Vec<Planned>, draw: &mut Draw) {
         let section = &self.sections[index];
-        let end = section.articles().min(listing * PER_LISTING);
-        for article in (listing - 1) * PER_LISTING..end {
+        let skipped = if self.hosts[section.host as usize].habits.blog { listing } else { listing - 1 };
+        let end = section.articles().min((skipped + 1) * PER_LISTING);
+        for article in skipped * PER_LISTING..end {
             out.push(self.planned(section.article(article), Slot::Entry, Scent::Plain, draw));
         }
     }
@@ -203,44 +280,50 @@ impl Layout {
     /// A link to a page, with the anchor and context the spec's qualities give it, and now and then a detour.
     fn planned(&self, to: u64, slot: Slot, scent: Scent, draw: &mut Draw) -> Planned {
         let spec = &self.spec;
-        let topic = self.topic(to);
+        let (index, place) = self.locate(to);
+        let topic = self.topic_at(to, index, place);
         let promising = scent == Scent::Bridge || topic_is_on(topic);
         let anchor = if !promising {
             let misleads = draw.chance(spec.misleading);
             if misleads {
-                write::title(draw.below(THEMES as u64) as usize, draw)
+                Said::Headline(draw.below(THEMES as u64) as usize)
             } else if draw.chance(0.8) {
-                self.title(to)
+                Said::Title(to)
             } else {
-                write::blank_anchor(draw)
+                Said::Blank
             }
         } else if !draw.chance(spec.anchor_quality) {
-            write::blank_anchor(draw)
+            Said::Blank
         } else if scent == Scent::Plain {
-            self.title(to)
+            Said::Title(to)
         } else if draw.chance(0.5) {
-            write::near_title(draw)
+            Said::Headline(NEAR_TOPIC)
         } else {
-            write::title(draw.below(THEMES as u64) as usize, draw)
+            Said::Headline(draw.below(THEMES as u64) as usize)
         };
-        let mut context = String::new();
-        if matches!(slot, Slot::Inline | Slot::Entry) {
-            if promising && !draw.chance(spec.context_quality) {
-                let off = (TOPICS.len() - THEMES) as u64;
-                write::sentence(THEMES + draw.below(off) as usize, draw, &mut context);
-            } else if scent == Scent::Bridge {
-                write::near_sentence(draw, &mut context);
-            } else {
-                write::sentence(topic, draw, &mut context);
-            }
-        }
+        let context = if !matches!(slot, Slot::Inline | Slot::Entry | Slot::Related | Slot::Picks) {
+            Said::Nothing
+        } else if promising && !draw.chance(spec.context_quality) {
+            Said::Sentence(THEMES + draw.below((TOPICS.len() - THEMES) as u64) as usize)
+        } else {
+            Said::Sentence(if scent == Scent::Bridge { NEAR_TOPIC } else { topic })
+        };
+        let home_of_blog = place == Place::Home && self.sections[index].island.is_none();
         let target = if draw.chance(spec.redirects) {
             Target::Redirect(to)
         } else if draw.chance(spec.duplicates) {
             Target::Twin(to)
+        } else if home_of_blog && self.host_at(index).habits.blog {
+            // What others link to is the blog, not one of its tags.
+            Target::Root(self.sections[index].host)
         } else {
             Target::Page(to)
         };
         Planned { target, slot, anchor, context }
+    }
+
+    /// A link to an article of the same host.
+    pub(super) fn to_article(&self, to: u64, slot: Slot, draw: &mut Draw) -> Planned {
+        self.planned(to, slot, Scent::Plain, draw)
     }
 }

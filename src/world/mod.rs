@@ -7,20 +7,27 @@
 //! A page is a number. Its URL, its text and its links are functions of the seed and that number ([`World`]), so the
 //! web costs a few dozen bytes per host, island and bridge and nothing per page. What a web looks like is a [`Spec`].
 
+mod address;
 mod answer;
+mod blog;
 mod draw;
+mod facts;
+mod gauge;
 mod html;
 mod layout;
 mod links;
 mod serve;
 mod spec;
+#[cfg(test)]
+mod tests;
 mod text_web;
 mod truth;
 mod words;
 mod write;
 
+pub use facts::Facts;
 pub use serve::{Access, Proxied, Server, ServerOptions};
-pub use spec::{Spec, SpecError};
+pub use spec::{Shape, Spec, SpecError};
 pub use text_web::{TextWeb, TextWebError};
 pub use truth::World;
 pub use words::topic_words;

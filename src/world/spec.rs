@@ -1,7 +1,21 @@
-//! What a generated web looks like, as a person writes it down.
+//! What a generated web looks like, as a person writes it down: one small file, every property a number in it.
+
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+/// How bridges join the islands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// To each island bridges from islands with a smaller number, one way.
+    #[default]
+    Tree,
+    /// A ring on which each island is joined both ways to its nearest `bridges` successors, some of the bridges
+    /// rewired: a small world (Watts and Strogatz 1998).
+    SmallWorld,
+}
 
 /// The parameters of a [`super::World`]. Two equal specs give the same web to the byte.
 ///
@@ -13,10 +27,14 @@ pub struct Spec {
     pub seed: u64,
     /// Pages in all: homes, listings, articles, bridge pages. What traps make up comes on top.
     pub pages: u64,
-    /// Hosts in all. Three in ten at most carry nothing but the topic.
+    /// Hosts in all.
     pub hosts: u64,
-    /// Topic islands; the seeds lie in island 0.
+    /// Share of hosts that carry nothing but the topic.
+    pub topical_hosts: f64,
+    /// Topic islands.
     pub islands: u64,
+    /// The seeds: four pages of island 0 if this is 1, else one page on each of the first so many islands.
+    pub seed_islands: u64,
     /// Pages of one island.
     pub island_pages: [u64; 2],
     /// Hosts of one island, at least 12 pages each.
@@ -25,10 +43,17 @@ pub struct Spec {
     pub gap: [u64; 2],
     /// Mean of the above over all bridges, inside it. An island's own gap is that of its shortest bridge.
     pub gap_mean: f64,
-    /// Bridges that lead to each island but the first, each from an island with a smaller number.
+    /// How bridges join the islands.
+    pub shape: Shape,
+    /// Bridges to each island (`tree`), or to its successors on the ring (`small-world`); 0: islands are not joined.
     pub bridges: u64,
+    /// Share of a small world's bridges, and of friend links, that lead anywhere instead of to a neighbour.
+    pub rewired: f64,
     /// Pages of an island that link to the head of a bridge that starts there.
     pub bridge_heads: u64,
+    /// Share of the links within an island that lead to one of its hubs, the homes of its sections; a hub links to 30
+    /// times so many of the island's pages beside its own.
+    pub island_hubs: f64,
     /// Probability that the anchor of a link to a topic page, or along a bridge, holds words of the topic or near it.
     pub anchor_quality: f64,
     /// Probability that the text around such a link does.
@@ -39,10 +64,20 @@ pub struct Spec {
     pub misleading: f64,
     /// Probability that a sentence of an article speaks of another topic than the article does.
     pub noise: f64,
+    /// Share of off-topic sections whose subject lies near the topic: they use many of its words.
+    pub near_topics: f64,
+    /// Probability that a link stands in the block that its host keeps for links of its kind: links along bridges
+    /// among the editor's picks, links to the page's own subject under "related", links elsewhere in the sidebar. Where
+    /// it does not, its place says nothing.
+    pub template_regularity: f64,
     /// Off-topic pages of other hosts that a page links to.
     pub off_topic_links: [u64; 2],
+    /// Share of these, and of the footer's, that are the same on all pages of a host, as sidebars and footers are.
+    pub repeated_links: f64,
     /// Share of these that lead to a hub (the home of an off-topic host, large hosts more often).
     pub hub_share: f64,
+    /// Hubs linked in the footer of each page.
+    pub footer_links: u64,
     /// Probability that a page of the off-topic region links to the head of a bridge.
     pub stray_heads: f64,
     /// Share of links that lead nowhere: 404, one in five to a host without an address.
@@ -51,6 +86,15 @@ pub struct Spec {
     pub redirects: f64,
     /// Share of links to articles that use a second URL of the same bytes.
     pub duplicates: f64,
+    /// Share of hosts that are blogs: their sections are tags, posts stand by date, front page and archive list posts
+    /// of all tags mixed, every page shows the tag cloud. What they list is no part of `pages`.
+    pub blog_hosts: f64,
+    /// Tags that the off-topic posts of a blog are filed under, the largest first.
+    pub tags: [u64; 2],
+    /// Share of hosts with a page of links to friends' hosts (友链).
+    pub friend_hosts: f64,
+    /// Hosts on such a page: the next ones by number, as far as they have one too.
+    pub friends: [u64; 2],
     /// Share of off-topic hosts with a calendar of endless months.
     pub calendar_hosts: f64,
     /// Share of hosts that put a session id into every link to themselves.
@@ -69,24 +113,37 @@ impl Default for Spec {
             seed: 1,
             pages: 6_000,
             hosts: 40,
+            topical_hosts: 0.3,
             islands: 10,
+            seed_islands: 1,
             island_pages: [60, 180],
             island_hosts: [1, 3],
             gap: [1, 12],
             gap_mean: 5.0,
+            shape: Shape::Tree,
             bridges: 2,
+            rewired: 0.1,
             bridge_heads: 4,
+            island_hubs: 0.0,
             anchor_quality: 0.6,
             context_quality: 0.6,
             url_quality: 0.5,
             misleading: 0.02,
             noise: 0.1,
+            near_topics: 0.0,
+            template_regularity: 0.0,
             off_topic_links: [6, 14],
+            repeated_links: 0.0,
             hub_share: 0.3,
+            footer_links: 2,
             stray_heads: 0.01,
             dangling: 0.03,
             redirects: 0.03,
             duplicates: 0.03,
+            blog_hosts: 0.0,
+            tags: [20, 60],
+            friend_hosts: 0.0,
+            friends: [6, 12],
             calendar_hosts: 0.15,
             session_hosts: 0.15,
             gbk_hosts: 0.2,
@@ -99,6 +156,17 @@ impl Default for Spec {
 /// Why a spec describes no web.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SpecError {
+    /// The file cannot be read.
+    #[error("cannot be read: {0}; check the path")]
+    Read(String),
+    /// Not TOML, an unknown key, or a value of another kind.
+    #[error("line {line}: {reason}; worlds/default.toml shows every key")]
+    Shape {
+        /// Where, from 1.
+        line: usize,
+        /// What does not fit.
+        reason: String,
+    },
     /// A number outside its range.
     #[error("the web's {field} is {value}; it must be {want}")]
     OutOfRange {
@@ -124,9 +192,32 @@ pub enum SpecError {
 }
 
 impl Spec {
+    /// Reads a TOML file; what it leaves out is as in the default.
+    ///
+    /// # Errors
+    /// [`SpecError`] names the line, or the field that is out of range; the caller names the file.
+    pub fn load(path: &Path) -> Result<Self, SpecError> {
+        let text = std::fs::read_to_string(path).map_err(|source| SpecError::Read(source.to_string()))?;
+        let spec: Self = toml::from_str(&text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let reason = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
+            SpecError::Shape { line: 1 + before.matches('\n').count(), reason }
+        })?;
+        spec.check()?;
+        Ok(spec)
+    }
+
     /// Whether every field lies in its range.
     pub(super) fn check(&self) -> Result<(), SpecError> {
         let shares = [
+            ("topical_hosts", self.topical_hosts),
+            ("rewired", self.rewired),
+            ("repeated_links", self.repeated_links),
+            ("island_hubs", self.island_hubs),
+            ("near_topics", self.near_topics),
+            ("template_regularity", self.template_regularity),
+            ("blog_hosts", self.blog_hosts),
+            ("friend_hosts", self.friend_hosts),
             ("anchor_quality", self.anchor_quality),
             ("context_quality", self.context_quality),
             ("url_quality", self.url_quality),
@@ -150,7 +241,12 @@ impl Spec {
         let counts = [
             ("hosts", self.hosts, 4, u64::from(u32::MAX), "at least 4"),
             ("islands", self.islands, 1, 1 << 20, "1 to 1048576"),
-            ("bridges", self.bridges, 1, 64, "1 to 64"),
+            ("seed_islands", self.seed_islands, 1, self.islands, "from 1 up to islands"),
+            ("bridges", self.bridges, 0, 64, "0 to 64"),
+            ("footer_links", self.footer_links, 0, 100, "0 to 100"),
+            ("tags", self.tags[0], 1, 1_000, "a range from 1 up to 1000"),
+            ("tags", self.tags[1], self.tags[0], 1_000, "a range from 1 up to 1000"),
+            ("friends", self.friends[1], self.friends[0], 1_000, "a range up to 1000"),
             ("bridge_heads", self.bridge_heads, 1, 64, "1 to 64"),
             ("off_topic_links", self.off_topic_links[1], self.off_topic_links[0], 100, "a range up to 100"),
             ("gap", self.gap[1], self.gap[0].max(1), 1_000, "a range from 1 up to 1000"),

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::answer::{answer, failure, missing, moved};
 use super::draw::Draw;
-use super::words::{THEMES, TOPICS};
+use super::words::{NEAR_TOPIC, THEMES, TOPICS};
 use super::write;
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
 use crate::replay::Web;
@@ -162,7 +162,7 @@ fn page(url: &CrawlUrl, flavour: Flavour, rest: &str) -> Result<Fetched, String>
     for sentence in 0..6 {
         let out = if sentence == 0 { &mut title } else { &mut text };
         match flavour {
-            Flavour::Near => write::near_sentence(&mut draw, out),
+            Flavour::Near => write::sentence(NEAR_TOPIC, &mut draw, out),
             Flavour::On => write::sentence(on, &mut draw, out),
             Flavour::Off | Flavour::NoPage => write::sentence(off, &mut draw, out),
         }

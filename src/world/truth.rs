@@ -1,7 +1,8 @@
 //! The generated web from outside: what is in it, and what is true of it.
 
+use super::address::twin;
 use super::draw::Draw;
-use super::layout::{Layout, Place, salt, topic_is_on};
+use super::layout::{Layout, Place, salt};
 use super::spec::{Spec, SpecError};
 use crate::model::CrawlUrl;
 
@@ -40,9 +41,28 @@ impl World {
         &self.layout.spec
     }
 
-    /// Where a crawl starts: four pages of island 0, its home first.
+    /// Where a crawl starts: four pages of island 0, its home first; or the homes of the first islands, of those on a
+    /// blog its front page.
     #[must_use]
     pub fn seeds(&self) -> Vec<CrawlUrl> {
+        if self.layout.spec.seed_islands > 1 {
+            let home = |island| {
+                let first = self.layout.island_sections(island).start;
+                let host = self.layout.host_at(first);
+                if host.habits.blog {
+                    crawl_url(&format!("http://{}/", host.name))
+                } else {
+                    self.url(self.first(first))
+                }
+            };
+            let mut out: Vec<CrawlUrl> = Vec::new();
+            for url in (0..self.layout.spec.seed_islands).map(home) {
+                if !out.contains(&url) {
+                    out.push(url);
+                }
+            }
+            return out;
+        }
         let mut draw = Draw::new(self.layout.spec.seed, salt::HEAD, u64::MAX);
         let mut out = vec![self.url(0)];
         while out.len() < 4 {
@@ -58,7 +78,7 @@ impl World {
     /// is what the page is.
     #[must_use]
     pub fn is_relevant(&self, url: &CrawlUrl) -> bool {
-        self.page(url).is_some_and(|page| topic_is_on(self.layout.topic(page)))
+        self.page(url).is_some_and(|page| self.layout.is_relevant(page))
     }
 
     /// The island a page lies on; `None` for off-topic pages and for what is no page.
@@ -75,7 +95,8 @@ impl World {
     }
 
     /// For each island the fewest off-topic pages in a row between it and another island: the shortest bridge that
-    /// leads there; 0 for island 0, where the seeds are.
+    /// leads there; 0 for island 0, where the seeds are, and for islands without a bridge. Blogs and pages of friends
+    /// open shorter ways, which are not counted.
     #[must_use]
     pub fn gaps(&self) -> Vec<u64> {
         let of = |island| self.layout.bridges.iter().filter(move |bridge| bridge.to == island);
@@ -89,7 +110,7 @@ impl World {
 
     /// Every page with whether it is relevant, by page number: islands, bridges, then the off-topic region.
     pub fn pages(&self) -> impl Iterator<Item = (CrawlUrl, bool)> + '_ {
-        (0..self.layout.spec.pages).map(|page| (self.url(page), topic_is_on(self.layout.topic(page))))
+        (0..self.layout.spec.pages).map(|page| (self.url(page), self.layout.is_relevant(page)))
     }
 
     /// Topic pages to learn a lexicon from, as (URL, HTML): on five hosts of their own that nothing links to, so that
@@ -126,16 +147,14 @@ impl World {
         (first.is_none() || twin(&self.layout.url(page)) == url).then_some(page)
     }
 
+    fn first(&self, section: usize) -> u64 {
+        self.layout.sections[section].start
+    }
+
     /// Whether a page is an article or a bridge page: has text of its own.
     pub(super) fn has_text(&self, page: u64) -> bool {
         matches!(self.layout.locate(page).1, Place::Article(_) | Place::Bridge(..))
     }
-}
-
-/// The second URL of a page.
-pub(super) fn twin(url: &str) -> String {
-    let mark = if url.contains('?') { '&' } else { '?' };
-    format!("{url}{mark}from=related")
 }
 
 #[cfg(test)]
@@ -225,7 +244,7 @@ mod tests {
         }
         assert_eq!(
             xxhash_rust::xxh3::xxh3_64(&bytes),
-            16_062_467_879_539_001_732,
+            2_486_233_334_011_253_836,
             "say in CHANGELOG that generated webs have changed"
         );
     }

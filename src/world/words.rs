@@ -68,6 +68,18 @@ pub(super) const NEAR: Topic = Topic {
     names: &["体育学院", "健身教练", "俱乐部", "体育老师"],
 };
 
+/// Index that stands for [`NEAR`] where one of [`TOPICS`] is meant.
+pub(super) const NEAR_TOPIC: usize = TOPICS.len();
+
+/// Words of the topic with this index, and those mixed into them. What is about the topic, or near it, borrows from
+/// sports at large.
+pub(super) fn vocabulary(topic: usize) -> (&'static Topic, Option<&'static Topic>) {
+    match topic {
+        NEAR_TOPIC => (&NEAR, Some(&SPORTS)),
+        _ => (&TOPICS[topic], (topic < THEMES).then_some(&SPORTS)),
+    }
+}
+
 /// Themes of the topic, then the other topics.
 pub(super) const TOPICS: &[Topic] = &[
     Topic {
@@ -387,9 +399,27 @@ pub(super) const ADJECTIVES: &[&str] =
 /// Nouns that fit everything.
 pub(super) const GENERAL: &[&str] =
     &["问题", "情况", "消息", "经验", "计划", "结果", "变化", "机会", "原因", "看法", "方式", "影响", "细节", "内容"];
+/// Names of sites; none says what the site is about.
+pub(super) const SITES: [&str; 12] = [
+    "海蓝网",
+    "云山在线",
+    "北河论坛",
+    "天星社区",
+    "青松门户",
+    "竹风日报",
+    "林江网",
+    "明月博客",
+    "山海周刊",
+    "晨光网",
+    "远帆在线",
+    "长桥社区",
+];
 /// Anchors that say nothing.
 pub(super) const BLANK_ANCHORS: &[&str] =
     &["点击查看", "更多", "详情", "阅读全文", "查看原文", "点这里", "下一篇", "相关链接", "继续阅读", "推荐"];
+
+/// Tags that say nothing of what they gather.
+pub(super) const BLANK_TAGS: &[&str] = &["随笔", "笔记", "其他", "日记", "转载", "收藏", "年度总结", "杂谈"];
 
 /// Sentences: N a noun, V a verb, P a name, A an adjective, G a general noun, T a time, D a number.
 pub(super) const SENTENCES: &[&str] = &[

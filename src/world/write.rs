@@ -1,9 +1,60 @@
-//! Sentences, titles and paragraphs about a topic. Apart because the text web of the tests writes with it too.
+//! Sentences, titles and paragraphs about a topic, and what the world's links and titles say. Apart because the text web
+//! of the tests writes with it too.
 
+use super::address::Extra;
 use super::draw::Draw;
-use super::words::{ADJECTIVES, BLANK_ANCHORS, GENERAL, NEAR, SENTENCES, SPORTS, THEMES, TIMES, TITLES, TOPICS, Topic};
+use super::layout::{Layout, Place, salt};
+use super::links::Said;
+use super::words::{ADJECTIVES, BLANK_ANCHORS, GENERAL, SENTENCES, SITES, TIMES, TITLES, TOPICS, Topic, vocabulary};
 
-/// Fills a pattern of [`super::words`]. A theme of sports borrows two words in five from sports at large.
+impl Layout {
+    /// A page's title.
+    pub fn title(&self, page: u64) -> String {
+        let (index, place) = self.locate(page);
+        if self.host_at(index).habits.blog && matches!(place, Place::Home | Place::Listing(_)) {
+            return format!("标签：{}", self.tag(index).1);
+        }
+        title(self.topic_at(page, index, place), &mut Draw::new(self.spec.seed, salt::TITLE, page))
+    }
+
+    /// Title of a page beyond the numbered ones.
+    pub fn extra_title(&self, host: u64, extra: Extra) -> String {
+        match extra {
+            Extra::Month(at) => format!("{}年{}月", 2000 + at / 12, at % 12 + 1),
+            Extra::Private(_) => "会员中心".to_owned(),
+            Extra::Front(_) => self.site(host).to_owned(),
+            Extra::Archive(_) => "归档".to_owned(),
+            Extra::Tags => "标签".to_owned(),
+            Extra::Friends => "友情链接".to_owned(),
+        }
+    }
+
+    /// Name of a host's site.
+    pub fn site(&self, host: u64) -> &'static str {
+        SITES[(host % SITES.len() as u64) as usize]
+    }
+
+    /// An anchor or a context in words.
+    pub fn words(&self, said: Said, draw: &mut Draw) -> String {
+        match said {
+            Said::Nothing => String::new(),
+            Said::Words(words) => words.to_owned(),
+            Said::Number(number) => format!("第{number}页"),
+            Said::Blank => draw.pick(BLANK_ANCHORS).to_owned(),
+            Said::Title(page) => self.title(page),
+            Said::Headline(topic) => title(topic, draw),
+            Said::Sentence(topic) => {
+                let mut out = String::new();
+                sentence(topic, draw, &mut out);
+                out
+            }
+            Said::Tag(section) => self.tag(section).1.to_owned(),
+            Said::Site(host) => self.site(host).to_owned(),
+        }
+    }
+}
+
+/// Fills a pattern of [`super::words`]. Two words in five are borrowed from `common`.
 fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &mut Draw, out: &mut String) {
     for letter in pattern.chars() {
         let topic = match common {
@@ -23,37 +74,20 @@ fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &mut Draw, o
     }
 }
 
-/// A sentence about the topic with this index in [`TOPICS`].
+/// A sentence about a topic.
 pub(super) fn sentence(topic: usize, draw: &mut Draw, out: &mut String) {
     let pattern = draw.pick(SENTENCES);
-    fill(pattern, &TOPICS[topic], (topic < THEMES).then_some(&SPORTS), draw, out);
-}
-
-/// A sentence about what lies near sports.
-pub(super) fn near_sentence(draw: &mut Draw, out: &mut String) {
-    let pattern = draw.pick(SENTENCES);
-    fill(pattern, &NEAR, Some(&SPORTS), draw, out);
+    let (words, common) = vocabulary(topic);
+    fill(pattern, words, common, draw, out);
 }
 
 /// A title, or the anchor of a link that says where it leads.
 pub(super) fn title(topic: usize, draw: &mut Draw) -> String {
     let mut out = String::new();
     let pattern = draw.pick(TITLES);
-    fill(pattern, &TOPICS[topic], (topic < THEMES).then_some(&SPORTS), draw, &mut out);
+    let (words, common) = vocabulary(topic);
+    fill(pattern, words, common, draw, &mut out);
     out
-}
-
-/// A title of what lies near sports.
-pub(super) fn near_title(draw: &mut Draw) -> String {
-    let mut out = String::new();
-    let pattern = draw.pick(TITLES);
-    fill(pattern, &NEAR, Some(&SPORTS), draw, &mut out);
-    out
-}
-
-/// An anchor that says nothing.
-pub(super) fn blank_anchor(draw: &mut Draw) -> String {
-    draw.pick(BLANK_ANCHORS).to_owned()
 }
 
 /// One to six paragraphs of two to six sentences; each sentence strays to another topic with probability `noise`.

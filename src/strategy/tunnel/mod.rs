@@ -300,7 +300,9 @@ impl Learner {
         if !any {
             best = 1.0;
         }
-        let factor = self.templates[known.template as usize].ratio(set.m_template).powf(set.tpl_pow) * best * host_ratio.powf(set.host_pow);
+        let factor = self.templates[known.template as usize].ratio(set.m_template).powf(set.tpl_pow)
+            * best
+            * host_ratio.powf(set.host_pow);
         known.prior * factor.clamp(0.02, set.hi) + explore
     }
 

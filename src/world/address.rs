@@ -1,0 +1,280 @@
+//! What a page's URL is, and which page a URL is. Apart from the layout because the two spellings of a web, sites with
+//! directories and blogs, are known here alone.
+
+use std::fmt::Write as _;
+
+use super::draw::Draw;
+use super::layout::{Layout, Place, salt, topic_is_on};
+use super::links::Target;
+use super::words::{BLANK_TAGS, SPORTS, THEMES, vocabulary};
+
+/// A page beyond the numbered ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Extra {
+    /// A month of a calendar without end, from January of year 2000.
+    Month(u64),
+    /// A page for members, which robots.txt forbids.
+    Private(u64),
+    /// A blog's front page, and those behind it: its posts.
+    Front(u64),
+    /// A blog's archive: the posts again, without words.
+    Archive(u64),
+    /// A blog's tags.
+    Tags,
+    /// Links to friends' hosts.
+    Friends,
+}
+
+/// Posts on a page of a blog's archive.
+pub(super) const PER_ARCHIVE: u64 = 20;
+/// Posts on a blog's front page.
+pub(super) const PER_FRONT: u64 = 10;
+
+/// Where blogs put their friends. The last passes for a tag page, as one did that two real crawls missed.
+const FRIENDS: [&str; 5] = ["/links/", "/friends/", "/link/", "/friends/index.html", "/tags/link.html"];
+/// What a blog calls its directory of tags, by skin.
+const TAGS: [&str; 4] = ["/tags/", "/categories/", "/tags/", "/tag/"];
+
+/// A host's name. Its number stands in it, so that it is found without a table.
+pub(super) fn host_name(seed: u64, host: u64) -> String {
+    const SYLLABLES: [&str; 16] = [
+        "hai", "lan", "yun", "shan", "bei", "he", "tian", "xing", "qing", "song", "zhu", "feng", "lin", "jiang",
+        "ming", "yue",
+    ];
+    let mut draw = Draw::new(seed, salt::HOST, !host);
+    let first = draw.pick(&["www", "news", "bbs", "blog", "m", "city"]);
+    let (a, b) = (draw.pick(&SYLLABLES), draw.pick(&SYLLABLES));
+    format!("{first}.{a}{b}{host}.test")
+}
+
+/// The second URL of a page.
+pub(super) fn twin(url: &str) -> String {
+    let mark = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{mark}from=related")
+}
+
+/// Writes numbers and text into a string, which never fails.
+macro_rules! put {
+    ($out:expr, $($rest:tt)*) => {{ let _ = write!($out, $($rest)*); }};
+}
+
+impl Layout {
+    /// The host with this name.
+    pub fn find_host(&self, name: &str) -> Option<u64> {
+        let stem = name.strip_suffix(".test")?;
+        let host: u64 = stem[stem.trim_end_matches(|c: char| c.is_ascii_digit()).len()..].parse().ok()?;
+        let found = self.hosts.get(usize::try_from(host).ok()?)?;
+        (*found.name == *name).then_some(host)
+    }
+
+    /// A section's URL; its number stands in it.
+    pub fn section_base(&self, section: usize) -> String {
+        let mut draw = Draw::new(self.spec.seed, salt::SECTION, section as u64);
+        let topic = self.sections[section].topic;
+        let telling = draw.chance(self.spec.url_quality);
+        let word = if !telling {
+            draw.pick(&["c", "channel", "board", "news", "list", "zhuanlan"])
+        } else if topic_is_on(topic) && draw.chance(0.5) {
+            draw.pick(SPORTS.dirs)
+        } else {
+            draw.pick(vocabulary(topic).0.dirs)
+        };
+        let host = self.host_at(section);
+        let above = if host.habits.blog { TAGS[host.habits.skin as usize] } else { "/" };
+        format!("http://{}{above}{word}{section}/", host.name)
+    }
+
+    /// Name of a blog's tag, and the topic it is a word of, if it says anything: as a rule the section's own.
+    pub fn tag(&self, section: usize) -> (Option<usize>, &'static str) {
+        let mut draw = Draw::new(self.spec.seed, salt::SECTION, !(section as u64));
+        let topic = self.sections[section].topic;
+        let telling = draw.chance(self.spec.url_quality);
+        let misleads = !topic_is_on(topic) && draw.chance(self.spec.misleading);
+        let topic = if misleads { draw.below(THEMES as u64) as usize } else { topic };
+        if telling { (Some(topic), draw.pick(vocabulary(topic).0.nouns)) } else { (None, draw.pick(BLANK_TAGS)) }
+    }
+
+    /// A page's URL.
+    pub fn url(&self, page: u64) -> String {
+        let mut out = String::with_capacity(64);
+        self.put_url(page, &mut out);
+        out
+    }
+
+    /// Appends a page's URL.
+    pub fn put_url(&self, page: u64, out: &mut String) {
+        let (index, place) = self.locate(page);
+        let section = &self.sections[index];
+        let host = self.host_at(index);
+        let number = match place {
+            Place::Bridge(bridge, at) => section.len + self.bridges[bridge].start + at,
+            _ => page - section.start,
+        };
+        let date = || {
+            let mut draw = Draw::new(self.spec.seed, salt::DATE, page);
+            (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]))
+        };
+        let (skin, blog) = (host.habits.skin, host.habits.blog);
+        if blog && matches!(place, Place::Article(_) | Place::Bridge(..)) {
+            put!(out, "http://{}/", host.name);
+            match skin {
+                0 => {
+                    let (year, month, day) = date();
+                    put!(out, "{year}/{month:02}/{day:02}/{index}-{number}/");
+                }
+                1 => put!(out, "posts/{index}-{number}.html"),
+                2 => put!(out, "article/{index}-{number}/"),
+                _ => put!(out, "post/{index}-{number}/"),
+            }
+            return;
+        }
+        out.push_str(&section.base);
+        match (place, skin) {
+            (Place::Home, 1) if !blog => out.push_str("index.html"),
+            (Place::Home, _) => {}
+            (Place::Listing(_), _) if blog => put!(out, "page/{}/", number + 1),
+            (Place::Listing(_), 0) => put!(out, "list_{number}.html"),
+            (Place::Listing(_), 1) => put!(out, "index_{number}.html"),
+            (Place::Listing(_), 2) => put!(out, "?page={number}"),
+            (Place::Listing(_), _) => put!(out, "page/{number}/"),
+            (_, 0) => {
+                let (year, month, day) = date();
+                put!(out, "{year}/{month:02}{day:02}/{number}.html");
+            }
+            (_, 1) => put!(out, "{number}.html"),
+            (_, 2) => put!(out, "show?id={number}"),
+            (_, _) => put!(out, "p/{number}/"),
+        }
+    }
+
+    /// The page of this host with this URL.
+    pub fn find_page(&self, host: u64, url: &str) -> Option<u64> {
+        let path = url.strip_prefix("http://")?.split_once('/')?.1;
+        let directory = match (self.hosts[host as usize].habits.blog, path.split_once('/')) {
+            (true, Some((above, rest))) if TAGS.iter().any(|tags| tags.trim_matches('/') == above) => {
+                rest.split('/').next()?
+            }
+            (true, _) => return self.find_post(path, url),
+            (false, _) => path.split('/').next()?,
+        };
+        let digits = directory.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let index: usize = directory[digits..].parse().ok()?;
+        let section = self.sections.get(index).filter(|section| section.host == host)?;
+        let tail = url.strip_prefix(&*section.base)?;
+        let end = tail.rfind(|c: char| c.is_ascii_digit()).map_or(0, |at| at + 1);
+        let start = tail[..end].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+        let mut number: u64 = if end == 0 { 0 } else { tail[start..end].parse().ok()? };
+        if self.hosts[host as usize].habits.blog {
+            number = number.saturating_sub(1);
+        }
+        self.numbered(index, number, url)
+    }
+
+    /// The post of a blog with this URL.
+    fn find_post(&self, path: &str, url: &str) -> Option<u64> {
+        let last = path.trim_end_matches('/').trim_end_matches(".html").rsplit('/').next()?;
+        let (index, number) = last.split_once('-')?;
+        let index: usize = index.parse().ok()?;
+        self.sections.get(index)?;
+        self.numbered(index, number.parse().ok()?, url)
+    }
+
+    /// The page with this number in a section, if that is its URL.
+    fn numbered(&self, section: usize, number: u64, url: &str) -> Option<u64> {
+        let section = &self.sections[section];
+        let page = if number < section.len { section.start + number } else { number - section.len };
+        (page < self.spec.pages && self.url(page) == url).then_some(page)
+    }
+
+    /// Path of a page beyond the numbered ones.
+    pub fn extra_path(&self, host: u64, extra: Extra) -> String {
+        let paged = |base: &str, at| if at == 0 { base.to_owned() } else { format!("{base}page/{}/", at + 1) };
+        match extra {
+            Extra::Month(count) => format!("/calendar/{}-{:02}.html", 2000 + count / 12, count % 12 + 1),
+            Extra::Private(page) => format!("/private/{page}.html"),
+            Extra::Front(at) => paged("/", at),
+            Extra::Archive(at) => paged("/archives/", at),
+            Extra::Tags => TAGS[self.hosts[host as usize].habits.skin as usize].to_owned(),
+            Extra::Friends => FRIENDS[(host % FRIENDS.len() as u64) as usize].to_owned(),
+        }
+    }
+
+    /// Appends the URL a link leads to.
+    pub fn put_target(&self, target: Target, out: &mut String) {
+        let root = |host: u64, out: &mut String| put!(out, "http://{}", self.hosts[host as usize].name);
+        match target {
+            Target::Page(page) => self.put_url(page, out),
+            Target::Twin(page) => out.push_str(&twin(&self.url(page))),
+            Target::Redirect(page) => {
+                root(self.sections[self.locate(page).0].host, out);
+                put!(out, "/go/{page}");
+            }
+            Target::Root(host) => {
+                root(host, out);
+                out.push('/');
+            }
+            Target::Missing(host, bits) => {
+                root(host, out);
+                put!(out, "/old/{:x}.html", bits >> 32);
+            }
+            Target::NoHost(bits) => put!(out, "http://www.gone{:x}.test/", bits >> 48),
+            Target::Extra(host, extra) => {
+                root(host, out);
+                out.push_str(&self.extra_path(host, extra));
+            }
+        }
+    }
+
+    /// Where the root of a host that is no blog redirects to.
+    pub fn front_url(&self, host: u64) -> String {
+        self.sections[self.hosts[host as usize].front].base.to_string()
+    }
+
+    /// A number for a page beyond the numbered ones, to draw by.
+    pub fn extra_number(&self, host: u64, extra: Extra) -> u64 {
+        let (kind, at) = match extra {
+            Extra::Month(at) => (0, at),
+            Extra::Private(at) => (1, at),
+            Extra::Front(at) => (2, at),
+            Extra::Archive(at) => (3, at),
+            Extra::Tags => (4, 0),
+            Extra::Friends => (5, 0),
+        };
+        (host << 32) ^ (at << 3) ^ kind
+    }
+
+    /// The page beyond the numbered ones with this path, if the host has it.
+    pub fn find_extra(&self, host: u64, path: &str) -> Option<Extra> {
+        let habits = self.hosts[host as usize].habits;
+        let at = |base: &str| {
+            let tail = path.strip_prefix(base)?.strip_prefix("page/")?.strip_suffix('/')?;
+            tail.parse::<u64>().ok()?.checked_sub(1)
+        };
+        let month = || {
+            let (year, month) = path.strip_prefix("/calendar/")?.strip_suffix(".html")?.split_once('-')?;
+            let (year, month): (u64, u64) = (year.parse().ok()?, month.parse().ok()?);
+            Some(Extra::Month(year.checked_sub(2000)?.checked_mul(12)?.checked_add(month.checked_sub(1)?)?))
+        };
+        let private = || Some(Extra::Private(path.strip_prefix("/private/")?.strip_suffix(".html")?.parse().ok()?));
+        let candidates = [
+            habits.friends.then_some(Extra::Friends),
+            habits.blog.then_some(Extra::Tags),
+            habits.blog.then(|| Extra::Front(at("/").unwrap_or(0))),
+            habits.blog.then(|| Extra::Archive(at("/archives/").unwrap_or(0))),
+            if habits.calendar { month() } else { None },
+            if habits.robots { private() } else { None },
+        ];
+        let found = candidates.into_iter().flatten().find(|&extra| self.extra_path(host, extra) == path)?;
+        self.extra_exists(host, found).then_some(found)
+    }
+
+    /// Whether a blog has so many pages of posts.
+    fn extra_exists(&self, host: u64, extra: Extra) -> bool {
+        let articles = self.hosts[host as usize].articles;
+        match extra {
+            Extra::Front(at) => at == 0 || at < articles.div_ceil(PER_FRONT),
+            Extra::Archive(at) => at == 0 || at < articles.div_ceil(PER_ARCHIVE),
+            _ => true,
+        }
+    }
+}

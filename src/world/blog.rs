@@ -1,0 +1,126 @@
+//! What only blogs have, as real ones do: a front page and an archive that mix their tags, a page of tags, the tag cloud
+//! on every page, tags on a post; and pages of friends, which other hosts may have too. Apart because the rest of the
+//! world knows directories only.
+
+use super::address::{Extra, PER_ARCHIVE, PER_FRONT};
+use super::draw::Draw;
+use super::layout::{Layout, salt};
+use super::links::{Planned, Said, Slot, Target, plain};
+
+/// Tags in a cloud.
+const CLOUD: usize = 20;
+/// Tags on the page of tags.
+const INDEX: usize = 200;
+/// Newest posts in the sidebar.
+const RECENT: u64 = 5;
+/// What a link to a page of friends says.
+const FRIENDS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", "Links"];
+
+impl Layout {
+    /// What stands on every page of a blog: navigation, tag cloud, the newest posts.
+    pub fn blog_frame(&self, number: u64, out: &mut Vec<Planned>) {
+        let host = &self.hosts[number as usize];
+        let top = |extra, words| plain(Target::Extra(number, extra), Slot::Top, Said::Words(words));
+        out.push(plain(Target::Root(number), Slot::Top, Said::Words("首页")));
+        out.extend([top(Extra::Archive(0), "归档"), top(Extra::Tags, "标签")]);
+        self.friends_link(number, out);
+        let tags = host.sections.iter().take(CLOUD);
+        out.extend(tags.map(|&tag| self.tag_link(tag as usize, Slot::Cloud)));
+        for place in 0..RECENT.min(host.articles) {
+            let post = self.host_article(number, place);
+            out.push(plain(Target::Page(post), Slot::Side, Said::Title(post)));
+        }
+    }
+
+    /// The link to a host's page of friends, if it has one.
+    pub fn friends_link(&self, number: u64, out: &mut Vec<Planned>) {
+        if self.hosts[number as usize].habits.friends {
+            let words = FRIENDS[(number / 5 % FRIENDS.len() as u64) as usize];
+            out.push(plain(Target::Extra(number, Extra::Friends), Slot::Top, Said::Words(words)));
+        }
+    }
+
+    fn tag_link(&self, section: usize, slot: Slot) -> Planned {
+        plain(Target::Page(self.sections[section].start), slot, Said::Tag(section))
+    }
+
+    /// A post's tags, its own first, and the posts before and after it.
+    pub fn post_links(&self, section: usize, out: &mut Vec<Planned>, draw: &mut Draw) {
+        out.push(self.tag_link(section, Slot::Tags));
+        let number = self.sections[section].host;
+        let host = &self.hosts[number as usize];
+        for _ in 0..draw.below(3) {
+            out.push(self.tag_link(draw.pick(&host.sections) as usize, Slot::Tags));
+        }
+        for _ in 0..2 {
+            let post = self.host_article(number, draw.below(host.articles));
+            out.push(plain(Target::Page(post), Slot::Pager, Said::Title(post)));
+        }
+    }
+
+    /// All links of a page beyond the numbered ones.
+    pub fn extra_links(&self, number: u64, extra: Extra) -> Vec<Planned> {
+        let host = &self.hosts[number as usize];
+        let mut out = Vec::with_capacity(48);
+        let to = |extra, slot, words| plain(Target::Extra(number, extra), slot, Said::Words(words));
+        if host.habits.blog {
+            self.blog_frame(number, &mut out);
+        } else {
+            out.push(plain(Target::Root(number), Slot::Top, Said::Words("网站首页")));
+        }
+        let listed = |at: u64, per: u64| at * per..host.articles.min((at + 1) * per);
+        let draw = &mut Draw::new(self.spec.seed, salt::EXTRA, self.extra_number(number, extra));
+        match extra {
+            Extra::Month(at) => out.push(to(Extra::Month(at.saturating_add(1)), Slot::Entry, "下个月")),
+            Extra::Private(at) => {
+                out.push(to(Extra::Private(at.saturating_add(1) % 50), Slot::Entry, "下一页"));
+            }
+            Extra::Front(at) => {
+                for place in listed(at, PER_FRONT) {
+                    out.push(self.to_article(self.host_article(number, place), Slot::Entry, draw));
+                }
+                if (at + 1) * PER_FRONT < host.articles {
+                    out.push(to(Extra::Front(at + 1), Slot::Entry, "下一页"));
+                }
+            }
+            Extra::Archive(at) => {
+                for place in listed(at, PER_ARCHIVE) {
+                    let post = self.host_article(number, place);
+                    out.push(plain(Target::Page(post), Slot::Entry, Said::Title(post)));
+                }
+                if (at + 1) * PER_ARCHIVE < host.articles {
+                    out.push(to(Extra::Archive(at + 1), Slot::Entry, "下一页"));
+                }
+            }
+            Extra::Tags => {
+                out.extend(host.sections.iter().take(INDEX).map(|&tag| self.tag_link(tag as usize, Slot::Entry)));
+            }
+            Extra::Friends => {
+                for friend in self.friends(number) {
+                    out.push(plain(Target::Root(friend), Slot::Entry, Said::Site(friend)));
+                }
+            }
+        }
+        out
+    }
+
+    /// The hosts a page of friends leads to, each once.
+    fn friends(&self, number: u64) -> Vec<u64> {
+        let draw = &mut Draw::new(self.spec.seed, salt::FRIENDS, number);
+        let hosts = self.spec.hosts;
+        let mut out = Vec::new();
+        for step in 1..=draw.within(self.spec.friends) {
+            let friend = if draw.chance(self.spec.rewired) {
+                draw.below(hosts)
+            } else {
+                // To both sides in turn.
+                let side = step.div_ceil(2) % hosts;
+                if step % 2 == 1 { (number + side) % hosts } else { (number + hosts - side) % hosts }
+            };
+            if friend != number && !out.contains(&friend) {
+                out.push(friend);
+            }
+        }
+        out
+    }
+}
