@@ -122,9 +122,9 @@ impl Page<'_> {
         let names: Vec<String> = comparison.tasks().iter().map(|name| escape(name)).collect();
         let pages = comparison.pages();
         let mut out = String::from("<header>\n<h1>Strategies compared</h1>\n");
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<p>{} on {} ({}), {} in all for each, up to {} pages a run.</p>\n",
+            "<p>{} on {} ({}), {} in all for each, up to {} pages a run.</p>",
             count(comparison.strategies().len(), "strategy", "strategies"),
             count(tasks, "task", "tasks"),
             names.join(", "),
@@ -157,10 +157,10 @@ impl Page<'_> {
             let links = comparison.tasks().iter().enumerate();
             let links: String =
                 links.map(|(at, name)| format!("<li><a href=\"#task-{at}\">{}</a></li>", escape(name))).collect();
-            let _ = write!(
+            let _ = writeln!(
                 out,
                 "<nav><ul><li><a href=\"#all\">All tasks</a></li><li><a href=\"#tunnels\">Tunnels</a></li>\
-                 <li><a href=\"#wins\">Wins</a></li>{links}<li><a href=\"#made\">Made with</a></li></ul></nav>\n"
+                 <li><a href=\"#wins\">Wins</a></li>{links}<li><a href=\"#made\">Made with</a></li></ul></nav>"
             );
         }
         out + "</header>\n"
@@ -170,16 +170,16 @@ impl Page<'_> {
         let comparison = self.comparison;
         let (measure, pages) = (headline(comparison), comparison.pages());
         let mut out = String::from("<section id=\"all\">\n");
-        let _ = write!(out, "<h2>{}</h2>\n", if several { "All tasks" } else { "Who is ahead" });
+        let _ = writeln!(out, "<h2>{}</h2>", if several { "All tasks" } else { "Who is ahead" });
         let weighed = if several {
             " Every task weighs the same: the median over tasks of each one's median over its random seeds."
         } else {
             ""
         };
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<p>Medians, with bootstrap intervals that hold 95 of 100 resamples in brackets. The same resamples are used \
-             for every strategy.{weighed}{}</p>\n",
+             for every strategy.{weighed}{}</p>",
             few(comparison.cases(Scope::All))
         );
         out += &self.at_marks(Scope::All, measure);
@@ -196,7 +196,7 @@ impl Page<'_> {
             if comparison.knows(Scope::All, measure) && !rows.is_empty() {
                 rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
                 let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(pages as u64));
-                let _ = write!(out, "<figure>\n{}</figure>\n", intervals(&rows, &title, measure.is_share()));
+                let _ = writeln!(out, "<figure>\n{}</figure>", intervals(&rows, &title, measure.is_share()));
             }
         }
         out + "</div>\n</section>\n"
@@ -240,7 +240,7 @@ impl Page<'_> {
         out += &self.pair(scope, second);
         out += "</div>\n<h3>Each strategy with its interval</h3>\n";
         let shown = if self.comparison.knows(scope, second) { second } else { Measure::Harvest };
-        let _ = write!(out, "<p class=\"note\">{}; the others in grey.</p>\n", sentence_case(shown.title()));
+        let _ = writeln!(out, "<p class=\"note\">{}; the others in grey.</p>", sentence_case(shown.title()));
         let lines = self.lines(scope, shown);
         out += &panels(&lines, shown.title(), shown.is_share(), self.comparison.pages(), "ghosts", |value| {
             shown.show(value)
@@ -267,7 +267,7 @@ impl Page<'_> {
                     "Relevant pages found, of all there are (Fig. 7, made comparable between tasks). A dot: the run ended."
                 }
             };
-            let _ = write!(out, "<figure>\n{plot}<figcaption>{caption}</figcaption>\n</figure>\n");
+            let _ = writeln!(out, "<figure>\n{plot}<figcaption>{caption}</figcaption>\n</figure>");
         }
         out
     }
@@ -350,16 +350,16 @@ impl Page<'_> {
         let scope = Scope::Task(task);
         let mut out = format!("<section class=\"task\" id=\"task-{task}\">\n");
         if several {
-            let _ = write!(out, "<h2>{}</h2>\n", escape(name));
-            let _ = write!(out, "<div class=\"pair\">\n{}</div>\n", self.pair(scope, Measure::Relevant));
+            let _ = writeln!(out, "<h2>{}</h2>", escape(name));
+            let _ = writeln!(out, "<div class=\"pair\">\n{}</div>", self.pair(scope, Measure::Relevant));
             out += &self.at_marks(scope, Measure::Relevant);
         } else {
             out += "<h2>All numbers</h2>\n";
         }
         let pages = comparison.pages();
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details{}>\n<summary>All measures after {} pages</summary>\n",
+            "<details{}>\n<summary>All measures after {} pages</summary>",
             if several { "" } else { " open" },
             thousands(pages as u64)
         );
@@ -435,7 +435,7 @@ fn foot(comparison: &Comparison, facts: &Facts) -> String {
         ("marks", format!("{} pages", marks.join(", "))),
         ("intervals", format!("percentile bootstrap, {} resamples of the runs, paired", thousands(RESAMPLES as u64))),
     ] {
-        let _ = write!(out, "<dt>{what}</dt><dd>{text}</dd>\n");
+        let _ = writeln!(out, "<dt>{what}</dt><dd>{text}</dd>");
     }
     out += "</dl>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">task</th><th class=\"text\" scope=\"col\">web</th>\
             <th scope=\"col\">random seeds</th><th class=\"text\" scope=\"col\">lexicon</th><th class=\"text\" scope=\"col\">digest</th>\
@@ -445,10 +445,10 @@ fn foot(comparison: &Comparison, facts: &Facts) -> String {
         let first: String = task.digests.iter().flat_map(|digest| digest.chars().take(16)).take(16).collect();
         let more = task.digests.len().saturating_sub(1);
         let digest = if more > 0 { format!("{first} and {more} more") } else { first };
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>\
-             <td class=\"text\"><code>{}</code></td><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>\n",
+             <td class=\"text\"><code>{}</code></td><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>",
             escape(&task.name),
             escape(&task.web),
             ranges(&task.seeds),

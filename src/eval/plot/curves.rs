@@ -29,7 +29,7 @@ fn largest(lines: &[Line]) -> f64 {
         lines.iter().filter(|line| (line.style == Style::Oracle) == oracle).map(Line::largest).fold(0.0, f64::max)
     };
     let (others, oracle) = (of(false), of(true));
-    if others > 0.0 && oracle > 1.6 * others { others } else { others.max(oracle) }
+    if others > 0.0 && oracle > 2.5 * others { others } else { others.max(oracle) }
 }
 
 /// Height of a label's line.
