@@ -99,6 +99,7 @@ impl Facts {
             outlinks,
             noindex: false,
             nofollow: false,
+            layer: None,
             canonical: None,
             defects: Vec::new(),
         };
