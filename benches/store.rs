@@ -70,6 +70,7 @@ fn batch(page: u32) -> Batch {
         language: Some("cmn".to_owned()),
         digest: Digest([7; 20]),
         terms: Vec::new(),
+        listing: false,
         noindex: false,
         links: new.map(link).collect(),
         known: Vec::new(),

@@ -69,6 +69,7 @@ impl Crawl {
             language: page.language,
             digest: page.digest,
             terms: page.terms,
+            listing: page.listing,
             noindex: page.noindex,
             links: judged.links,
             known: judged.known,

@@ -44,6 +44,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             layer: None,
             digest: Digest([0; 20]),
             outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
+            listing: false,
             noindex: false,
             nofollow: false,
             canonical: None,

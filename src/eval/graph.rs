@@ -236,6 +236,7 @@ pub(super) mod tests {
                 layer: None,
                 digest: Digest([0; 20]),
                 outlinks: line.split(' ').skip(1).map(outlink).collect(),
+                listing: false,
                 noindex: false,
                 nofollow: false,
                 canonical: None,

@@ -216,6 +216,7 @@ pub(super) mod tests {
             language: None,
             digest: Digest([0; 20]),
             terms: vec![],
+            listing: false,
             noindex: false,
             links: vec![],
             known: vec![],

@@ -266,6 +266,8 @@ pub struct Settled {
     pub digest: Digest,
     /// Terms of the topic in it.
     pub terms: Vec<TermMatch>,
+    /// Most of it is a row of records with links.
+    pub listing: bool,
     /// The page asks not to be kept.
     pub noindex: bool,
     /// Links to URLs not fetched yet, in order of appearance; all links where the strategy learns from them.

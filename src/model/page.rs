@@ -147,6 +147,8 @@ pub struct Page {
     pub outlinks: Vec<Outlink>,
     /// `meta name=robots` or `X-Robots-Tag` forbid to keep the page.
     pub noindex: bool,
+    /// Most of it is a row of records, each with a link of its own to a page of the same host.
+    pub listing: bool,
     /// They ask that none of its links be followed.
     pub nofollow: bool,
     /// Another URL the page calls its own address (`rel=canonical`).

@@ -11,6 +11,7 @@ mod links;
 mod markup;
 mod names;
 mod outlinks;
+mod records;
 mod robots;
 mod tags;
 

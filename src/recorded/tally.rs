@@ -173,6 +173,7 @@ mod tests {
             language: None,
             digest: Digest([u8::try_from(id).unwrap(); 20]),
             terms: vec![],
+            listing: false,
             noindex: false,
             links: vec![],
             known: vec![],

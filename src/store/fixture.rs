@@ -60,6 +60,7 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         language: Some("cmn".into()),
         digest: Digest([7; 20]),
         terms: vec![TermMatch { term: "足球".into(), count: 3 }],
+        listing: false,
         noindex: false,
         links: (first..first + links).map(follow).collect(),
         known: vec![UrlId(0)],

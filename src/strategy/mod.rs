@@ -33,7 +33,7 @@ pub use pagerank::PageRank;
 pub use random::Random;
 pub use shark_search::SharkSearch;
 pub use static_tunnel::StaticTunnel;
-pub use tunnel::Tunnel as TunnelSettings;
+pub use tunnel::TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
 use crate::model::{
@@ -245,7 +245,7 @@ impl Settings {
     pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
-            StrategyName::Tunnel => Box::new(tunnel::Learner::new(self.tunnel.clone(), page_threshold)),
+            StrategyName::Tunnel => Box::new(tunnel::TunnelSearch::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
             StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
             StrategyName::FishSearch => Box::new(self.fish_search.clone()),

@@ -97,6 +97,7 @@ impl Facts {
             terms: Vec::new(),
             digest: Digest(digest),
             outlinks,
+            listing: read.listing,
             noindex: false,
             nofollow: false,
             layer: None,

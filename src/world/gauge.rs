@@ -54,6 +54,7 @@ pub(super) struct Gauge {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PageRead {
     pub relevance: Relevance,
+    pub listing: bool,
 }
 
 /// What reading gave of a block of a template.
@@ -169,7 +170,7 @@ impl Gauge {
         let layout = &world.layout;
         let Ok(fetched) = world.get(&crawl_url(url)) else { return };
         let page: Page = crate::read::read(&fetched, topic);
-        self.pages.entry(kind).or_default().push(PageRead { relevance: page.relevance });
+        self.pages.entry(kind).or_default().push(PageRead { relevance: page.relevance, listing: page.listing });
         let skin = layout.hosts[host as usize].habits.skin;
         let mut by_url: FxHashMap<String, &Planned> = FxHashMap::default();
         for link in planned {

@@ -3,6 +3,7 @@
 
 use std::hash::{Hash, Hasher};
 
+use percent_encoding::percent_decode_str;
 use rustc_hash::FxHasher;
 
 use crate::model::CrawlUrl;
@@ -37,7 +38,8 @@ impl Kind {
 /// What is read off a URL.
 pub(super) struct Form {
     pub kind: Kind,
-    /// Hash of host and path without the number of the page: the pages of one listing share it.
+    /// Hash of host and path without the number of the page: the pages of one listing share it. Of a document, in case it is
+    /// a listing after all, without its last number.
     pub family: u64,
     /// Hash of host and the shape of the path: the pages that one rule of a site makes share it.
     pub template: u64,
@@ -45,26 +47,34 @@ pub(super) struct Form {
 
 /// Reads a URL.
 pub(super) fn form(url: &CrawlUrl) -> Form {
-    let decoded = percent_decode(url.path()).to_lowercase();
+    let decoded = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
     let segments: Vec<&str> = decoded.split('/').filter(|segment| !segment.is_empty()).collect();
     let (base, paged) = without_paging(&segments);
+    let kind = match kind_of(base) {
+        Kind::Document | Kind::Home if paged => Kind::Paging,
+        kind => kind,
+    };
     let mut family = FxHasher::default();
-    (url.host(), base).hash(&mut family);
+    url.host().hash(&mut family);
+    if kind == Kind::Document {
+        let query = url.query().unwrap_or_default();
+        let whole = format!("{decoded}?{query}");
+        let end = whole.rfind(|c: char| c.is_ascii_digit()).map_or(whole.len(), |at| at + 1);
+        let start = whole[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        (&whole[..start.min(end)], whole.get(end..)).hash(&mut family);
+    } else {
+        (base, url.query()).hash(&mut family);
+    }
     let mut template = FxHasher::default();
     url.host().hash(&mut template);
     for (at, segment) in segments.iter().enumerate() {
         shape(segment, at + 1 == segments.len()).hash(&mut template);
     }
-    let kind = match kind_of(base) {
-        Kind::Document | Kind::Home if paged => Kind::Paging,
-        kind => kind,
-    };
     if let Some(query) = url.query() {
         // Names of parameters are the rule, their values what it is applied to.
         for pair in query.split('&') {
             pair.split('=').next().hash(&mut template);
         }
-        query.hash(&mut family);
     }
     Form { kind, family: family.finish(), template: template.finish() }
 }
@@ -198,7 +208,7 @@ fn shape(segment: &str, last: bool) -> u64 {
     let digits = word.bytes().filter(u8::is_ascii_digit).count();
     if digits == word.len() {
         "N".hash(&mut hasher);
-    } else if last {
+    } else if last && !is_numbered(word) {
         "S".hash(&mut hasher);
     } else if !word.is_ascii() || word.len() > 24 {
         "X".hash(&mut hasher);
@@ -208,6 +218,15 @@ fn shape(segment: &str, last: bool) -> u64 {
         }
     }
     hasher.finish()
+}
+
+/// A short word and numbers: `list_2`, `thread-1234-1-1`.
+fn is_numbered(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let rest = &word.as_bytes()[letters..];
+    letters <= 10
+        && rest.iter().any(u8::is_ascii_digit)
+        && rest.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Whether the text of a link calls its target a page of recommended sites.
@@ -221,29 +240,6 @@ pub(super) fn says_friends(anchor: &str) -> bool {
         || ["link", "links", "friend", "friends", "blogroll", "friend links", "my friends"]
             .iter()
             .any(|word| anchor.eq_ignore_ascii_case(word))
-}
-
-fn percent_decode(path: &str) -> String {
-    if !path.contains('%') {
-        return path.to_owned();
-    }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let hex = |byte: u8| char::from(byte).to_digit(16);
-        match (first, tail) {
-            (b'%', [high, low, after @ ..]) if hex(*high).is_some() && hex(*low).is_some() => {
-                let value = hex(*high).unwrap_or_default() * 16 + hex(*low).unwrap_or_default();
-                bytes.push(u8::try_from(value).unwrap_or_default());
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]

@@ -1,0 +1,308 @@
+//! What `tunnel` has learnt, and what a URL is worth by it. Apart from the strategy because it is a fold of events that
+//! knows nothing of visits and places.
+
+use rustc_hash::FxHashSet;
+
+use super::TunnelSettings;
+use super::kind::{self, Kind};
+use super::sums::{Block, Family, Host, Members, Numbers, Tally, Template, Yield};
+use crate::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Settled, UrlId, Verdict};
+
+/// Blocks that a URL takes part in, at most.
+const BLOCKS: usize = 4;
+const NONE: u32 = u32::MAX;
+/// What is known of a URL no link of which was seen.
+const LEAST: f32 = 0.01;
+/// What the ratio of a block may make of a prior.
+const RATIOS: std::ops::RangeInclusive<f32> = 0.02..=10.0;
+/// Relevance of an anchor from which on it promises all that a tag may promise.
+const FULL_PROMISE: f32 = 0.25;
+/// So many hosts opened make a page a bridge that its URL does not show to be one.
+const BRIDGE: u32 = 3;
+/// Pages of recommended sites that are taken to have opened a host from the start.
+const FRIENDS_PRIOR: f32 = 2.0;
+
+struct Known {
+    kind: Kind,
+    seed: bool,
+    /// Fetched, failed or refused: it waits no more.
+    gone: bool,
+    /// The text of its first link calls it a page of recommended sites.
+    called_friends: bool,
+    host: u32,
+    family: u32,
+    template: u32,
+    /// s: the best score of a link to it.
+    prior: f32,
+    blocks: [u32; BLOCKS],
+}
+
+pub(super) struct Learner {
+    settings: TunnelSettings,
+    threshold: Relevance,
+    known: Vec<Known>,
+    hosts: Vec<Host>,
+    families: Vec<Family>,
+    templates: Vec<Template>,
+    blocks: Vec<Block>,
+    /// By place in the tag tree, of whatever host: themes are shared.
+    places: Vec<Yield>,
+    host_numbers: Numbers<String>,
+    family_numbers: Numbers<u64>,
+    template_numbers: Numbers<u64>,
+    block_numbers: Numbers<(bool, u32, u32)>,
+    place_numbers: Numbers<u32>,
+    /// Bodies of the documents fetched: the same once more is worth nothing.
+    bodies: FxHashSet<Digest>,
+    /// Pages of recommended sites: whether they opened a host.
+    friends: Tally,
+}
+
+impl Learner {
+    pub fn new(settings: TunnelSettings, threshold: Relevance) -> Self {
+        Self {
+            settings,
+            threshold,
+            known: Vec::new(),
+            hosts: Vec::new(),
+            families: Vec::new(),
+            templates: Vec::new(),
+            blocks: Vec::new(),
+            places: Vec::new(),
+            host_numbers: Numbers::default(),
+            family_numbers: Numbers::default(),
+            template_numbers: Numbers::default(),
+            block_numbers: Numbers::default(),
+            place_numbers: Numbers::default(),
+            bodies: FxHashSet::default(),
+            friends: Tally::default(),
+        }
+    }
+
+    pub fn threshold(&self) -> Relevance {
+        self.threshold
+    }
+
+    pub fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
+        match event {
+            Event::Discovered(found) => self.discover(found.id, &found.url, &found.anchor),
+            Event::Seeded(link) => {
+                let known = self.get_mut(link.to);
+                known.seed = true;
+                let host = known.host as usize;
+                self.hosts[host].seeded = true;
+                self.hosts[host].met = true;
+            }
+            Event::Settled(settled) => self.settle(settled, risen),
+            Event::Redirected { id, link } | Event::Moved { id, link } => {
+                let from = self.get_mut(*id);
+                from.gone = true;
+                let (seed, prior, blocks) = (from.seed, from.prior, from.blocks);
+                if let Some(link) = link {
+                    let to = self.get_mut(link.to);
+                    to.seed |= seed;
+                    to.prior = to.prior.max(prior);
+                    if to.blocks == [NONE; BLOCKS] {
+                        to.blocks = blocks;
+                    }
+                }
+            }
+            Event::Failed { id, .. } | Event::Refused { id, .. } => self.get_mut(*id).gone = true,
+            _ => {}
+        }
+    }
+
+    /// What a URL that waits is worth.
+    pub fn worth(&self, id: UrlId) -> f32 {
+        let known = self.get(id);
+        if known.seed {
+            return 2.0;
+        }
+        let host = self.hosts[known.host as usize];
+        let kappa = if host.seeded { self.settings.explore_seeds } else { self.settings.explore_found };
+        #[allow(clippy::cast_precision_loss)] // pages of one host
+        let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
+        let own = match known.kind {
+            Kind::Friends => self.settings.bridge * self.friends.mean(1.0, FRIENDS_PRIOR),
+            _ if self.leads_on(known) => self.settings.listing * self.value(known),
+            _ => self.document(known),
+        };
+        let bridge = self.settings.bridge * self.templates[known.template as usize].bridge_value();
+        own.max(bridge) + exploration
+    }
+
+    /// What a page is worth as a hub, 0 if it is none.
+    pub fn hub_value(&self, id: UrlId) -> f32 {
+        let known = self.get(id);
+        if self.leads_on(known) { self.value(known) } else { 0.0 }
+    }
+
+    fn get(&self, id: UrlId) -> &Known {
+        &self.known[id.0 as usize]
+    }
+
+    fn get_mut(&mut self, id: UrlId) -> &mut Known {
+        &mut self.known[id.0 as usize]
+    }
+
+    /// Whether a URL leads to a listing, by what it looks like or by what its likes turned out to be.
+    fn leads_on(&self, known: &Known) -> bool {
+        known.kind.is_listing() || self.templates[known.template as usize].makes_listings()
+    }
+
+    fn value(&self, known: &Known) -> f32 {
+        let family = &self.families[known.family as usize];
+        if known.kind.is_listing() {
+            family.value()
+        } else {
+            family.value_or(self.templates[known.template as usize].hub_value())
+        }
+    }
+
+    fn document(&self, known: &Known) -> f32 {
+        let template = self.templates[known.template as usize].documents.ratio(1.0);
+        let ratio = |&block: &u32| {
+            let block = &self.blocks[block as usize];
+            let place = self.places[block.path as usize].ratio(1.0);
+            block.documents.ratio(template * place.sqrt())
+        };
+        let blocks = known.blocks.iter().filter(|&&block| block != NONE);
+        let best = blocks.map(ratio).reduce(f32::max).unwrap_or(template);
+        (known.prior * best.clamp(*RATIOS.start(), *RATIOS.end())).min(1.0)
+    }
+
+    fn discover(&mut self, id: UrlId, url: &CrawlUrl, anchor: &str) {
+        debug_assert_eq!(self.known.len(), id.0 as usize, "numbers are given without gaps");
+        let form = kind::form(url);
+        let host = match self.host_numbers.get(url.authority()) {
+            Some(host) => host,
+            None => self.host_numbers.of(url.authority().to_owned(), &mut self.hosts, Host::default),
+        };
+        let family = self.family_numbers.of(form.family, &mut self.families, Family::default);
+        if form.kind.is_listing() {
+            self.families[family as usize].members.add(id);
+        }
+        self.known.push(Known {
+            kind: form.kind,
+            seed: false,
+            gone: false,
+            called_friends: kind::says_friends(anchor),
+            host,
+            family,
+            template: self.template_numbers.of(form.template, &mut self.templates, Template::default),
+            prior: LEAST,
+            blocks: [NONE; BLOCKS],
+        });
+    }
+
+    fn settle(&mut self, settled: &Settled, risen: &mut Vec<UrlId>) {
+        let page = self.get_mut(settled.id);
+        page.gone = true;
+        let &mut Known { kind, seed, host, family, template, .. } = page;
+        self.hosts[host as usize].pages += 1;
+        self.hosts[host as usize].met = true;
+        let listing = kind.is_listing() || settled.listing;
+        let worth = self.worth_of(settled);
+        // A seed was chosen by a person: it says nothing of what was expected.
+        let is_document = !listing && !seed;
+        if is_document {
+            self.account(settled.id, worth, risen);
+        }
+        let mut opened = 0;
+        for link in &settled.links {
+            let Verdict::Follow(place) = link.verdict else { continue };
+            let target = &self.known[link.to.0 as usize];
+            let (gone, elsewhere) = (target.gone, target.host != host);
+            let met = std::mem::replace(&mut self.hosts[target.host as usize].met, true);
+            opened += u32::from(!met);
+            if is_document && target.kind == Kind::Tag && link.region != Region::Navigation {
+                self.families[target.family as usize].vote(worth);
+            }
+            if gone {
+                continue;
+            }
+            let target = &mut self.known[link.to.0 as usize];
+            if target.called_friends && !elsewhere && link.region != Region::Content {
+                target.kind = Kind::Friends;
+            }
+            target.prior = target.prior.max(place.priority.get());
+            self.promise(link, kind, family);
+            self.join(link, listing, family, template);
+        }
+        self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
+        if kind == Kind::Friends {
+            self.friends.add(if opened > 0 { 1.0 } else { 0.0 });
+        }
+    }
+
+    /// y: what a page is worth as a document.
+    fn worth_of(&mut self, settled: &Settled) -> f32 {
+        if !self.bodies.insert(settled.digest) {
+            return 0.0;
+        }
+        let half = (self.settings.half_worth * self.threshold.get()).max(f32::MIN_POSITIVE);
+        let square = (settled.relevance.get() / half).min(1e3).powi(2);
+        square / (1.0 + square)
+    }
+
+    /// A document turned out to be worth something: told to every set it was a member of.
+    fn account(&mut self, id: UrlId, worth: f32, risen: &mut Vec<UrlId>) {
+        let &Known { prior, template, blocks, .. } = self.get(id);
+        let expected = prior.min(1.0);
+        self.templates[template as usize].documents.add(worth, expected);
+        for number in blocks.into_iter().filter(|&block| block != NONE) {
+            let block = &mut self.blocks[number as usize];
+            block.documents.add(worth, expected);
+            self.places[block.path as usize].add(worth, expected);
+            let family = block.listing.map(|(family, template)| {
+                self.templates[template as usize].hub(worth);
+                self.families[family as usize].brought(worth);
+                family
+            });
+            // What paid may raise its likes; what did not is found out when they come to the head.
+            if worth > 0.0 {
+                let waits = |id: &UrlId| !self.known[id.0 as usize].gone;
+                risen.extend(self.blocks[number as usize].members.iter().filter(waits));
+                risen.extend(family.iter().flat_map(|&at| self.families[at as usize].members.iter()).filter(waits));
+            }
+        }
+    }
+
+    /// What a link promises of the listing it leads to.
+    fn promise(&mut self, link: &Link, from: Kind, from_family: u32) {
+        let target = &self.known[link.to.0 as usize];
+        let promise = match target.kind {
+            Kind::Document | Kind::Friends => return,
+            Kind::Tag => (link.evidence.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
+            Kind::Paging if from != Kind::Home && from_family == target.family => {
+                self.families[from_family as usize].promise()
+            }
+            Kind::Paging | Kind::Home => 0.1,
+            Kind::TagIndex => 0.2,
+            Kind::Archive => 0.03,
+            Kind::Misc => 0.01,
+        };
+        self.families[target.family as usize].be_promised(promise);
+    }
+
+    /// A link makes its target a member of its block: of a listing with its later pages, or of a template's documents.
+    fn join(&mut self, link: &Link, listing: bool, family: u32, template: u32) {
+        let path = self.place_numbers.of(link.path, &mut self.places, Yield::default);
+        let new = || Block {
+            path,
+            listing: listing.then_some((family, template)),
+            documents: Yield::default(),
+            members: Members::default(),
+        };
+        let source = if listing { family } else { template };
+        let number = self.block_numbers.of((listing, source, path), &mut self.blocks, new);
+        let blocks = &mut self.known[link.to.0 as usize].blocks;
+        if blocks.contains(&number) {
+            return;
+        }
+        if let Some(free) = blocks.iter_mut().find(|block| **block == NONE) {
+            *free = number;
+            self.blocks[number as usize].members.add(link.to);
+        }
+    }
+}
