@@ -94,6 +94,7 @@ fn page(number: u64, known: u64) -> Page {
         layer: None,
         digest: Digest([0; 20]),
         outlinks: (0..LINKS).map(outlink).collect(),
+        listing: false,
         noindex: false,
         nofollow: false,
         canonical: None,

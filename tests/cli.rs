@@ -265,7 +265,7 @@ fn the_demo_prints_its_table() {
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(table.contains("harvest rate") && table.contains("islands") && table.contains("pages/s"), "{table}");
-    for name in ["best-first", "dth"] {
+    for name in ["best-first", "dth", "tunnel"] {
         let row = row(name);
         assert!(row.contains(&"300".to_owned()), "{row:?}");
         assert!(row.iter().any(|cell| cell.ends_with('%')) && row.iter().any(|cell| cell.ends_with("/10")), "{row:?}");

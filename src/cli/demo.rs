@@ -64,7 +64,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     say(&format!("Learnt from sample pages: {} ...", terms.join(" ")));
 
     let mut rows = Vec::new();
-    for strategy in [StrategyName::BestFirst, StrategyName::Dth] {
+    for strategy in [StrategyName::BestFirst, StrategyName::Dth, StrategyName::Tunnel] {
         let mut config = Config::default();
         config.strategy.name = strategy;
         config.limits.pages = Some(args.pages);

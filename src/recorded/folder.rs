@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use percent_encoding::percent_decode_str;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{BODY_LIMIT, RecordedError};
@@ -54,7 +55,7 @@ impl Folder {
 
     /// The path of a URL as the file system writes it; none where it would leave the host's directory.
     fn file(&self, url: &CrawlUrl) -> Option<PathBuf> {
-        let bytes = percent_decoded(url.path());
+        let bytes: Vec<u8> = percent_decode_str(url.path()).collect();
         let leaves = |part: &[u8]| part == b".." || (cfg!(windows) && part.contains(&b'\\'));
         if bytes.contains(&0) || bytes.split(|&byte| byte == b'/').any(leaves) {
             return None;
@@ -72,7 +73,7 @@ impl Folder {
             path.push(more);
             PathBuf::from(path)
         };
-        if url.path().ends_with('/') || percent_decoded(url.path()).ends_with(b"/") {
+        if url.path().ends_with('/') || percent_decode_str(url.path()).last() == Some(b'/') {
             for index in ["index.html", "index.htm"] {
                 let file = added(index);
                 if file.is_file() {
@@ -166,26 +167,6 @@ fn moved(url: &CrawlUrl, to: &str) -> Fetched {
 fn answer(url: &CrawlUrl, status: u16, media: &str, body: Vec<u8>) -> Fetched {
     let headers = vec![("content-type".to_owned(), media.to_owned())];
     Fetched { url: url.clone(), status, headers, body: body.into(), wire: None }
-}
-
-/// What percent escapes stand for; one that is none is left as it stands.
-pub(super) fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut rest = text.as_bytes();
-    let mut out = Vec::with_capacity(rest.len());
-    while let Some((&byte, after)) = rest.split_first() {
-        let digit = |at: usize| after.get(at).and_then(|&digit| char::from(digit).to_digit(16));
-        match (byte, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(16 * high + low).expect("two hexadecimal digits are a byte"));
-                rest = &after[2..];
-            }
-            _ => {
-                out.push(byte);
-                rest = after;
-            }
-        }
-    }
-    out
 }
 
 #[cfg(unix)]

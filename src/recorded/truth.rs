@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
+use percent_encoding::percent_decode_str;
 use rustc_hash::FxHashSet;
 
 use super::RecordedError;
-use super::folder::percent_decoded;
 use crate::model::CrawlUrl;
 
 /// Pages known to be relevant, and hosts that count for nothing.
@@ -83,7 +83,7 @@ impl Truth {
     /// What tells pages apart: host and path, without escapes, query, `index.html`, slashes at the end and `.html`.
     #[must_use]
     pub fn key(url: &CrawlUrl) -> String {
-        let path = String::from_utf8_lossy(&percent_decoded(url.path())).into_owned();
+        let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
         let path = path.strip_suffix("index.html").unwrap_or(&path).trim_end_matches('/');
         format!("{}{}", url.host(), path.strip_suffix(".html").unwrap_or(path))
     }

@@ -136,11 +136,11 @@ fn merge_trails(old: Trail, new: Trail, inherited: Relevance) -> Trail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum StrategyName {
-    /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020), link-scored unless strategy.dth.reading says otherwise
+    /// Our own: learns which listings, links and hosts lead to the topic
     #[default]
-    Dth,
-    /// Learns which listings, links and hosts lead to the topic
     Tunnel,
+    /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020), link-scored unless strategy.dth.reading says otherwise
+    Dth,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
     /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
@@ -300,6 +300,24 @@ impl Settings {
     /// # Errors
     /// The key and what it must be.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if self.tunnel.kdepth == 0 {
+            return Err(("strategy.tunnel.kdepth", "must be at least 1"));
+        }
+        if self.tunnel.half_worth <= 0.0 || !self.tunnel.half_worth.is_finite() {
+            return Err(("strategy.tunnel.half-worth", "must be more than 0"));
+        }
+        let own = &self.tunnel;
+        for (key, share) in [
+            ("strategy.tunnel.listing", own.listing),
+            ("strategy.tunnel.inherit", own.inherit),
+            ("strategy.tunnel.bridge", own.bridge),
+            ("strategy.tunnel.explore-seeds", own.explore_seeds),
+            ("strategy.tunnel.explore-found", own.explore_found),
+        ] {
+            if !(0.0..=2.0).contains(&share) {
+                return Err((key, "must lie between 0 and 2"));
+            }
+        }
         if self.dth.kdepth == 0 {
             return Err(("strategy.dth.kdepth", "must be at least 1"));
         }
@@ -407,7 +425,7 @@ pub(crate) mod tests {
     #[test]
     fn what_names_no_strategy_is_told() {
         let told = |text: &str| Settings::default().named(text).unwrap_err().to_string();
-        assert!(told("deep-first").contains("no strategy is called deep-first; there are dth"));
+        assert!(told("deep-first").contains("no strategy is called deep-first; there are tunnel, dth"));
         assert!(told("dth quick").contains("dth takes no parameter quick"));
         assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));
         assert!(told("").contains("there are"));

@@ -123,3 +123,6 @@ impl Strategy for TunnelSearch {
         Some(Priority::new(self.learner.worth(id)))
     }
 }
+
+#[cfg(test)]
+mod tests;
