@@ -133,7 +133,7 @@ impl World {
 
     /// The page with this URL, first or second.
     fn page(&self, url: &CrawlUrl) -> Option<u64> {
-        if url.as_url().port().is_some() {
+        if url.has_port() {
             return None;
         }
         self.find(self.layout.find_host(url.host())?, url.as_str())
