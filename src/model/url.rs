@@ -91,7 +91,7 @@ impl CrawlUrl {
                     [b'8' | b'9' | b'A'..=b'F', b'0'..=b'9' | b'A'..=b'F'] => at += 2,
                     _ => return None,
                 },
-                byte if byte.is_ascii_alphanumeric() || b"-._~/!$&()*+,=:@?".contains(&byte) => {}
+                byte if PLAIN[byte as usize] => {}
                 _ => return None,
             }
             at += 1;
@@ -236,6 +236,17 @@ impl CrawlUrl {
         xxhash_rust::xxh3::xxh3_64(self.text.as_bytes())
     }
 }
+
+/// Bytes that stand for themselves in a path and a query.
+const PLAIN: [bool; 256] = {
+    let bytes = b"-._~/!$&()*+,=:@?0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let (mut plain, mut at) = ([false; 256], 0);
+    while at < bytes.len() {
+        plain[bytes[at] as usize] = true;
+        at += 1;
+    }
+    plain
+};
 
 /// Path of the rules for robots.
 const ROBOTS: &str = "/robots.txt";
