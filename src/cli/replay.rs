@@ -1,6 +1,7 @@
 //! `suidao replay`: one strategy on a web without a network.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -17,6 +18,7 @@ use suidao::store::harvest::Harvest;
 use suidao::store::{CrawlDirectory, StoreError};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
+use suidao::world::Facts;
 
 use super::cache::CacheArgs;
 use super::screen::{Screen, events};
@@ -58,6 +60,10 @@ pub struct ReplayArgs {
     /// Write events.jsonl, harvest.csv and summary.json into this directory; made if missing
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Write and read every page of a generated world, at some 20 times the time; without it scores are drawn from what
+    /// reading 600 of its pages gives, unless layers are asked for
+    #[arg(long)]
+    read_pages: bool,
     /// Configuration file (TOML)
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -118,27 +124,32 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     }
     let web = name.open()?;
     let topic = inputs::layered(inputs::topic_of(args.lexicon.as_deref(), &web)?, &config.strategy)?;
+    let topic = Arc::new(topic);
     let seeds = inputs::seeds_of(args.seeds.as_deref(), &web)?;
     let judge = inputs::judge_of(args.truth.as_deref(), args.exclude.as_deref(), &web)?;
-    let cache = args.cache.open(&web, &topic)?;
+    let world = web.world.as_ref().filter(|_| !args.read_pages && !topic.knows_layers());
+    let facts = world.map(|world| Facts::new(Arc::clone(world), Arc::clone(&topic)));
+    let cache = if facts.is_some() { None } else { args.cache.open(&web, &topic)? };
     if let Some(path) = &args.output {
         std::fs::create_dir_all(path)
             .with_context(|| format!("cannot make the output directory {}; use another", path.display()))?;
     }
     let reading = Reading { web: &*web.web, topic: &topic };
-    let source: Box<dyn Source> = match &cache {
-        Some(cache) => Box::new(Cached { reading, cache }),
-        None => Box::new(reading),
+    let drawn = facts.is_some();
+    let source: Box<dyn Source> = match (facts, &cache) {
+        (Some(facts), _) => Box::new(facts),
+        (None, Some(cache)) => Box::new(Cached { reading, cache }),
+        (None, None) => Box::new(reading),
     };
     let mut screen = Screen::new(voice, args.json, config.limits.pages);
-    let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &*source, judge: &judge };
+    let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &*source, judge: &judge, drawn };
     let report = match &args.output {
         None => Ok(run.to_its_end(&mut screen, |_| true).0),
         Some(path) => run.kept_in(&CrawlDirectory::new(path), &mut screen),
     };
     screen.clear();
     let report = report?;
-    let summary = summary(&web, &topic, &config, &judge, &report);
+    let summary = run.summary(&web, &report);
     if let Some(path) = &args.output {
         write_whole(&CrawlDirectory::new(path).summary_json(), |out| {
             serde_json::to_writer_pretty(&mut *out, &summary)?;
@@ -148,7 +159,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     if args.json {
         say!("{summary}");
     } else {
-        say!("{}", in_words(&web, &topic, &config, &judge, &report));
+        say!("{}", run.in_words(&web, &report));
     }
     Ok(match report.stop {
         Stop::OnlyUnreachable => Exit::Short,
@@ -164,6 +175,8 @@ struct Run<'a> {
     seeds: &'a [CrawlUrl],
     source: &'a dyn Source,
     judge: &'a Judge,
+    /// Scores are drawn, not read.
+    drawn: bool,
 }
 
 impl Run<'_> {
@@ -202,95 +215,105 @@ impl Run<'_> {
         harvest.write(directory)?;
         Ok(report)
     }
-}
 
-/// What the result is due to, and the result.
-fn summary(web: &Opened, topic: &Topic, config: &Config, judge: &Judge, report: &Report) -> Value {
-    let relevant = judge.relevant();
-    let rows = report.rows.iter().map(|row| {
+    /// What the result is due to, and the result.
+    fn summary(&self, web: &Opened, report: &Report) -> Value {
+        let Self { config, topic, judge, drawn, .. } = *self;
+        let relevant = judge.relevant();
+        let rows = report.rows.iter().map(|row| {
+            json!({
+                "pages": row.pages, "relevant": row.relevant, "harvest_rate": share(row.relevant, row.pages),
+                "recall": relevant.map(|all| share(row.relevant, all)), "hosts_relevant": row.hosts,
+            })
+        });
+        let conditions = conditions(config, topic);
         json!({
-            "pages": row.pages, "relevant": row.relevant, "harvest_rate": share(row.relevant, row.pages),
-            "recall": relevant.map(|all| share(row.relevant, all)), "hosts_relevant": row.hosts,
+            "version": env!("CARGO_PKG_VERSION"),
+            "web": web.name.to_string(),
+            "scores": if drawn { "drawn" } else { "read" },
+            "topic": topic.lexicon().name,
+            "lexicon_digest": topic.lexicon().digest(),
+            "page_threshold": conditions.page_threshold,
+            "link_threshold": conditions.link_threshold,
+            "strategy": config.strategy.label(),
+            "in_flight": config.crawl.in_flight,
+            "seed": config.crawl.seed,
+            "judge": judge.name(),
+            "relevant": relevant,
+            "marks": rows.collect::<Vec<_>>(),
+            "stopped": report.stop,
+            "pages": report.progress.pages,
+            "failed": report.progress.failed,
+            "refused": report.progress.refused,
+            "queued": report.progress.queued,
+            "known": report.progress.known,
+            "hosts_visited": report.progress.hosts_visited,
+            "seconds": report.seconds,
+            "config": config.shown(),
         })
-    });
-    let conditions = conditions(config, topic);
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "web": web.name.to_string(),
-        "topic": topic.lexicon().name,
-        "lexicon_digest": topic.lexicon().digest(),
-        "page_threshold": conditions.page_threshold,
-        "link_threshold": conditions.link_threshold,
-        "strategy": config.strategy.label(),
-        "in_flight": config.crawl.in_flight,
-        "seed": config.crawl.seed,
-        "judge": judge.name(),
-        "relevant": relevant,
-        "marks": rows.collect::<Vec<_>>(),
-        "stopped": report.stop,
-        "pages": report.progress.pages,
-        "failed": report.progress.failed,
-        "refused": report.progress.refused,
-        "queued": report.progress.queued,
-        "known": report.progress.known,
-        "hosts_visited": report.progress.hosts_visited,
-        "seconds": report.seconds,
-        "config": config.shown(),
-    })
+    }
+
+    #[allow(clippy::cast_precision_loss)] // counts of pages
+    fn in_words(&self, web: &Opened, report: &Report) -> String {
+        let Self { config, topic, judge, .. } = *self;
+        let pages = match (&web.world, self.drawn) {
+            (Some(_), true) => {
+                "\npages not written: scores drawn from what reading 600 of them gave (--read-pages reads all)"
+            }
+            (Some(_), false) => "\npages written and read",
+            (None, _) => "",
+        };
+        let lexicon = topic.lexicon();
+        let conditions = conditions(config, topic);
+        let all = judge.relevant();
+        let by = match (judge, all) {
+            (Judge::Truth(_), Some(all)) => format!("relevant by the list of {all} pages"),
+            (_, Some(all)) => format!("relevant by the world, which has {all} relevant pages"),
+            (_, None) => "relevant by the page threshold".to_owned(),
+        };
+        let mut text = format!(
+            "{}{pages}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.3}, link threshold {:.3}\n{by}\n\n\
+         {:>7}{:>10}{:>14}{:>9}{:>16}\n",
+            web.name,
+            config.strategy.label(),
+            config.crawl.in_flight,
+            config.crawl.seed,
+            lexicon.name,
+            &lexicon.digest()[..12],
+            conditions.page_threshold.get(),
+            conditions.link_threshold.get(),
+            "pages",
+            "relevant",
+            "harvest rate",
+            "recall",
+            "relevant hosts",
+        );
+        for row in &report.rows {
+            let recall = all.map_or("-".to_owned(), |all| format!("{:.1}%", 100.0 * share(row.relevant, all)));
+            let rate = 100.0 * share(row.relevant, row.pages);
+            text += &format!("{:>7}{:>10}{rate:>13.1}%{recall:>9}{:>16}\n", row.pages, row.relevant, row.hosts);
+        }
+        let why = match report.stop {
+            Stop::PageLimit => "The page limit is reached.",
+            Stop::FrontierEmpty if report.progress.pages == 0 => "No page could be fetched: are the seeds in this web?",
+            Stop::FrontierEmpty => "Nothing is left to fetch.",
+            Stop::OnlyUnreachable => "Only hosts are left that fail or whose robots.txt cannot be had.",
+        };
+        text + &format!(
+            "\n{why} {} pages fetched of {} hosts, {} URLs queued, {} failed, {} refused; {:.0} pages/s.",
+            report.progress.pages,
+            report.progress.hosts_visited,
+            report.progress.queued,
+            report.progress.failed,
+            report.progress.refused,
+            report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),
+        )
+    }
 }
 
 #[allow(clippy::cast_precision_loss)] // counts of pages
 fn share(part: u64, all: u64) -> f64 {
     part as f64 / all.max(1) as f64
-}
-
-#[allow(clippy::cast_precision_loss)] // counts of pages
-fn in_words(web: &Opened, topic: &Topic, config: &Config, judge: &Judge, report: &Report) -> String {
-    let lexicon = topic.lexicon();
-    let conditions = conditions(config, topic);
-    let all = judge.relevant();
-    let by = match (judge, all) {
-        (Judge::Truth(_), Some(all)) => format!("relevant by the list of {all} pages"),
-        (_, Some(all)) => format!("relevant by the world, which has {all} relevant pages"),
-        (_, None) => "relevant by the page threshold".to_owned(),
-    };
-    let mut text = format!(
-        "{}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.3}, link threshold {:.3}\n{by}\n\n\
-         {:>7}{:>10}{:>14}{:>9}{:>16}\n",
-        web.name,
-        config.strategy.label(),
-        config.crawl.in_flight,
-        config.crawl.seed,
-        lexicon.name,
-        &lexicon.digest()[..12],
-        conditions.page_threshold.get(),
-        conditions.link_threshold.get(),
-        "pages",
-        "relevant",
-        "harvest rate",
-        "recall",
-        "relevant hosts",
-    );
-    for row in &report.rows {
-        let recall = all.map_or("-".to_owned(), |all| format!("{:.1}%", 100.0 * share(row.relevant, all)));
-        let rate = 100.0 * share(row.relevant, row.pages);
-        text += &format!("{:>7}{:>10}{rate:>13.1}%{recall:>9}{:>16}\n", row.pages, row.relevant, row.hosts);
-    }
-    let why = match report.stop {
-        Stop::PageLimit => "The page limit is reached.",
-        Stop::FrontierEmpty if report.progress.pages == 0 => "No page could be fetched: are the seeds in this web?",
-        Stop::FrontierEmpty => "Nothing is left to fetch.",
-        Stop::OnlyUnreachable => "Only hosts are left that fail or whose robots.txt cannot be had.",
-    };
-    text + &format!(
-        "\n{why} {} pages fetched of {} hosts, {} URLs queued, {} failed, {} refused; {:.0} pages/s.",
-        report.progress.pages,
-        report.progress.hosts_visited,
-        report.progress.queued,
-        report.progress.failed,
-        report.progress.refused,
-        report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),
-    )
 }
 
 #[allow(clippy::disallowed_methods)] // how long a replay takes is told to people; nothing is decided by it

@@ -3,7 +3,8 @@
 //! and proxies answer one of them only: without this a page would be fetched twice, or not found at all.
 
 use crate::model::{
-    CrawlUrl, Event, Failure, FailureKind, Link, LinkState, Millis, Origin, Place, Priority, Relevance, UrlId, Verdict,
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Priority, Relevance, UrlId,
+    Verdict,
 };
 
 use super::Outcome;
@@ -14,6 +15,13 @@ impl Crawl {
     pub(super) fn at_home(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
         let https = self.conditions.scope.one_scheme.then(|| self.hosts.of(url)).flatten()?.https?;
         if url.is_https() == https { None } else { url.under(https) }
+    }
+
+    /// Whether the URL, of this host, is under the scheme that the host does not answer: [`Crawl::at_home`] without a look
+    /// for the host's name.
+    pub(super) fn is_abroad(&self, host: HostId, url: &CrawlUrl) -> bool {
+        let https = self.hosts.get(host).https;
+        self.conditions.scope.one_scheme && https.is_some_and(|https| https != url.is_https())
     }
 
     /// A place like this, before all its equals: what a URL gives on whose turn it was.

@@ -1,7 +1,7 @@
 //! What a fetched page, a redirect or a failure changes: the decisions behind [`Crawl::settle`], told as events. Apart
 //! from the doors because here the strategy is asked.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use crate::model::{
     CrawlUrl, Event, Failure, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal, Relevance, Settled,
@@ -24,22 +24,29 @@ impl Crawl {
         let place = self.urls.get(id).place();
         let mut candidates = Vec::with_capacity(page.outlinks.len());
         let mut targets = Vec::with_capacity(page.outlinks.len());
-        let mut seen = FxHashSet::default();
-        for outlink in page.outlinks {
-            let target = self.at_home(&outlink.url).unwrap_or(outlink.url);
+        let mut seen = FxHashSet::with_capacity_and_hasher(page.outlinks.len(), FxBuildHasher);
+        let found = self.urls.find_all(page.outlinks.iter().map(|outlink| &outlink.url));
+        for (outlink, found) in page.outlinks.into_iter().zip(found) {
+            let (target, found) = match found {
+                Some((to, host)) if !self.is_abroad(host, &outlink.url) => (outlink.url, Some(to)),
+                _ => match self.at_home(&outlink.url) {
+                    Some(home) => (home, None),
+                    None => (outlink.url, found.map(|(to, _)| to)),
+                },
+            };
+            if target == *url {
+                continue;
+            }
             let refusal = if self.conditions.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
                 Some(Refusal::NoFollow)
             } else {
                 self.conditions.scope.refuses(&target)
             };
-            if target == *url {
-                continue;
-            }
             if let Some(reason) = refusal {
                 self.skip(events, &target, Some(id), reason, now);
                 continue;
             }
-            let to = self.number(events, &target, Origin::Link(id), &outlink.anchor, now);
+            let to = found.unwrap_or_else(|| self.number(events, &target, Origin::Link(id), &outlink.anchor, now));
             // Two links that differ in the scheme only are one.
             if !seen.insert(to) {
                 continue;

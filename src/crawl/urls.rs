@@ -102,7 +102,18 @@ impl Urls {
     }
 
     pub fn find(&self, url: &CrawlUrl) -> Option<UrlId> {
-        let fingerprint = url.fingerprint();
+        self.find_fingerprint(url.fingerprint())
+    }
+
+    /// Finds all links of a page, with their hosts. In one go: each is a wait for memory, twice, and so they are waited
+    /// for together.
+    pub fn find_all<'a>(&self, urls: impl Iterator<Item = &'a CrawlUrl>) -> Vec<Option<(UrlId, HostId)>> {
+        let fingerprints: Vec<u64> = urls.map(CrawlUrl::fingerprint).collect();
+        let found: Vec<_> = fingerprints.into_iter().map(|fingerprint| self.find_fingerprint(fingerprint)).collect();
+        found.into_iter().map(|id| id.map(|id| (id, self.get(id).host()))).collect()
+    }
+
+    fn find_fingerprint(&self, fingerprint: u64) -> Option<UrlId> {
         self.index.find(fingerprint, |known| known.fingerprint() == fingerprint).map(|known| UrlId(known.id))
     }
 

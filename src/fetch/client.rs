@@ -156,11 +156,12 @@ impl Fetcher {
     }
 
     async fn exchange(&self, url: &CrawlUrl) -> Result<Fetched, FailureKind> {
-        if !self.allow_private && refused(url.as_url(), self.proxy.is_some()) {
+        let target = url.to_url();
+        if !self.allow_private && refused(&target, self.proxy.is_some()) {
             return Err(FailureKind::PrivateAddress);
         }
         let kind = |error: reqwest::Error| failure::kind(&error, self.proxy.is_some(), url.scheme() == "https");
-        let response = self.client.get(url.as_url().clone()).send().await.map_err(kind)?;
+        let response = self.client.get(target).send().await.map_err(kind)?;
         let status = response.status().as_u16();
         if status == 407 && self.proxy.is_some() {
             return Err(FailureKind::Proxy);

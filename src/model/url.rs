@@ -32,7 +32,13 @@ pub enum UrlError {
 /// resolved, empty path written `/`, percent escapes in upper case and only where needed, an empty query removed,
 /// session ids (`;jsessionid=`, `PHPSESSID`, `sid`) and campaign parameters (`utm_*`, `spm`, `fbclid`, `gclid`) removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CrawlUrl(Url);
+pub struct CrawlUrl {
+    text: Box<str>,
+    /// Where the path begins.
+    path: u32,
+    /// Where it ends: at the question mark, or with the text.
+    end: u32,
+}
 
 impl CrawlUrl {
     /// Reads an absolute URL.
@@ -40,7 +46,8 @@ impl CrawlUrl {
     /// # Errors
     /// [`UrlError`] if `text` is not an absolute http or https URL with a host.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
-        Self::normal(Url::parse(text.trim())?)
+        let text = text.trim();
+        Self::plain(text).map_or_else(|| Self::normal(Url::parse(text)?), Ok)
     }
 
     /// Reads `reference` as found on this page.
@@ -48,7 +55,51 @@ impl CrawlUrl {
     /// # Errors
     /// [`UrlError`] if the result is not an http or https URL with a host.
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
-        Self::normal(self.0.join(reference.trim())?)
+        let reference = reference.trim();
+        let upon = |base: &str| Self::plain(&[base, reference].concat());
+        let whole = match reference.as_bytes() {
+            [b'h', b't', b't', b'p', ..] if reference.contains(':') => Self::plain(reference),
+            [b'/', b'/', ..] => None,
+            [b'/', ..] => upon(&self.text[..self.path as usize]),
+            // Without a colon no scheme, with a letter in front neither a query nor a fragment alone.
+            [first, ..] if first.is_ascii_alphanumeric() && !reference.contains(':') => {
+                upon(&self.text[..=self.path as usize + self.path().rfind('/').unwrap_or(0)])
+            }
+            _ => None,
+        };
+        whole.map_or_else(|| Self::normal(self.to_url().join(reference)?), Ok)
+    }
+
+    /// A text that is plainly in normal form: most are, those of a log and of a table all but always, and to parse and
+    /// normalise them costs ten times as much. None of any other text, and of some in normal form.
+    fn plain(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let start =
+            ["http://", "https://"].iter().find_map(|scheme| text.starts_with(scheme).then_some(scheme.len()))?;
+        let path = start + bytes[start..].iter().position(|&byte| byte == b'/')?;
+        if !is_plain_host(&bytes[start..path]) {
+            return None;
+        }
+        let (mut at, mut end) = (path, bytes.len());
+        while at < bytes.len() {
+            match bytes[at] {
+                // A dot segment, perhaps.
+                b'/' if end == bytes.len() && bytes.get(at + 1) == Some(&b'.') => return None,
+                b'?' if end == bytes.len() => end = at,
+                // An escape that must stay one.
+                b'%' => match bytes.get(at + 1..at + 3)? {
+                    [b'8' | b'9' | b'A'..=b'F', b'0'..=b'9' | b'A'..=b'F'] => at += 2,
+                    _ => return None,
+                },
+                byte if PLAIN[byte as usize] => {}
+                _ => return None,
+            }
+            at += 1;
+        }
+        if end < bytes.len() && text[end + 1..].split('&').any(is_noise) {
+            return None;
+        }
+        Some(Self { text: text.into(), path: u32::try_from(path).ok()?, end: u32::try_from(end).ok()? })
     }
 
     fn normal(mut url: Url) -> Result<Self, UrlError> {
@@ -58,15 +109,10 @@ impl CrawlUrl {
         if url.host_str().is_none_or(str::is_empty) {
             return Err(UrlError::NoHost);
         }
-        // Asked before set: a URL that is normal already, as all of a log are, is not written anew.
-        if url.fragment().is_some() {
-            url.set_fragment(None);
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            // These two fail only on URLs that cannot be a base, which http and https always can.
-            let _ = url.set_username("");
-            let _ = url.set_password(None);
-        }
+        url.set_fragment(None);
+        // These two fail only on URLs that cannot be a base, which http and https always can.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
         if let Some(bare) = url.host_str().and_then(|host| host.strip_suffix('.')) {
             let bare = bare.to_owned();
             if !bare.is_empty() {
@@ -88,89 +134,139 @@ impl CrawlUrl {
                 url.set_query(Some(&kept));
             }
         }
-        Ok(Self(url))
+        let path = url[..url::Position::BeforePath].len();
+        let end = url[..url::Position::AfterPath].len();
+        let offset = |at: usize| u32::try_from(at).map_err(|_| url::ParseError::Overflow);
+        let (path, end) = (offset(path)?, offset(end)?);
+        Ok(Self { text: String::from(url).into(), path, end })
     }
 
     /// The whole URL.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.as_str()
+        &self.text
     }
 
     /// `http` or `https`.
     #[must_use]
     pub fn scheme(&self) -> &str {
-        self.0.scheme()
+        if self.is_https() { "https" } else { "http" }
     }
 
     /// Host name without port, lower case.
     #[must_use]
     pub fn host(&self) -> &str {
-        self.0.host_str().unwrap_or_default()
+        // The address of an IPv6 host has colons in its brackets.
+        match self.authority().rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => host,
+            _ => self.authority(),
+        }
     }
 
     /// Host name with the port where it is not the scheme's own: the unit of politeness.
     #[must_use]
     pub fn authority(&self) -> &str {
-        self.0.authority()
+        &self.text[self.scheme().len() + "://".len()..self.path as usize]
+    }
+
+    /// Whether a port is given that is not the scheme's own.
+    #[must_use]
+    pub fn has_port(&self) -> bool {
+        self.host().len() < self.authority().len()
     }
 
     /// Scheme, host and port: what a robots.txt speaks for (RFC 9309, 2.3).
     #[must_use]
     pub fn origin(&self) -> String {
-        format!("{}://{}", self.scheme(), self.authority())
+        self.text[..self.path as usize].to_owned()
     }
 
     /// Path, from `/`.
     #[must_use]
     pub fn path(&self) -> &str {
-        self.0.path()
+        &self.text[self.path as usize..self.end as usize]
     }
 
     /// Query without `?`.
     #[must_use]
     pub fn query(&self) -> Option<&str> {
-        self.0.query()
+        self.text.get(self.end as usize + 1..)
     }
 
     /// The same under the other of http and https; none where a port is given, which only one of them can mean.
     #[must_use]
     pub fn under(&self, https: bool) -> Option<Self> {
-        if self.0.port().is_some() {
+        if self.has_port() {
             return None;
         }
-        let mut url = self.0.clone();
-        url.set_scheme(if https { "https" } else { "http" }).ok()?;
-        Some(Self(url))
+        let scheme = if https { "https" } else { "http" };
+        let (old, new) = (self.scheme().len(), scheme.len());
+        #[allow(clippy::cast_possible_truncation)] // both are 4 or 5
+        let moved = |at: u32| at + new as u32 - old as u32;
+        let text = [scheme, &self.text[old..]].concat().into();
+        Some(Self { text, path: moved(self.path), end: moved(self.end) })
     }
 
     /// Whether the scheme is https.
     #[must_use]
     pub fn is_https(&self) -> bool {
-        self.scheme() == "https"
+        self.text.as_bytes()["http".len()] == b's'
     }
 
     /// Where this URL's rules for robots are kept.
     #[must_use]
     pub fn robots(&self) -> Self {
-        let mut url = self.0.clone();
-        url.set_path("/robots.txt");
-        url.set_query(None);
-        Self(url)
+        let mut text = self.origin();
+        text.push_str(ROBOTS);
+        #[allow(clippy::cast_possible_truncation)] // ten bytes; the longest host has 253
+        let end = self.path + ROBOTS.len() as u32;
+        Self { text: text.into(), path: self.path, end }
     }
 
     /// The parsed form, for the fetcher.
     #[must_use]
-    pub fn as_url(&self) -> &Url {
-        &self.0
+    pub fn to_url(&self) -> Url {
+        Url::parse(&self.text).expect("the text was made by it, or is what it would make")
     }
 
     /// 64-bit fingerprint of the normal form: equal URLs have equal fingerprints; unequal ones collide with
     /// probability about n²/2⁶⁵ among n URLs.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        xxhash_rust::xxh3::xxh3_64(self.as_str().as_bytes())
+        xxhash_rust::xxh3::xxh3_64(self.text.as_bytes())
     }
+}
+
+/// Bytes that stand for themselves in a path and a query.
+const PLAIN: [bool; 256] = {
+    let bytes = b"-._~/!$&()*+,=:@?0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let (mut plain, mut at) = ([false; 256], 0);
+    while at < bytes.len() {
+        plain[bytes[at] as usize] = true;
+        at += 1;
+    }
+    plain
+};
+
+/// Path of the rules for robots.
+const ROBOTS: &str = "/robots.txt";
+
+/// A name of letters, digits and inner hyphens in lower case that is neither an address nor in Punycode.
+fn is_plain_host(host: &[u8]) -> bool {
+    let is_label = |label: &[u8]| {
+        (1..=63).contains(&label.len())
+            && label.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+            && label[0] != b'-'
+            && label[label.len() - 1] != b'-'
+            && label.get(2..4) != Some(b"--")
+    };
+    let mut last = 0;
+    host.len() <= 253
+        && host.split(|&byte| byte == b'.').all(|label| {
+            last = label.first().copied().unwrap_or_default();
+            is_label(label)
+        })
+        && last.is_ascii_lowercase()
 }
 
 impl std::fmt::Display for CrawlUrl {
@@ -194,10 +290,11 @@ impl<'de> Deserialize<'de> for CrawlUrl {
 
 /// Campaign and session parameters: they change the URL and not the page.
 fn is_noise(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+    let name = pair.split('=').next().unwrap_or_default();
+    let names = ["spm", "fbclid", "gclid", "jsessionid", "phpsessid", "sid", "sessionid"];
     name.is_empty()
-        || name.starts_with("utm_")
-        || matches!(name.as_str(), "spm" | "fbclid" | "gclid" | "jsessionid" | "phpsessid" | "sid" | "sessionid")
+        || name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("utm_"))
+        || names.iter().any(|noise| name.eq_ignore_ascii_case(noise))
 }
 
 fn without_session(path: &str) -> String {
@@ -270,7 +367,52 @@ mod tests {
         assert_eq!(page.join("../z?q=1#f").unwrap().as_str(), "http://a.cn/z?q=1");
     }
 
+    #[test]
+    fn its_parts_are_those_of_the_parsed_form() {
+        for text in [
+            "http://a.cn/",
+            "https://a.cn:8443/x/y.html?p=1&q=%E4%B8%AD",
+            "http://[::1]:80/x",
+            "http://[::1]:81/x?y",
+            "http://127.0.0.1/",
+            "http://xn--fiqs8s.cn/?a",
+        ] {
+            let (ours, url) = (CrawlUrl::parse(text).unwrap(), Url::parse(text).unwrap());
+            assert_eq!((ours.as_str(), ours.scheme(), Some(ours.host())), (url.as_str(), url.scheme(), url.host_str()));
+            assert_eq!((ours.authority(), ours.path(), ours.query()), (url.authority(), url.path(), url.query()));
+            assert_eq!((ours.has_port(), ours.to_url()), (url.port().is_some(), url.clone()));
+            let robots = ours.robots();
+            assert_eq!(CrawlUrl::parse(robots.as_str()), Ok(robots));
+            if let Some(other) = ours.under(!ours.is_https()) {
+                assert_eq!(CrawlUrl::parse(other.as_str()), Ok(other));
+            }
+        }
+    }
+
     proptest::proptest! {
+        #[test]
+        fn what_is_plain_is_what_parsing_makes_of_it(
+            host in r"([a-z0-9.-]{1,12}|[a-z]{1,3}[.][a-z0-9]{1,3}|0x1[.]?2?|xn--[a-z]{2}[.]cn)",
+            path in r"[a-zB-F0-9%/.?&=;:_~'@+!,-]{0,24}",
+        ) {
+            let text = format!("http://{host}/{path}");
+            if let Some(plain) = CrawlUrl::plain(&text) {
+                proptest::prop_assert_eq!(CrawlUrl::normal(Url::parse(&text).unwrap()), Ok(plain));
+            }
+        }
+
+        #[test]
+        fn joining_is_what_the_standard_says(
+            base in r"http://a[.]cn(:8[0-2])?/[a-z/.]{0,8}([?][a-z/]{0,4})?",
+            reference in r"(http:|https://b[.]cn/|/|//|[?]|#)?[a-z0-9A-F%/.?&=;:~#-]{0,16}",
+        ) {
+            let (page, url) = (CrawlUrl::parse(&base).unwrap(), Url::parse(&base).unwrap());
+            let page_again = CrawlUrl::normal(url).unwrap();
+            proptest::prop_assert_eq!(&page, &page_again);
+            let slow = page.to_url().join(&reference).map_err(UrlError::from).and_then(CrawlUrl::normal);
+            proptest::prop_assert_eq!(page.join(&reference), slow);
+        }
+
         #[test]
         fn normal_form_is_a_fixed_point(path in "[ -~é中%/.?&=;]{0,40}") {
             if let Ok(once) = CrawlUrl::parse(&format!("http://h.cn/{path}")) {

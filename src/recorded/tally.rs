@@ -28,7 +28,7 @@ impl Judge {
     pub fn relevant(&self) -> Option<u64> {
         match self {
             Self::Truth(truth) => Some(truth.len() as u64),
-            Self::World(world) => Some(world.pages().filter(|(_, relevant)| *relevant).count() as u64),
+            Self::World(world) => Some(world.relevant()),
             Self::Threshold => None,
         }
     }

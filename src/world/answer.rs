@@ -62,7 +62,7 @@ impl World {
         if host.is_none() && !sample {
             return Found::NoHost;
         }
-        if url.scheme() != "http" || url.as_url().port().is_some() {
+        if url.scheme() != "http" || url.has_port() {
             return Found::NoServer;
         }
         let Some(host) = host else { return Found::Sample };

@@ -113,6 +113,12 @@ impl World {
         (0..self.layout.spec.pages).map(|page| (self.url(page), self.layout.is_relevant(page)))
     }
 
+    /// How many pages are relevant.
+    #[must_use]
+    pub fn relevant(&self) -> u64 {
+        (0..self.layout.spec.pages).filter(|&page| self.layout.is_relevant(page)).count() as u64
+    }
+
     /// Topic pages to learn a lexicon from, as (URL, HTML): on five hosts of their own that nothing links to, so that
     /// no page is both learnt from and scored. [`Web::get`](crate::replay::Web::get) serves them too.
     #[must_use]
@@ -133,7 +139,7 @@ impl World {
 
     /// The page with this URL, first or second.
     fn page(&self, url: &CrawlUrl) -> Option<u64> {
-        if url.as_url().port().is_some() {
+        if url.has_port() {
             return None;
         }
         self.find(self.layout.find_host(url.host())?, url.as_str())
