@@ -87,6 +87,7 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
         &["strategy.name=best-first", "strategy.best-first.focus=soft"],
         &["strategy.name=pagerank"],
         &["strategy.name=url-weight", "crawl.seed=7"],
+        &["strategy.name=tunnel"],
         &["strategy.name=dth"],
         &["strategy.name=dth", "strategy.dth.reading=preempt"],
         &["strategy.name=dth", "strategy.dth.reading=queue"],
@@ -124,7 +125,8 @@ fn to_the_end_of_a_web_too() {
 fn a_crawl_in_two_runs_has_the_log_of_one() {
     let stage = Stage::new(spec(), ServerOptions::default());
     for sets in [
-        &["strategy.name=dth"][..],
+        &["strategy.name=tunnel"][..],
+        &["strategy.name=dth"],
         &["strategy.name=dth", "strategy.dth.reading=interleave"],
         &["strategy.name=url-weight"],
         &["strategy.name=pagerank"],

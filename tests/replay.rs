@@ -83,14 +83,9 @@ fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "nothing half-written is left");
 
     let said = run(replay(dir.path(), "web.toml", &["--max-pages", "200", "--in-flight", "4"])).expect(0).out;
-    for part in [
-        "world:web.toml",
-        "dth link-scored, 4 in flight, seed 1",
-        "page threshold",
-        "harvest rate",
-        "page limit",
-        "drawn",
-    ] {
+    for part in
+        ["world:web.toml", "tunnel, 4 in flight, seed 1", "page threshold", "harvest rate", "page limit", "drawn"]
+    {
         assert!(said.contains(part), "{part} is not in\n{said}");
     }
 }

@@ -81,6 +81,12 @@ impl Crawl {
                     self.admit(&[*link]);
                 }
             }
+            Event::Lowered { id, priority } => {
+                let known = self.urls.get_mut(*id);
+                let place = Place { priority: *priority, ..known.place() };
+                known.set_place(place);
+                self.frontier.push(known.host(), *id, place);
+            }
             Event::Moved { id, link } => {
                 // Not for good: a redirect may lead back to this spelling.
                 self.set_state(*id, LinkState::Dropped);

@@ -69,6 +69,22 @@ pub struct Head {
     entry: Entry,
 }
 
+/// The place in the frontier that an entry stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    lane: Lane,
+    /// None on a stack, where the order of arrival is the rank.
+    rank: Option<u32>,
+}
+
+impl Claim {
+    /// Whether a URL that waits at `place` waits here.
+    #[must_use]
+    pub fn is_of(self, place: Place) -> bool {
+        self.lane == place.lane && self.rank.is_none_or(|own| own == rank(place.priority))
+    }
+}
+
 /// The queues of all hosts.
 pub struct Frontier {
     discipline: Discipline,
@@ -231,8 +247,8 @@ impl Frontier {
     /// Takes the next URL from the hosts that are ready; its host is not ready from then on.
     ///
     /// `turn` numbers the URLs taken so far: which lane is served is a function of it. `waits` says whether a URL
-    /// still waits in that lane; entries of others are stale and forgotten.
-    pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, Lane) -> bool) -> Option<Head> {
+    /// still waits at the place that an entry claims; entries of others are stale and forgotten.
+    pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, Claim) -> bool) -> Option<Head> {
         let lane = match self.discipline {
             Discipline::BestFirst => Lane::MAIN,
             Discipline::Batches(_) => {
@@ -274,7 +290,7 @@ impl Frontier {
         })
     }
 
-    fn pop_lane(&mut self, lane: Lane, waits: &impl Fn(UrlId, Lane) -> bool) -> Option<Head> {
+    fn pop_lane(&mut self, lane: Lane, waits: &impl Fn(UrlId, Claim) -> bool) -> Option<Head> {
         let (entry, host) = self.head(lane, waits)?;
         self.heads[usize::from(lane.0)].pop();
         let queues = self.host(host);
@@ -286,7 +302,8 @@ impl Frontier {
     }
 
     /// The best head of a lane among the hosts that are ready, after outdated ones are cleared away; stays in place.
-    fn head(&mut self, lane: Lane, waits: &impl Fn(UrlId, Lane) -> bool) -> Option<(Entry, HostId)> {
+    fn head(&mut self, lane: Lane, waits: &impl Fn(UrlId, Claim) -> bool) -> Option<(Entry, HostId)> {
+        let stack = self.is_stack(lane);
         loop {
             let &(announced, std::cmp::Reverse(host)) = self.heads.get(usize::from(lane.0))?.peek()?;
             let host = HostId(host);
@@ -297,7 +314,11 @@ impl Frontier {
                 self.heads[usize::from(lane.0)].pop();
                 continue;
             }
-            while queue.heap.peek().is_some_and(|&head| !waits(id_of(head), lane)) {
+            let stale = |entry: Entry| {
+                let rank = u32::try_from(entry >> 32).expect("32 bits are left");
+                !waits(id_of(entry), Claim { lane, rank: (!stack).then_some(rank) })
+            };
+            while queue.heap.peek().is_some_and(|&head| stale(head)) {
                 queue.heap.pop();
             }
             let head = queue.heap.peek().copied();
@@ -375,6 +396,20 @@ mod tests {
     fn a_better_place_wins_and_the_old_entry_is_forgotten() {
         let mut frontier = frontier(Discipline::BestFirst, &[(0, 0, 0, 0.1), (0, 1, 0, 0.5), (0, 0, 0, 0.9)]);
         assert_eq!(drain(&mut frontier, 0), [0, 1]);
+    }
+
+    #[test]
+    fn an_entry_whose_url_waits_elsewhere_is_forgotten() {
+        let mut frontier =
+            frontier(Discipline::BestFirst, &[(0, 0, 0, 0.9), (0, 1, 0, 0.5), (0, 0, 0, 0.2), (0, 2, 0, 0.3)]);
+        let places = [place(0, 0.2), place(0, 0.5), place(0, 0.3)];
+        let mut order = Vec::new();
+        while let Some(head) = frontier.pop(0, |id, claim| !order.contains(&id.0) && claim.is_of(places[id.0 as usize]))
+        {
+            order.push(head.id.0);
+            frontier.make_ready(head.host);
+        }
+        assert_eq!(order, [1, 2, 0]);
     }
 
     #[test]

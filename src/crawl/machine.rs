@@ -12,7 +12,7 @@ use crate::strategy::Strategy;
 use crate::strategy::scope::Scope;
 
 use super::Outcome;
-use super::frontier::{Frontier, Head};
+use super::frontier::{Claim, Frontier, Head};
 use super::hosts::{Hosts, Politeness, Rules, millis};
 use super::urls::Urls;
 
@@ -231,9 +231,9 @@ impl Crawl {
         loop {
             self.frontier.begin(self.progress.queued);
             let urls = &self.urls;
-            let waits = |id, lane| {
+            let waits = |id, claim: Claim| {
                 let known = urls.get(id);
-                known.state == LinkState::Queued && known.place().lane == lane
+                known.state == LinkState::Queued && claim.is_of(known.place())
             };
             let Some(head) = self.frontier.pop(turn, waits) else {
                 match self.idle(now) {
@@ -242,7 +242,7 @@ impl Crawl {
                     idle => return idle,
                 }
             };
-            if self.has_fallen(head) {
+            if self.has_fallen(head, now) {
                 continue;
             }
             let url = self.urls.url(head.id);
@@ -281,18 +281,16 @@ impl Crawl {
     }
 
     /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
-    fn has_fallen(&mut self, head: Head) -> bool {
-        let place = self.urls.get(head.id).place();
-        match self.strategy.appraise(head.id) {
-            Some(priority) if priority < place.priority => {
-                let place = Place { priority, ..place };
-                self.urls.get_mut(head.id).set_place(place);
-                self.frontier.give_back(head.host, head.id, place);
-                self.frontier.make_ready(head.host);
-                true
-            }
-            _ => false,
-        }
+    fn has_fallen(&mut self, head: Head, now: Millis) -> bool {
+        let queued = self.urls.get(head.id).place().priority;
+        let Some(priority) = self.strategy.appraise(head.id).filter(|priority| *priority < queued) else {
+            return false;
+        };
+        let event = Event::Lowered { id: head.id, priority };
+        self.apply(&event, now);
+        self.pending.push(event);
+        self.frontier.make_ready(head.host);
+        true
     }
 
     /// Takes back what became of a ticket; the batch tells what that changed.

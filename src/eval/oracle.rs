@@ -47,7 +47,9 @@ impl Oracle {
     }
 
     fn place(&self, url: &CrawlUrl, trail: Trail) -> Option<Place> {
-        let &rank = self.ranks.get(&url.fingerprint())?;
+        // A link met before its host's scheme was known names the other one: it leads to the same page.
+        let other = || url.under(!url.is_https()).and_then(|url| self.ranks.get(&url.fingerprint()));
+        let &rank = self.ranks.get(&url.fingerprint()).or_else(other)?;
         #[allow(clippy::cast_precision_loss)] // exact up to 2^24, which no comparison reaches
         Some(Place { lane: Lane::MAIN, priority: Priority::new(-(rank as f32)), trail })
     }

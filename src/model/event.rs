@@ -4,7 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Digest, Evidence, HostId, Millis, Place, Region, Relevance, TermMatch, UrlId, Verdict};
+use super::{
+    CrawlUrl, Digest, Evidence, HostId, Millis, Place, Priority, Region, Relevance, TermMatch, UrlId, Verdict,
+};
 
 /// How a URL became known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -331,6 +333,13 @@ pub enum Event {
         id: UrlId,
         /// Why.
         reason: Refusal,
+    },
+    /// A URL came to the head and the strategy thinks less of it than when it was queued: it waits on, further back.
+    Lowered {
+        /// Which.
+        id: UrlId,
+        /// What it is worth now.
+        priority: Priority,
     },
     /// A queued URL goes on under the scheme that its host answers.
     Moved {
