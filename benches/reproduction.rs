@@ -307,6 +307,11 @@ fn a3(runs: &[Vec<Run>]) -> Verdicts {
         for (letter, of) in ["a", "b"].into_iter().zip(both) {
             let all: Vec<u16> = runs.iter().flat_map(|web| of(&web[at])).copied().collect();
             let count = runs.iter().filter(|web| are_the_papers(of(&web[at]))).count();
+            if all.is_empty() {
+                println!("{strategy:<18} ({letter}) none");
+                verdicts.push((format!("A3 ({letter}): {strategy}, mean 3 to 5, 80 % at most 6"), 0));
+                continue;
+            }
             let (mean, short) = lengths(&all);
             println!(
                 "{strategy:<18} ({letter}) {:>7} of them, mean {mean:.2}, {:.0} % at most 6; so on {count} of {} webs: {}",
