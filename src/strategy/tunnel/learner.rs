@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::TunnelSettings;
 use super::kind::{self, Kind};
-use super::sums::{Block, Family, Host, Members, Numbers, Tally, Template, Yield};
+use super::sums::{Block, Family, Host, Members, Numbers, Strangers, Tally, Template, Yield};
 use crate::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Settled, UrlId, Verdict};
 
 /// Blocks that a URL takes part in, at most.
@@ -15,6 +15,9 @@ const NONE: u32 = u32::MAX;
 const LEAST: f32 = 0.01;
 /// What the ratio of a block may make of a prior.
 const RATIOS: std::ops::RangeInclusive<f32> = 0.02..=10.0;
+/// How far what documents in general turn out to be worth is expected of a template of which nothing is known: 0 favours
+/// what is known, 1 what is not.
+const USUAL: f32 = 0.7;
 /// Relevance of an anchor from which on it promises all that a tag may promise.
 const FULL_PROMISE: f32 = 0.25;
 /// So many hosts opened make a page a bridge that its URL does not show to be one.
@@ -45,6 +48,8 @@ pub(super) struct Learner {
     families: Vec<Family>,
     templates: Vec<Template>,
     blocks: Vec<Block>,
+    /// All documents.
+    all: Yield,
     /// By place in the tag tree, of whatever host: themes are shared.
     places: Vec<Yield>,
     host_numbers: Numbers<String>,
@@ -54,6 +59,8 @@ pub(super) struct Learner {
     place_numbers: Numbers<u32>,
     /// Bodies of the documents fetched: the same once more is worth nothing.
     bodies: FxHashSet<Digest>,
+    /// Hosts that the crawl discovered, by what their first documents were worth.
+    strangers: Strangers,
     /// Pages of recommended sites: whether they opened a host.
     friends: Tally,
 }
@@ -68,6 +75,7 @@ impl Learner {
             families: Vec::new(),
             templates: Vec::new(),
             blocks: Vec::new(),
+            all: Yield::default(),
             places: Vec::new(),
             host_numbers: Numbers::default(),
             family_numbers: Numbers::default(),
@@ -75,6 +83,7 @@ impl Learner {
             block_numbers: Numbers::default(),
             place_numbers: Numbers::default(),
             bodies: FxHashSet::default(),
+            strangers: Strangers::default(),
             friends: Tally::default(),
         }
     }
@@ -119,7 +128,11 @@ impl Learner {
             return 2.0;
         }
         let host = self.hosts[known.host as usize];
-        let kappa = if host.seeded { self.settings.explore_seeds } else { self.settings.explore_found };
+        let kappa = if host.seeded {
+            self.settings.explore_seeds
+        } else {
+            self.settings.explore_found * self.strangers.promise()
+        };
         #[allow(clippy::cast_precision_loss)] // pages of one host
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
@@ -160,10 +173,11 @@ impl Learner {
     }
 
     fn document(&self, known: &Known) -> f32 {
-        let template = self.templates[known.template as usize].documents.ratio(1.0);
+        let usual = self.all.ratio(1.0).powf(USUAL);
+        let template = self.templates[known.template as usize].documents.ratio(usual);
         let ratio = |&block: &u32| {
             let block = &self.blocks[block as usize];
-            let place = self.places[block.path as usize].ratio(1.0);
+            let place = self.places[block.path as usize].ratio(usual) / usual;
             block.documents.ratio(template * place.sqrt())
         };
         let blocks = known.blocks.iter().filter(|&&block| block != NONE);
@@ -207,6 +221,10 @@ impl Learner {
         let is_document = !listing && !seed;
         if is_document {
             self.account(settled.id, worth, risen);
+            let record = &mut self.hosts[host as usize];
+            if !record.seeded {
+                self.strangers.meet(record, worth);
+            }
         }
         let mut opened = 0;
         for link in &settled.links {
@@ -249,6 +267,7 @@ impl Learner {
     fn account(&mut self, id: UrlId, worth: f32, risen: &mut Vec<UrlId>) {
         let &Known { prior, template, blocks, .. } = self.get(id);
         let expected = prior.min(1.0);
+        self.all.add(worth, expected);
         self.templates[template as usize].documents.add(worth, expected);
         for number in blocks.into_iter().filter(|&block| block != NONE) {
             let block = &mut self.blocks[number as usize];

@@ -4,12 +4,13 @@
 //!
 //! ```text
 //! s(v)      = γ inherited + (1 - γ) (β R_Anchor + (1 - β) context)           the best over the links to v, as shark-search
-//! y(p)      = x² / (1 + x²),  x = Sim(p) / (.7 τ_page)                        what a document turned out to be worth
-//! ratio(g)  = (Σ y + prior) / (Σ s + 1)                                       observed over expected, of a set of documents
+//! y(p)      = x² / (1 + x²),  x = Sim(p) / (.8 τ_page)                        what a document turned out to be worth
+//! ratio(g)  = (Σ y + prior) / (Σ s + 1)                                       observed over expected, of a set of documents;
+//!             the prior of a template is ratio(all documents)^.7
 //! document  = s(v) · max over blocks b of ratio(b), drawn towards ratio(template) · ratio(place in the tag tree)^½
-//! listing   = .7 · what its links brought, drawn towards what files itself under it, drawn towards what links call it
+//! listing   = .65 · what its links brought, drawn towards what files itself under it, drawn towards what links call it
 //! bridge    = .5 · share of the pages of recommended sites that opened a host; of any template likewise
-//! worth     = one of these + κ / √(pages of the host + 1)
+//! worth     = one of these + κ / √(pages of the host + 1);  κ of hosts that nobody named falls where few of them paid
 //! ```
 //! Tag and category pages look on-topic and hold nothing, and one host starves the others: so listings earn by what they
 //! lead to, and every host is worth a look. k is kept as dth keeps it, for the record, and drops nothing.
@@ -56,11 +57,11 @@ impl Default for TunnelSettings {
     fn default() -> Self {
         Self {
             kdepth: 12,
-            half_worth: 0.7,
-            listing: 0.7,
-            inherit: 0.4,
+            half_worth: 0.8,
+            listing: 0.65,
+            inherit: 0.5,
             bridge: 0.5,
-            explore_seeds: 0.3,
+            explore_seeds: 0.4,
             explore_found: 0.7,
         }
     }

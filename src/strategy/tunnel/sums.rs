@@ -173,6 +173,38 @@ pub(super) struct Host {
     pub seeded: bool,
     /// It was met before: a link to it opens nothing.
     pub met: bool,
+    /// Documents fetched from it, up to [`LOOK`], and the best worth of one.
+    documents: u8,
+    best: f32,
+}
+
+/// Hosts that are taken to have been met from the start, every other of them with something to offer.
+const STRANGERS: f32 = 5.0;
+/// Documents that make up the first look at a host.
+const LOOK: u8 = 3;
+
+/// What a first look at hosts that nobody named brought.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Strangers {
+    best: f32,
+    count: f32,
+}
+
+impl Strangers {
+    /// A document of a host was fetched.
+    pub fn meet(&mut self, host: &mut Host, worth: f32) {
+        if host.documents < LOOK {
+            self.count += f32::from(u8::from(host.documents == 0));
+            self.best += (worth - host.best).max(0.0);
+            host.best = host.best.max(worth);
+            host.documents += 1;
+        }
+    }
+
+    /// 1 while nothing is known, and if every other host has something to offer; less where few have.
+    pub fn promise(self) -> f32 {
+        (2.0 * (self.best + 0.5 * STRANGERS) / (self.count + STRANGERS)).min(1.0).powi(2)
+    }
 }
 
 /// Numbers in order of first mention.
@@ -238,6 +270,24 @@ mod tests {
         template.fetch(false, false);
         template.fetch(false, false);
         assert!(!template.makes_listings());
+    }
+
+    #[test]
+    fn strangers_promise_less_where_few_of_them_pay() {
+        let mut strangers = Strangers::default();
+        assert!((strangers.promise() - 1.0).abs() < 1e-6);
+        let mut generous = strangers;
+        for _ in 0..50 {
+            strangers.meet(&mut Host::default(), 0.02);
+            let mut host = Host::default();
+            [0.0, 0.9, 0.1].into_iter().for_each(|worth| generous.meet(&mut host, worth));
+        }
+        assert!(strangers.promise() < 0.05 && generous.promise() > 0.99);
+        let mut known = Host::default();
+        (0..3).for_each(|_| strangers.meet(&mut known, 0.0));
+        let before = strangers.promise();
+        strangers.meet(&mut known, 1.0);
+        assert!((strangers.promise() - before).abs() < 1e-6, "the first look is over");
     }
 
     #[test]
