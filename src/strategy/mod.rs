@@ -1,7 +1,8 @@
 //! Where to go next: given a page, what each of its links is worth.
 //!
 //! A strategy is a pure question. It sees a [`Visit`] and answers with a [`Verdict`] per link; the frontier orders, the
-//! machine admits, the host decides when. It remembers nothing: what changes lives in the [`Trail`] a link takes over.
+//! machine admits, the host decides when. What changes lives in the [`Trail`] a link takes over; a strategy
+//! that learns sums up events besides, and remembers nothing that they do not hold.
 
 mod best_first;
 mod best_n_first;
