@@ -34,7 +34,7 @@ pub struct CrawlArgs {
     /// Crawl directory; made if missing, gone on with if it holds this crawl
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
-    /// Crawl strategy [default: dth]
+    /// Crawl strategy [default: tunnel]
     #[arg(long, value_enum)]
     pub strategy: Option<StrategyName>,
     /// Stop after so many pages

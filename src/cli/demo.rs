@@ -18,7 +18,7 @@ use suidao::world::{Proxied, Server, Spec, World};
 use super::screen::Screen;
 use super::{Exit, Voice};
 
-/// Crawl a generated web of topic islands over real HTTP on loopback, with best-first and with dth.
+/// Crawl a generated web of topic islands over real HTTP on loopback, with best-first, dth and tunnel.
 #[derive(Args)]
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {

@@ -42,7 +42,7 @@ pub struct ReplayArgs {
     /// File of seed URLs, one a line; a generated world has its own
     #[arg(short, long, value_name = "FILE")]
     seeds: Option<PathBuf>,
-    /// Crawl strategy [default: dth]
+    /// Crawl strategy [default: tunnel]
     #[arg(long, value_enum)]
     strategy: Option<StrategyName>,
     /// Stop after so many pages
@@ -248,7 +248,6 @@ impl Run<'_> {
             "queued": report.progress.queued,
             "known": report.progress.known,
             "hosts_visited": report.progress.hosts_visited,
-            "seconds": report.seconds,
             "config": config.shown(),
         })
     }

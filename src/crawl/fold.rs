@@ -1,8 +1,10 @@
 //! The machine's state as a fold of its events. Apart from the doors because a restart goes through here alone: what
 //! is not changed by an event is not remembered.
 
+use rustc_hash::FxHashSet;
+
 use crate::model::{
-    Event, Failure, HostId, Link, LinkState, Millis, Place, Refusal, RobotsRules, Settled, UrlId, Verdict,
+    Event, Failure, HostId, Link, LinkState, Millis, Place, Priority, Refusal, RobotsRules, Settled, UrlId, Verdict,
 };
 
 use super::hosts::is_hosts;
@@ -15,21 +17,26 @@ impl Crawl {
         let mut risen = Vec::new();
         self.strategy.observe(event, &mut risen);
         self.apply_to_state(event, at);
-        for id in risen {
+        let mut seen = FxHashSet::default();
+        for id in risen.into_iter().filter(|&id| seen.insert(id)) {
             self.raise(id);
         }
     }
 
-    /// The strategy has come to think more of a URL.
+    /// The strategy has come to think more of a URL. What is in flight waits at the better place if it comes back, as it
+    /// does after a restart.
     fn raise(&mut self, id: UrlId) {
         let known = self.urls.get(id);
         let (state, host, place) = (known.state, known.host(), known.place());
-        if let Some(priority) = self.strategy.appraise(id).filter(|priority| *priority > place.priority)
-            && state == LinkState::Queued
+        if let Some(priority) = self.strategy.appraise(id).filter(|worth| differs(*worth, place.priority))
+            && priority > place.priority
+            && matches!(state, LinkState::Queued | LinkState::InFlight)
         {
             let place = Place { priority, ..place };
             self.urls.get_mut(id).set_place(place);
-            self.frontier.push(host, id, place);
+            if state == LinkState::Queued {
+                self.frontier.push(host, id, place);
+            }
         }
     }
 
@@ -237,6 +244,11 @@ impl Crawl {
             self.progress.queued += 1;
         }
     }
+}
+
+/// Whether a worth is so far from the rank that a URL waits at that its entry is written anew.
+pub(super) fn differs(worth: Priority, rank: Priority) -> bool {
+    (worth.get() - rank.get()).abs() > 0.01
 }
 
 fn is_tunnel_end(link: &Link) -> bool {

@@ -270,7 +270,7 @@ impl Frontier {
                 }
             }
             Discipline::WeightThenRandom { by_weight, at_random } => {
-                let at = turn % u64::from(by_weight + at_random);
+                let at = turn % (u64::from(by_weight) + u64::from(at_random));
                 if at < u64::from(by_weight) {
                     let heaviest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
                     return (0..=heaviest).rev().find_map(|lane| self.pop_lane(Lane(lane), &waits));

@@ -12,6 +12,7 @@ use crate::strategy::Strategy;
 use crate::strategy::scope::Scope;
 
 use super::Outcome;
+use super::fold::differs;
 use super::frontier::{Claim, Frontier, Head};
 use super::hosts::{Hosts, Politeness, Rules, millis};
 use super::urls::Urls;
@@ -283,9 +284,8 @@ impl Crawl {
     /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
     fn has_fallen(&mut self, head: Head, now: Millis) -> bool {
         let queued = self.urls.get(head.id).place().priority;
-        let Some(priority) = self.strategy.appraise(head.id).filter(|priority| *priority < queued) else {
-            return false;
-        };
+        let worth = self.strategy.appraise(head.id).filter(|worth| *worth < queued && differs(*worth, queued));
+        let Some(priority) = worth else { return false };
         let event = Event::Lowered { id: head.id, priority };
         self.apply(&event, now);
         self.pending.push(event);

@@ -91,7 +91,13 @@ impl Plan {
         if self.pages == Some(0) || self.marks.contains(&0) {
             return wrong("pages and marks must be at least 1".into());
         }
+        if self.pages.is_some_and(|pages| pages > 10_000_000) {
+            return wrong("pages must be at most 10000000".into());
+        }
         for (at, task) in self.tasks.iter().enumerate() {
+            if task.random_seeds.is_some_and(|seeds| seeds > 10_000) {
+                return wrong(format!("task {}: random_seeds must be at most 10000", task.name));
+            }
             if self.tasks[..at].iter().any(|other| other.name == task.name) {
                 return wrong(format!("two tasks are called {}; give each a name of its own", task.name));
             }

@@ -334,13 +334,6 @@ pub enum Event {
         /// Why.
         reason: Refusal,
     },
-    /// A URL came to the head and the strategy thinks less of it than when it was queued: it waits on, further back.
-    Lowered {
-        /// Which.
-        id: UrlId,
-        /// What it is worth now.
-        priority: Priority,
-    },
     /// A queued URL goes on under the scheme that its host answers.
     Moved {
         /// Which.
@@ -373,6 +366,13 @@ pub enum Event {
         origin: String,
         /// Where it is said to be.
         to: CrawlUrl,
+    },
+    /// A URL came to the head and the strategy thinks less of it than when it was queued: it waits on, further back.
+    Lowered {
+        /// Which.
+        id: UrlId,
+        /// What it is worth now.
+        priority: Priority,
     },
 }
 

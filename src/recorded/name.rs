@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use xxhash_rust::xxh3::Xxh3;
+
 use super::folder::Folder;
 use super::warc::{Warc, warc_files};
 use super::{RecordedError, generated};
@@ -88,7 +90,16 @@ impl WebName {
             _ => "warc".to_owned(),
         };
         for file in files {
-            identity += &format!("\n{}", looks(&file)?);
+            let fail = |source| RecordedError::Read { path: file.clone(), source };
+            let whole = fs::canonicalize(&file).map_err(fail)?;
+            let there = fs::metadata(&whole).map_err(fail)?;
+            if there.is_dir() {
+                let mut sum = Xxh3::new();
+                below(&whole, &mut sum)?;
+                identity += &format!("\n{} {:x}", whole.display(), sum.digest());
+            } else {
+                identity += &format!("\n{}", looks(&whole, &there));
+            }
         }
         Ok(Opened { name: self.clone(), web, world: None, identity })
     }
@@ -133,8 +144,23 @@ impl Opened {
     }
 }
 
-/// What changes when a host is added, taken away or written anew at its top. What changes deeper inside is not seen: that
-/// would cost a look at every file.
+/// What lies below `path`, in one number: paths, sizes and times of change of all files.
+fn below(path: &Path, sum: &mut Xxh3) -> Result<(), RecordedError> {
+    let fail = |source| RecordedError::Read { path: path.to_owned(), source };
+    let mut entries: Vec<fs::DirEntry> = fs::read_dir(path).map_err(fail)?.collect::<Result<_, _>>().map_err(fail)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let there = entry.metadata().map_err(fail)?;
+        if there.is_dir() {
+            below(&entry.path(), sum)?;
+        } else {
+            sum.update(looks(&entry.path(), &there).as_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// What makes up a folder of hosts: each host, and the aliases beside.
 fn host_files(root: &Path) -> Result<Vec<PathBuf>, RecordedError> {
     let fail = |source| RecordedError::Read { path: root.to_owned(), source };
     let entries: Result<Vec<PathBuf>, _> = fs::read_dir(root).map_err(fail)?.map(|entry| Ok(entry?.path())).collect();
@@ -145,12 +171,9 @@ fn host_files(root: &Path) -> Result<Vec<PathBuf>, RecordedError> {
 }
 
 /// Path, size and time of change.
-fn looks(path: &Path) -> Result<String, RecordedError> {
-    let fail = |source| RecordedError::Read { path: path.to_owned(), source };
-    let whole = fs::canonicalize(path).map_err(fail)?;
-    let there = fs::metadata(path).map_err(fail)?;
+fn looks(path: &Path, there: &fs::Metadata) -> String {
     let changed = there.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-    Ok(format!("{} {} {}", whole.display(), there.len(), changed.unwrap_or_default().as_nanos()))
+    format!("{} {} {}", path.display(), there.len(), changed.unwrap_or_default().as_nanos())
 }
 
 #[cfg(test)]
@@ -199,7 +222,14 @@ mod tests {
         let more = name.open().unwrap().identity;
         assert_ne!(more, before);
         fs::write(dir.path().join("aliases.tsv"), "x\ta.test\n").unwrap();
-        assert_ne!(name.open().unwrap().identity, more);
+        let aliased = name.open().unwrap().identity;
+        assert_ne!(aliased, more);
+        fs::create_dir(root.join("a.test/sub")).unwrap();
+        fs::write(root.join("a.test/sub/p.html"), "one").unwrap();
+        let deeper = name.open().unwrap().identity;
+        assert_ne!(deeper, aliased);
+        fs::write(root.join("a.test/sub/p.html"), "other").unwrap();
+        assert_ne!(name.open().unwrap().identity, deeper);
     }
 
     #[test]

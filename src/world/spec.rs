@@ -239,7 +239,7 @@ impl Spec {
             }
         }
         let counts = [
-            ("hosts", self.hosts, 4, u64::from(u32::MAX), "at least 4"),
+            ("hosts", self.hosts, 4, 1 << 20, "4 to 1048576"),
             ("islands", self.islands, 1, 1 << 20, "1 to 1048576"),
             ("seed_islands", self.seed_islands, 1, self.islands, "from 1 up to islands"),
             ("bridges", self.bridges, 0, 64, "0 to 64"),

@@ -117,9 +117,12 @@ impl CompareArgs {
     fn plan(&self) -> Result<(Plan, PathBuf)> {
         let (mut plan, base) = match &self.targets[..] {
             [file] if is_plan(file) => {
-                if [&self.lexicon, &self.seeds, &self.truth].iter().any(|path| path.is_some()) {
+                if [&self.lexicon, &self.seeds, &self.truth, &self.exclude, &self.layers]
+                    .iter()
+                    .any(|path| path.is_some())
+                {
                     bail!(
-                        "{file} names lexicon, seeds and truth of each task; -m, -s and --truth are for webs named here"
+                        "{file} names lexicon, seeds and truth of each task; -m, -s, --truth, --exclude and --layers are for webs named here"
                     );
                 }
                 let text = std::fs::read_to_string(file).with_context(|| {

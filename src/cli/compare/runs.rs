@@ -95,7 +95,8 @@ impl<'a> Races<'a> {
         }
         let seeds = inputs::seeds_of(path(&plan.seeds).as_deref(), &web)?;
         let judge = inputs::judge_of(path(&plan.truth).as_deref(), path(&plan.exclude).as_deref(), &web)?;
-        let cache = self.cache.open(&web, &topic)?;
+        // A generated page is as soon made as it is looked up.
+        let cache = if web.world.is_some() { None } else { self.cache.open(&web, &topic)? };
         let targets = judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
         Ok(Ready { web, topic, seeds, judge, cache, targets })
     }

@@ -105,7 +105,8 @@ impl Learner {
             Event::Settled(settled) => self.settle(settled, risen),
             Event::Redirected { id, link } | Event::Moved { id, link } => {
                 let from = self.get_mut(*id);
-                from.gone = true;
+                // A redirect may lead back to the spelling it moved from.
+                from.gone = matches!(event, Event::Redirected { .. });
                 let (seed, prior, blocks) = (from.seed, from.prior, from.blocks);
                 if let Some(link) = link {
                     let to = self.get_mut(link.to);
