@@ -79,15 +79,26 @@ pub fn report(comparison: &Comparison, facts: &Facts) -> String {
     )
 }
 
-/// Strategies by what the report is headed by, the best first; equal ones as they were given.
+/// Strategies, the best first; equal ones as they were given. With an oracle by the mean over the marks of its share,
+/// because in the end all come near it; else by what the report is headed by, at the last mark.
 fn order(comparison: &Comparison) -> Vec<usize> {
-    let measure = headline(comparison);
-    let median = |&strategy: &usize| {
-        comparison.at(Scope::All, strategy, measure, comparison.pages()).map_or(f64::MIN, |at| at.median)
+    let last = [comparison.pages()];
+    let (measure, marks) = match shares(comparison, Scope::All) {
+        true => (Measure::Oracle, comparison.marks()),
+        false => (headline(comparison), &last[..]),
+    };
+    let sum = |&strategy: &usize| -> f64 {
+        let at = |&mark: &usize| comparison.at(Scope::All, strategy, measure, mark).map_or(-1.0, |at| at.median);
+        marks.iter().map(at).sum()
     };
     let mut order: Vec<usize> = (0..comparison.strategies().len()).collect();
-    order.sort_by(|one, other| median(other).total_cmp(&median(one)));
+    order.sort_by(|one, other| sum(other).total_cmp(&sum(one)));
     order
+}
+
+/// Whether there are shares of the oracle to tell.
+fn shares(comparison: &Comparison, scope: Scope) -> bool {
+    comparison.oracle().is_some() && comparison.knows(scope, Measure::Oracle)
 }
 
 /// What the sections of the page share.
@@ -116,6 +127,11 @@ impl Page<'_> {
         self.order.iter().copied().filter(|strategy| Some(*strategy) != oracle).collect()
     }
 
+    /// Whether it is the best of those that do not know the truth.
+    fn is_ahead(&self, strategy: usize) -> bool {
+        self.rivals().first() == Some(&strategy)
+    }
+
     fn head(&self) -> String {
         let comparison = self.comparison;
         let (tasks, cases) = (comparison.tasks().len(), comparison.cases(Scope::All));
@@ -132,21 +148,26 @@ impl Page<'_> {
             thousands(pages as u64)
         );
         if let [first, rest @ ..] = &self.rivals()[..] {
-            let measure = headline(comparison);
-            let at = comparison.at(Scope::All, *first, measure, pages);
-            let told = at.map_or(String::new(), |at| in_words(measure, at));
-            let _ = write!(
-                out,
-                "<p class=\"lead\">Ahead: <strong>{}</strong>, {told} {}",
-                escape(self.name(*first)),
-                measure.title()
-            );
+            let at = |measure: Measure, mark: usize| {
+                comparison.at(Scope::All, *first, measure, mark).map(|at| in_words(measure, at))
+            };
+            let told = if shares(comparison, Scope::All) {
+                let marks = comparison.marks().iter();
+                let part =
+                    |&mark: &usize| Some(format!("{} after {}", at(Measure::Oracle, mark)?, thousands(mark as u64)));
+                format!("of what the oracle finds {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
+            } else {
+                let measure = headline(comparison);
+                format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
+            };
+            let _ = write!(out, "<p class=\"lead\">Ahead: <strong>{}</strong>, {told}", escape(self.name(*first)));
             if let Some(second) = rest.first() {
                 let duel = comparison.duel(Scope::All, *first, *second, pages);
                 let decided = if duel.ties > 0 { format!(", {} drawn", duel.ties) } else { String::new() };
                 let _ = write!(
                     out,
-                    "; it found more than {}, the second, in {} of {cases}{decided}",
+                    "; after {} pages it has found more than {}, the second, in {} of {cases}{decided}",
+                    thousands(pages as u64),
                     escape(self.name(*second)),
                     duel.wins
                 );
@@ -184,53 +205,56 @@ impl Page<'_> {
         );
         out += &self.at_marks(Scope::All, measure);
         out += "<div class=\"pair rows\">\n";
-        for measure in [measure, Measure::Oracle, Measure::Islands, Measure::NewHosts] {
+        // The share at every mark: at the last it says little.
+        let shares = comparison.marks().iter().map(|&mark| (Measure::Oracle, mark));
+        let last = [measure, Measure::Islands, Measure::NewHosts].map(|measure| (measure, pages));
+        for (measure, mark) in shares.chain(last) {
             let known = |&strategy: &usize| {
-                let at = comparison.at(Scope::All, strategy, measure, pages)?;
+                let at = comparison.at(Scope::All, strategy, measure, mark)?;
                 let (name, style) = (self.name(strategy), self.style(strategy));
-                Some(Row { name, style, at, text: in_words(measure, at) })
+                Some(Row { name, style, at, text: in_words(measure, at), ahead: self.is_ahead(strategy) })
             };
             // The oracle's share of itself says nothing.
             let of = if measure == Measure::Oracle { self.rivals() } else { self.order.clone() };
             let mut rows: Vec<Row> = of.iter().filter_map(known).collect();
             if comparison.knows(Scope::All, measure) && !rows.is_empty() {
                 rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
-                let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(pages as u64));
+                let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(mark as u64));
                 let _ = writeln!(out, "<figure>\n{}</figure>", intervals(&rows, &title, measure.is_share()));
             }
         }
         out + "</div>\n</section>\n"
     }
 
-    /// A table of one measure: strategies down, marks across, and the share of the oracle at each.
+    /// Tables with strategies down and marks across: the share of the oracle, then the measure. One beside the other
+    /// would be wider than the page.
     fn at_marks(&self, scope: Scope, measure: Measure) -> String {
         let comparison = self.comparison;
-        let with_oracle = comparison.oracle().is_some() && comparison.knows(scope, Measure::Oracle);
-        let mut columns = vec![measure];
-        columns.extend(with_oracle.then_some(Measure::Oracle));
-        let span = comparison.marks().len();
-        let mut out =
-            String::from("<div class=\"wide\"><table>\n<thead><tr><th rowspan=\"2\" scope=\"col\">strategy</th>");
-        for column in &columns {
-            let _ = write!(out, "<th colspan=\"{span}\" scope=\"colgroup\">{} after</th>", column.title());
-        }
-        out += "</tr><tr>";
-        for _ in &columns {
+        let mut out = String::new();
+        for measure in shares(comparison, scope).then_some(Measure::Oracle).into_iter().chain([measure]) {
+            let _ = write!(
+                out,
+                "<div class=\"wide\"><table class=\"marks\">\n<thead><tr><th rowspan=\"2\" scope=\"col\">strategy</th>\
+                 <th colspan=\"{}\" scope=\"colgroup\">{} after</th></tr><tr>",
+                comparison.marks().len().max(1),
+                measure.title()
+            );
             for &mark in comparison.marks() {
                 let _ = write!(out, "<th scope=\"col\">{} pages</th>", thousands(mark as u64));
             }
-        }
-        out += "</tr></thead>\n<tbody>\n";
-        for &strategy in &self.order {
-            let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(self.name(strategy)));
-            for &column in &columns {
+            out += "</tr></thead>\n<tbody>\n";
+            let of = if measure == Measure::Oracle { self.rivals() } else { self.order.clone() };
+            for strategy in of {
+                let class = if self.is_ahead(strategy) { " class=\"ahead\"" } else { "" };
+                let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", escape(self.name(strategy)));
                 for &mark in comparison.marks() {
-                    out += &cell(column, comparison.at(scope, strategy, column, mark));
+                    out += &cell(measure, comparison.at(scope, strategy, measure, mark));
                 }
+                out += "</tr>\n";
             }
-            out += "</tr>\n";
+            out += "</tbody></table></div>\n";
         }
-        out + "</tbody></table></div>\n"
+        out
     }
 
     /// Figures 6 and 7 of paper 001.
@@ -278,7 +302,7 @@ impl Page<'_> {
             if measure != Measure::Harvest && !points.is_empty() {
                 points.insert(0, (0, Interval { median: 0.0, range: points[0].1.range.map(|_| (0.0, 0.0)) }));
             }
-            Line { name: self.name(strategy), style: self.style(strategy), points }
+            Line { name: self.name(strategy), style: self.style(strategy), points, ahead: self.is_ahead(strategy) }
         };
         self.order.iter().map(line).collect()
     }
@@ -288,7 +312,11 @@ impl Page<'_> {
         let mut out = String::from("<section id=\"tunnels\">\n<h2>Tunnels</h2>\n");
         let counts: Vec<(usize, Vec<u32>)> =
             self.order.iter().map(|&strategy| (strategy, self.comparison.tunnels(Scope::All, strategy))).collect();
-        let largest = counts.iter().flat_map(|(_, counts)| tunnel_shares(counts)).fold(0.0, f64::max);
+        // A few pages make a high bar: strategies with less than a tenth of the most do not set the scale.
+        let behind = |counts: &[u32]| counts.iter().skip(1).sum::<u32>();
+        let most = counts.iter().map(|(_, counts)| behind(counts)).max().unwrap_or(0);
+        let many = counts.iter().filter(|(_, counts)| behind(counts) >= most.div_ceil(10));
+        let largest = many.flat_map(|(_, counts)| tunnel_shares(counts)).fold(0.0, f64::max);
         if largest == 0.0 {
             return out + "<p>No relevant page was found behind an off-topic one.</p>\n</section>\n";
         }
@@ -556,6 +584,23 @@ mod tests {
         assert_eq!(all(&html, ".duels tbody tr").len(), 4);
         assert_eq!(all(&html, "section.task").len(), 2);
         assert_eq!(all(&html, "details").len(), 2);
+    }
+
+    #[test]
+    fn the_share_of_the_oracle_stands_first_and_the_best_stands_out() {
+        let text = report(&comparison(&["oracle"]), &facts());
+        let html = Html::parse_document(&text);
+        let words = |selector: &str| all(&html, selector).iter().map(|it| it.text().collect()).collect::<Vec<String>>();
+        assert_eq!(words("#all th[colspan]"), ["share of the oracle after", "harvest rate after"]);
+        // dth is ahead though best-first has more at the first mark: 60% and 15% against 50% and 50%.
+        let rows = words("#all tbody th");
+        assert_eq!(rows[..3], ["dth link-scored", "best-first hard", "breadth-first"]);
+        assert_eq!(rows[3..], ["oracle", "dth link-scored", "best-first hard", "breadth-first"]);
+        assert_eq!(words("#all tr.ahead th"), ["dth link-scored"; 2]);
+        assert!(words("svg text.name.ahead").iter().all(|name| name == "dth link-scored"));
+        assert!(text.contains("of what the oracle finds 50.0%"), "{}", words(".lead")[0]);
+        let one = report(&comparison(&[]), &facts());
+        assert!(one.contains("50.0% [50.0%, 50.0%] harvest rate; after 200 pages"), "without an oracle");
     }
 
     #[test]

@@ -11,7 +11,8 @@ const LONGEST: usize = 13;
 /// Bars for `counts[1..]`, as shares of their sum, to a scale that ends at `largest`; `note` stands under the name.
 pub fn bars(name: &str, style: Style, counts: &[u32], largest: f64, note: &str) -> String {
     let (left, right, top, bottom) = (38.0, 216.0, 40.0, 136.0);
-    let y = Scale::new(bottom, top, largest, 2.0, true, true);
+    // Ends at the highest bar: at the next round share, half of the plot was mostly empty.
+    let y = Scale::new(bottom, top, largest, 2.0, true, false);
     let mut out = word(0.0, 13.0, "panel", name) + &word(0.0, 28.0, "axis", note);
     for (value, text) in y.ticks() {
         let at = y.at(value);

@@ -15,9 +15,15 @@ pub struct Line<'a> {
     pub style: Style,
     /// (pages, median and interval), pages rising.
     pub points: Vec<(usize, Interval)>,
+    /// It is the best, and stands out: thicker, above the others, its name bold.
+    pub ahead: bool,
 }
 
 impl Line<'_> {
+    fn class(&self) -> String {
+        self.style.class() + if self.ahead { " ahead" } else { "" }
+    }
+
     fn largest(&self) -> f64 {
         self.points.iter().map(|(_, at)| at.median).fold(0.0, f64::max)
     }
@@ -47,8 +53,9 @@ pub fn curves(lines: &[Line], title: &str, share: bool, last: usize) -> String {
     out += &word(right, bottom + 34.0, "axis end", "pages fetched");
 
     let mut ends = Vec::new();
-    for line in lines {
-        let (class, dash) = (line.style.class(), line.style.dash());
+    // The first lie above the others.
+    for line in lines.iter().rev() {
+        let (class, dash) = (line.class(), line.style.dash());
         let _ = write!(out, "<path class=\"line {class}\" stroke-dasharray=\"{dash}\" d=\"{}\"/>", path(line, &x, &y));
         let Some((pages, at)) = line.points.last() else { continue };
         let end = (x.at(*pages as f64), y.at(at.median));
@@ -60,11 +67,16 @@ pub fn curves(lines: &[Line], title: &str, share: bool, last: usize) -> String {
     ends.sort_by(|one, other| one.1.1.total_cmp(&other.1.1));
     let wanted: Vec<f64> = ends.iter().map(|(_, end, _)| end.1).collect();
     for ((line, end, above), label) in ends.iter().zip(spread(&wanted, top - 6.0, bottom)) {
-        let (class, dash) = (line.style.class(), line.style.dash());
+        let (class, dash) = (line.class(), line.style.dash());
         let (key, name) = (right + 14.0, right + 42.0);
         let (x1, y1, y2) = (n(end.0), n(end.1), n(label));
         // A run that ended early is far from its name: its leader goes along the edge.
-        let _ = write!(out, "<line class=\"leader {class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{}\" y2=\"{y2}\"/>", n(key));
+        let early = if line.points.last().is_some_and(|(pages, _)| *pages < last) { " early" } else { "" };
+        let _ = write!(
+            out,
+            "<line class=\"leader{early} {class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{}\" y2=\"{y2}\"/>",
+            n(key)
+        );
         let _ = write!(
             out,
             "<line class=\"line {class}\" stroke-dasharray=\"{dash}\" x1=\"{}\" y1=\"{y2}\" x2=\"{}\" y2=\"{y2}\"/>",
@@ -72,7 +84,7 @@ pub fn curves(lines: &[Line], title: &str, share: bool, last: usize) -> String {
             n(key + 24.0)
         );
         let text = if *above { format!("{} ↑", line.name) } else { line.name.to_owned() };
-        out += &word(name, label + 4.0, "name", &text);
+        out += &word(name, label + 4.0, if line.ahead { "name ahead" } else { "name" }, &text);
     }
     svg("curves", right + 54.0 + widest, bottom + 42.0, title, &out)
 }
@@ -175,8 +187,12 @@ mod tests {
 
     #[test]
     fn the_oracle_does_not_press_the_others_to_the_ground() {
-        let line =
-            |style, value| Line { name: "x", style, points: vec![(100, Interval { median: value, range: None })] };
+        let line = |style, value| Line {
+            name: "x",
+            style,
+            points: vec![(100, Interval { median: value, range: None })],
+            ahead: false,
+        };
         let lines = [line(Style::Nth(0), 0.1), line(Style::Oracle, 1.0)];
         assert!((largest(&lines) - 0.1).abs() < 1e-12);
         assert!(curves(&lines, "h", true, 100).contains("x ↑"));

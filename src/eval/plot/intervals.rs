@@ -16,6 +16,8 @@ pub struct Row<'a> {
     pub at: Interval,
     /// Both in words.
     pub text: String,
+    /// It is the best, and stands out.
+    pub ahead: bool,
 }
 
 /// Width of the plot with its words, where names are not overlong.
@@ -44,7 +46,7 @@ pub fn intervals(rows: &[Row], title: &str, share: bool) -> String {
     for (number, row) in rows.iter().enumerate() {
         let y = top + ROW * (number as f64 + 0.5);
         let class = row.style.class();
-        out += &word(left - 8.0, y + 4.0, "name end", row.name);
+        out += &word(left - 8.0, y + 4.0, if row.ahead { "name end ahead" } else { "name end" }, row.name);
         if let Some((low, high)) = row.at.range {
             let (x1, x2, y) = (n(x.at(low)), n(x.at(high)), n(y));
             let _ = write!(out, "<line class=\"whisker {class}\" x1=\"{x1}\" y1=\"{y}\" x2=\"{x2}\" y2=\"{y}\"/>");
