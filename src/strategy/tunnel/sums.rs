@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::model::UrlId;
 
 /// Members of a set that are looked at again when one of it pays: the latest.
-const MEMBERS: usize = 400;
+const MEMBERS: usize = 100;
 /// Documents that a template, a block, a place in the tag tree are taken to have brought, as expected, from the start.
 const PRIOR: f32 = 1.0;
 /// Documents that a listing's promise counts for against what its own documents are worth.
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn the_oldest_members_are_forgotten() {
         let mut members = Members::default();
-        (0..450).for_each(|id| members.add(UrlId(id)));
-        assert!(members.iter().eq((50..450).map(UrlId)));
+        (0..150).for_each(|id| members.add(UrlId(id)));
+        assert!(members.iter().eq((50..150).map(UrlId)));
     }
 }
