@@ -68,6 +68,8 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         let mut config = Config::default();
         config.strategy.name = strategy;
         config.limits.pages = Some(args.pages);
+        // More would ask every host at all times, and no strategy could choose between them.
+        config.crawl.in_flight = 4;
         config.politeness.delay = 0.0;
         config.fetch.proxy = Some(server.proxy());
         config.fetch.contact = Some("suidao demo on loopback".to_owned());
