@@ -10,7 +10,7 @@ use std::time::Instant;
 use suidao::crawl::{Conditions, Crawl, Frontier, Limits, Next, Outcome, Politeness};
 use suidao::model::{
     CrawlUrl, Digest, Discipline, Evidence, HostId, Lane, Millis, Outlink, Page, Place, Priority, Region, Relevance,
-    Trail, UrlId,
+    Sketch, Trail, UrlId,
 };
 use suidao::strategy::scope::Scope;
 use suidao::strategy::{Dth, Strategy};
@@ -98,6 +98,8 @@ fn page(number: u64, known: u64) -> Page {
         noindex: false,
         nofollow: false,
         canonical: None,
+        sketch: Sketch::default(),
+        published: None,
         defects: Vec::new(),
     }
 }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use suidao::crawl::{Conditions, Crawl, Limits, Next, Politeness};
 use suidao::model::{
     Batch, CrawlUrl, Digest, Discovered, Event, Evidence, Fetched, Lane, Link, Millis, Origin, Place, Priority, Region,
-    Relevance, Settled, Trail, UrlId, Verdict,
+    Relevance, Settled, Sketch, Trail, UrlId, Verdict,
 };
 use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, Work, Writer};
 use suidao::strategy::scope::Scope;
@@ -72,6 +72,9 @@ fn batch(page: u32) -> Batch {
         terms: Vec::new(),
         listing: false,
         noindex: false,
+        sketch: Sketch::default(),
+        published: None,
+        canonical: None,
         links: new.map(link).collect(),
         known: Vec::new(),
     })));

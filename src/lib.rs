@@ -1,8 +1,10 @@
 //! suidao (隧道, tunnel): a focused web crawler that tunnels.
 
 pub mod config;
+pub mod corpus;
 pub mod crawl;
 pub mod eval;
+pub mod export;
 pub mod fetch;
 pub mod live;
 pub mod model;

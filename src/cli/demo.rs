@@ -7,10 +7,12 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::Args;
 use suidao::config::Config;
+use suidao::corpus::{Catalogue, Fields, Filter};
+use suidao::export::{Export, jsonl};
 use suidao::live::{self, Job, Report};
 use suidao::model::Event;
 use suidao::recorded;
-use suidao::store::{CrawlDirectory, Store, export};
+use suidao::store::{CrawlDirectory, Store};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 use suidao::world::{Proxied, Server, Spec, World};
@@ -86,7 +88,10 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         }
         let store = Store::open(&job.directory)?;
         let output = root.join(format!("{strategy}.jsonl.gz"));
-        export::jsonl(&store, &output, 1 << 30, |fetched| suidao::read::parse(fetched).text)?;
+        let catalogue = Catalogue::read(&store)?;
+        let selection = Filter::default().select(&catalogue);
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
+        jsonl::write(&export, &output, &Fields::without_links())?;
         let (relevant, islands) = truth(&world, &store)?;
         rows.push(Row { strategy: name, report, relevant, islands });
     }

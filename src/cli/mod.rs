@@ -13,6 +13,7 @@ mod compare;
 mod crawl;
 mod demo;
 mod export;
+mod filter;
 mod inputs;
 mod layers;
 mod replay;

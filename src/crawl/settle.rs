@@ -78,6 +78,9 @@ impl Crawl {
             terms: page.terms,
             listing: page.listing,
             noindex: page.noindex,
+            sketch: page.sketch,
+            published: page.published,
+            canonical: page.canonical,
             links: judged.links,
             known: judged.known,
         };

@@ -48,6 +48,8 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             noindex: false,
             nofollow: false,
             canonical: None,
+            sketch: Sketch::default(),
+            published: None,
             defects: Vec::new(),
         };
         (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page) })

@@ -198,7 +198,7 @@ impl Graph {
 pub(super) mod tests {
     use super::*;
     use crate::crawl::Politeness;
-    use crate::model::{Digest, Evidence, Failure, FailureKind, Outlink, Page, Region, Relevance};
+    use crate::model::{Digest, Evidence, Failure, FailureKind, Outlink, Page, Region, Relevance, Sketch};
     use crate::strategy::scope::Scope;
 
     /// Pages by name and their links; `name>target` is a redirect.
@@ -240,6 +240,8 @@ pub(super) mod tests {
                 noindex: false,
                 nofollow: false,
                 canonical: None,
+                sketch: Sketch::default(),
+                published: None,
                 defects: vec![],
             };
             Outcome::Page { status: 200, page: Box::new(page) }

@@ -175,7 +175,7 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::model::{Digest, Discovered, Lane, Millis, Place, Priority, Relevance, Trail};
+    use crate::model::{Digest, Discovered, Lane, Millis, Place, Priority, Relevance, Sketch, Trail};
 
     /// A run by hand: a letter a page, `+` relevant, `-` not, each on the host and island of its number.
     pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> Run {
@@ -218,6 +218,9 @@ pub(super) mod tests {
             terms: vec![],
             listing: false,
             noindex: false,
+            sketch: Sketch::default(),
+            published: None,
+            canonical: None,
             links: vec![],
             known: vec![],
         }))

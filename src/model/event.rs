@@ -5,7 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Digest, Evidence, HostId, Millis, Place, Priority, Region, Relevance, TermMatch, UrlId, Verdict,
+    CrawlUrl, Day, Digest, Evidence, HostId, Millis, Place, Priority, Region, Relevance, Sketch, TermMatch, UrlId,
+    Verdict,
 };
 
 /// How a URL became known.
@@ -272,6 +273,12 @@ pub struct Settled {
     pub listing: bool,
     /// The page asks not to be kept.
     pub noindex: bool,
+    /// Sketch of its main text.
+    pub sketch: Sketch,
+    /// When it was published, as far as it says so.
+    pub published: Option<Day>,
+    /// Another URL the page calls its own address.
+    pub canonical: Option<CrawlUrl>,
     /// Links to URLs not fetched yet, in order of appearance; all links where the strategy learns from them.
     pub links: Vec<Link>,
     /// The rest of the link graph: links to URLs that were fetched before, or that changed nothing.

@@ -11,7 +11,7 @@ mod url;
 pub use event::{
     Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, Refusal, RobotsRules, Settled, Stop,
 };
-pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, TermMatch};
+pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch};
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
-pub use time::Millis;
+pub use time::{Day, Millis};
 pub use url::{CrawlUrl, HostId, UrlError, UrlId};

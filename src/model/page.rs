@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Evidence, Relevance};
+use super::{CrawlUrl, Day, Evidence, Relevance};
 
 /// An HTTP answer, as it came: what the fetcher or a recorded web hands to the reader.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +96,18 @@ pub enum Region {
     Navigation,
 }
 
+/// What is kept of a page's main text beside the text: enough to choose pages, and to find near-duplicates, without
+/// reading them again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sketch {
+    /// Characters of the main text, white space left out.
+    pub chars: u32,
+    /// Digest of the main text, folded: equal texts, equal digests. 0 where there is none.
+    pub digest: u64,
+    /// SimHash of the main text (Charikar 2002): texts that share most of their words differ in few bits.
+    pub simhash: u64,
+}
+
 /// A link out of a page, with what speaks for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outlink {
@@ -153,6 +165,10 @@ pub struct Page {
     pub nofollow: bool,
     /// Another URL the page calls its own address (`rel=canonical`).
     pub canonical: Option<CrawlUrl>,
+    /// Sketch of its main text.
+    pub sketch: Sketch,
+    /// When it was published, as far as it says so.
+    pub published: Option<Day>,
     /// What was wrong with it.
     pub defects: Vec<Defect>,
 }

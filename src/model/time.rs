@@ -19,3 +19,82 @@ impl Millis {
         self.0.saturating_sub(earlier.0)
     }
 }
+
+/// A day of the calendar, in days since 1970-01-01: all that pages can be relied on to tell of their date. People read
+/// and write it as `2021-03-05`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Day(pub i32);
+
+impl Day {
+    /// The day of this date (proleptic Gregorian), none if there is no such date.
+    #[must_use]
+    pub fn of(year: i16, month: i8, day: i8) -> Option<Self> {
+        let date = jiff::civil::Date::new(year, month, day).ok()?;
+        let days = date.since(jiff::civil::Date::constant(1970, 1, 1)).ok()?.get_days();
+        Some(Self(days))
+    }
+
+    /// The day an instant since the Unix epoch lies in (UTC).
+    #[must_use]
+    pub fn at(instant: Millis) -> Self {
+        Self(i32::try_from(instant.0 / 86_400_000).unwrap_or(i32::MAX))
+    }
+
+    /// The first instant of the day (UTC), the epoch for days before it.
+    #[must_use]
+    pub fn start(self) -> Millis {
+        Millis(u64::try_from(self.0).unwrap_or(0) * 86_400_000)
+    }
+
+    /// Reads `2021-03-05`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, '-');
+        let mut number = || parts.next().filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+        let (year, month, day) = (number()?, number()?, number()?);
+        Self::of(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?)
+    }
+}
+
+impl std::fmt::Display for Day {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let epoch = jiff::civil::Date::constant(1970, 1, 1);
+        let date = epoch.checked_add(jiff::Span::new().days(self.0.clamp(-719_000, 2_900_000)));
+        write!(f, "{}", date.unwrap_or(epoch))
+    }
+}
+
+impl Serialize for Day {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() { serializer.collect_str(self) } else { self.0.serialize(serializer) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Day {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return i32::deserialize(deserializer).map(Self);
+        }
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no date: year-month-day"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_read_and_write_as_dates() {
+        assert_eq!(Day::parse("1970-01-01"), Some(Day(0)));
+        assert_eq!(Day::parse("2021-03-05"), Day::of(2021, 3, 5));
+        for text in ["2021-02-30", "2021-3", "x", "-1-1-1", "2021-03-05T10", ""] {
+            assert_eq!(Day::parse(text), None, "{text}");
+        }
+        let day = Day::parse("2024-02-29").unwrap();
+        assert_eq!((day.to_string().as_str(), Day::at(day.start())), ("2024-02-29", day));
+        assert_eq!(serde_json::from_str::<Day>(&serde_json::to_string(&day).unwrap()).unwrap(), day);
+        assert_eq!(postcard::from_bytes::<Day>(&postcard::to_stdvec(&day).unwrap()).unwrap(), day);
+        assert_eq!(Day(i32::MAX).to_string().len(), "9910-01-01".len());
+    }
+}

@@ -13,6 +13,7 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::{LocalName, local_name};
 
+use super::date::Dates;
 use super::document::{Block, Document, Piece};
 use super::hanzi::is_ideograph;
 use super::hint::{self, Hint};
@@ -70,6 +71,8 @@ pub(super) struct Markup {
     pub(super) lang: Option<String>,
     pub(super) canonical: Option<CrawlUrl>,
     pub(super) robots: Robots,
+    /// What it says of its own date.
+    pub(super) dates: Dates,
     /// A limit was met.
     pub(super) cut: bool,
 }
@@ -162,6 +165,7 @@ impl Builder {
             lang: None,
             canonical: None,
             robots: Robots::default(),
+            dates: Dates::default(),
             cut: false,
         };
         Self {
@@ -212,6 +216,7 @@ impl Builder {
             local_name!("iframe") | local_name!("noembed") => Some(Rawtext),
             _ => None,
         };
+        self.markup.dates.tag(tag);
         if self.skip.is_some() {
             if !is_void(&tag.name) && !tag.self_closing {
                 self.push(tag, self.element(), false);
@@ -399,6 +404,7 @@ impl Builder {
 
     fn text(&mut self, text: &str) {
         if self.skip.is_some() {
+            self.markup.dates.script(text);
             return;
         }
         if self.in_title {

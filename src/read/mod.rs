@@ -3,6 +3,7 @@
 pub mod charset;
 pub(crate) mod coding;
 mod content;
+mod date;
 mod document;
 mod hanzi;
 mod hint;
@@ -19,9 +20,10 @@ use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
 pub use document::{Block, Document, DocumentLink, Piece};
-pub use outlinks::page;
+pub use outlinks::{anchor, page};
 
-use crate::model::{CrawlUrl, Defect, Digest, Fetched, Page, Region};
+use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Page, Region, Sketch};
+use crate::text::simhash;
 use crate::topic::Topic;
 
 /// A page read, before it is scored.
@@ -45,6 +47,10 @@ pub struct Parsed {
     pub nofollow: bool,
     /// Another URL the page calls its own address.
     pub canonical: Option<CrawlUrl>,
+    /// Sketch of the main text.
+    pub sketch: Sketch,
+    /// When it was published, as far as it says so.
+    pub published: Option<Day>,
     /// What was wrong with it.
     pub defects: Vec<Defect>,
 }
@@ -71,6 +77,8 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         noindex: false,
         nofollow: false,
         canonical: None,
+        sketch: Sketch::default(),
+        published: None,
         defects: Vec::new(),
     };
     let mut robots = robots::Robots::default();
@@ -88,7 +96,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
     let decoded = charset::decode(&fetched.body, fetched.header("content-type"));
     decoded.charset.clone_into(&mut parsed.charset);
     parsed.defects = decoded.defects;
-    let mut lang = None;
+    let (mut lang, mut published) = (None, None);
     if is_plain {
         let (document, cut) = plain(&decoded.text);
         parsed.document = document;
@@ -116,8 +124,11 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         parsed.document.put_title(&markup.title);
         parsed.title = markup.title;
         lang = markup.lang;
+        published = markup.dates.best();
     }
     parsed.text = parsed.document.main_text(&parsed.title);
+    parsed.sketch = simhash::sketch(&parsed.text);
+    parsed.published = published.or_else(|| date::of(&parsed.document, &fetched.url));
     let document = &parsed.document;
     parsed.language = language::of(document.content().map(|piece| document.piece(piece)), lang.as_deref());
     if parsed.text.is_empty() {

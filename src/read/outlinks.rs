@@ -33,6 +33,8 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
         nofollow: parsed.nofollow,
         listing,
         canonical: parsed.canonical,
+        sketch: parsed.sketch,
+        published: parsed.published,
         defects: parsed.defects,
     }
 }
@@ -81,8 +83,9 @@ fn rank(region: Region) -> u8 {
     }
 }
 
-/// Text of a link: what is shown of it, else what is not. Blocks inside one link are told apart by a space.
-fn anchor(document: &Document, pieces: std::ops::Range<usize>) -> String {
+/// Text of a link, at most 80 characters: what is shown of it, else what is not. Blocks inside one link are told apart by a space.
+#[must_use]
+pub fn anchor(document: &Document, pieces: std::ops::Range<usize>) -> String {
     let any_shown = document.pieces[pieces.clone()].iter().any(|piece| !piece.hidden);
     let mut text = String::new();
     for piece in pieces.filter(|&piece| document.pieces[piece].hidden != any_shown) {

@@ -158,7 +158,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Discovered, Lane, Millis, Origin, Place, Priority, Relevance, Trail, UrlId};
+    use crate::model::{Discovered, Lane, Millis, Origin, Place, Priority, Relevance, Sketch, Trail, UrlId};
 
     fn batch(id: u32, url: &str, status: u16) -> Batch {
         let url = CrawlUrl::parse(url).unwrap();
@@ -175,6 +175,9 @@ mod tests {
             terms: vec![],
             listing: false,
             noindex: false,
+            sketch: Sketch::default(),
+            published: None,
+            canonical: None,
             links: vec![],
             known: vec![],
         };

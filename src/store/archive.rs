@@ -318,7 +318,10 @@ impl ArchiveReader {
     }
 
     /// The packed record at a location, and the file it lies in: unpacking can so be left to other threads.
-    pub(super) fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if the file is missing; [`StoreError::Io`].
+    pub fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
         if self.open.as_ref().is_none_or(|(number, ..)| *number != location.file) {
             let names = [closed_name(location.file), open_name(location.file)];
             let path = names.iter().map(|name| self.pages.join(name)).find(|path| path.exists());
@@ -336,12 +339,10 @@ impl ArchiveReader {
 }
 
 /// The answer in a record read by [`ArchiveReader::record`].
-pub(super) fn unpack_record(
-    record: &[u8],
-    path: &Path,
-    location: Location,
-    limit: usize,
-) -> Result<Fetched, StoreError> {
+///
+/// # Errors
+/// [`StoreError::Damaged`] if it does not unpack or is no response.
+pub fn unpack_record(record: &[u8], path: &Path, location: Location, limit: usize) -> Result<Fetched, StoreError> {
     let what = match warc::response(record, limit) {
         Ok(Some(fetched)) => return Ok(fetched),
         Ok(None) => "it is not the record of a page".to_owned(),

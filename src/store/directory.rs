@@ -123,7 +123,7 @@ impl CrawlDirectory {
 /// [`StoreError::Io`]; the former file, if any, then stands as it was.
 pub fn write_whole<T>(
     path: &Path,
-    content: impl FnOnce(&mut dyn Write) -> Result<T, WriteError>,
+    content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<T, StoreError> {
     let fail = || StoreError::io(path, "write it");
     let parent = match path.parent() {
@@ -155,7 +155,9 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    pub(super) fn at(self, path: &Path) -> StoreError {
+    /// As an error of the file `path` that was to be written.
+    #[must_use]
+    pub fn at(self, path: &Path) -> StoreError {
         match self {
             Self::Out(source) => StoreError::Io { path: path.to_owned(), doing: "write it", source },
             Self::Source(error) => error,

@@ -62,6 +62,9 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         terms: vec![TermMatch { term: "足球".into(), count: 3 }],
         listing: false,
         noindex: false,
+        sketch: Sketch::default(),
+        published: None,
+        canonical: None,
         links: (first..first + links).map(follow).collect(),
         known: vec![UrlId(0)],
     })));

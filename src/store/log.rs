@@ -25,7 +25,7 @@ use crate::model::{Batch, Millis};
 pub const FORMAT: u32 = 1;
 
 /// Version byte of a value.
-const VALUE_VERSION: u8 = 2;
+const VALUE_VERSION: u8 = 3;
 
 /// How many values are unpacked at a time, in parallel, when the log is read.
 const READ_AHEAD: usize = 1024;
@@ -456,7 +456,7 @@ mod tests {
         let message = first.batches().last().unwrap().unwrap_err().to_string();
         assert!(message.contains("batch 2 is missing"), "{message}");
         first.db.insert(4u64.to_be_bytes(), vec![VALUE_VERSION + 1, 0, 0, 0, 0, 0]).unwrap();
-        assert!(first.last_location().unwrap_err().to_string().contains("version 3"));
+        assert!(first.last_location().unwrap_err().to_string().contains(&format!("version {}", VALUE_VERSION + 1)));
     }
 
     proptest::proptest! {

@@ -7,7 +7,6 @@
 pub mod archive;
 mod chunked;
 pub mod directory;
-pub mod export;
 pub mod harvest;
 mod indexed;
 pub mod log;
@@ -24,6 +23,7 @@ pub use directory::CrawlDirectory;
 pub use indexed::Indexed;
 pub use log::{Meta, Record, Store};
 pub use responses::Responses;
+pub use warc::date;
 pub use writer::{Notice, Stopped, Work, Writer};
 
 /// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.

@@ -95,7 +95,8 @@ fn digest(parts: &[&[u8]]) -> String {
 }
 
 /// RFC 3339 in UTC, to the millisecond where there are any.
-pub(super) fn date(at: Millis) -> String {
+#[must_use]
+pub fn date(at: Millis) -> String {
     let millis = i64::try_from(at.0).unwrap_or(i64::MAX);
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX).to_string()
 }

@@ -1,6 +1,7 @@
 //! Text: folding, segmentation, what counts as a term, TextRank.
 
 pub mod segment;
+pub mod simhash;
 mod stop;
 pub mod textrank;
 

@@ -14,7 +14,7 @@ use super::links::{Planned, Said, Target};
 use super::truth::{World, crawl_url};
 use super::words::{BLANK_ANCHORS, vocabulary};
 use crate::crawl::{Outcome, Wanted};
-use crate::model::{CrawlUrl, Digest, Evidence, Failure, FailureKind, Outlink, Page, Relevance, RobotsRules};
+use crate::model::{CrawlUrl, Digest, Evidence, Failure, FailureKind, Outlink, Page, Relevance, RobotsRules, Sketch};
 use crate::replay::Source;
 use crate::topic::Topic;
 
@@ -102,6 +102,8 @@ impl Facts {
             nofollow: false,
             layer: None,
             canonical: None,
+            sketch: Sketch::default(),
+            published: None,
             defects: Vec::new(),
         };
         Outcome::Page { status: 200, page: Box::new(page) }

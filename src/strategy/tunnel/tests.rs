@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::{Digest, Discovered, Evidence, Link, Origin, Region, Settled};
+use crate::model::{Digest, Discovered, Evidence, Link, Origin, Region, Settled, Sketch};
 
 /// A crawl told to the strategy by hand.
 struct Told {
@@ -94,6 +94,9 @@ impl Told {
             terms: Vec::new(),
             listing,
             noindex: false,
+            sketch: Sketch::default(),
+            published: None,
+            canonical: None,
             links,
             known: Vec::new(),
         };

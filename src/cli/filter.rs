@@ -1,0 +1,89 @@
+//! The flags that choose pages, the same for every verb that does.
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+use suidao::corpus::{Duplicates, Filter};
+use suidao::model::{Day, Relevance};
+
+/// Which pages: those that meet all the conditions given.
+#[derive(Args, Clone, Default)]
+#[command(next_help_heading = "Which pages")]
+pub struct FilterArgs {
+    /// Only pages at or above the page threshold of the lexicon
+    #[arg(long)]
+    pub relevant: bool,
+    /// Only pages of at least this relevance, 0 to 1
+    #[arg(long, value_name = "X")]
+    pub min_relevance: Option<f32>,
+    /// Only pages in these languages: ISO 639-3 codes, separated by commas
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub language: Vec<String>,
+    /// Only pages on this host or below it; may be given several times
+    #[arg(long, value_name = "HOST")]
+    pub host: Vec<String>,
+    /// No pages on this host or below it; may be given several times
+    #[arg(long, value_name = "HOST")]
+    pub not_host: Vec<String>,
+    /// Only pages published on this day or later
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    pub published_from: Option<Day>,
+    /// Only pages published on this day or earlier
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    pub published_until: Option<Day>,
+    /// Only pages fetched on this day (UTC) or later
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    pub fetched_from: Option<Day>,
+    /// Only pages with so many characters of main text
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub min_chars: u32,
+    /// No listings: pages that are mostly a row of links to others
+    #[arg(long)]
+    pub no_listings: bool,
+    /// No pages that ask search engines not to keep them
+    #[arg(long)]
+    pub no_noindex: bool,
+    /// What becomes of pages that say what another says
+    #[arg(long, value_enum, default_value_t = Repeated::Keep)]
+    pub duplicates: Repeated,
+}
+
+/// What becomes of duplicates.
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub enum Repeated {
+    /// They stay
+    #[default]
+    Keep,
+    /// The best of each group stays
+    Best,
+}
+
+fn day(text: &str) -> Result<Day, String> {
+    Day::parse(text).ok_or_else(|| "write it as 2021-03-05".to_owned())
+}
+
+impl FilterArgs {
+    /// What is meant by what was typed.
+    pub fn filter(&self) -> Result<Filter> {
+        if let Some(least) = self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
+            bail!("--min-relevance {least}: relevance lies between 0 and 1");
+        }
+        let lower = |names: &[String]| names.iter().map(|name| name.trim().to_lowercase()).collect();
+        Ok(Filter {
+            relevant: self.relevant,
+            min_relevance: self.min_relevance.map(Relevance::new),
+            languages: lower(&self.language),
+            hosts: lower(&self.host),
+            not_hosts: lower(&self.not_host),
+            published_from: self.published_from,
+            published_until: self.published_until,
+            fetched_from: self.fetched_from,
+            min_chars: self.min_chars,
+            no_listings: self.no_listings,
+            no_noindex: self.no_noindex,
+            duplicates: match self.duplicates {
+                Repeated::Keep => Duplicates::Keep,
+                Repeated::Best => Duplicates::Best,
+            },
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Which fields of a document are written. Apart because JSON and columns choose among the same names.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::document::{Document, Parts};
+
+/// A choice of [`Fields::ALL`], in that order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields(Vec<&'static str>);
+
+/// No field has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no field {0}; the fields are {all}", all = Fields::ALL.join(", "))]
+pub struct UnknownField(String);
+
+macro_rules! fields {
+    ($($name:ident),* $(,)?) => {
+        impl Fields {
+            /// All fields, in the order in which they are written.
+            pub const ALL: &'static [&'static str] = &[$(stringify!($name)),*];
+        }
+
+        impl Serialize for Shown<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut map = serializer.serialize_map(Some(self.1.0.len()))?;
+                $(if self.1.holds(stringify!($name)) {
+                    map.serialize_entry(stringify!($name), &self.0.$name)?;
+                })*
+                map.end()
+            }
+        }
+    };
+}
+
+/// A document with some of its fields, as it is written in JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a>(pub &'a Document, pub &'a Fields);
+
+fields!(
+    id,
+    url,
+    host,
+    title,
+    text,
+    chars,
+    language,
+    published,
+    fetched,
+    status,
+    relevance,
+    relevant,
+    terms,
+    anchor,
+    scores,
+    k,
+    hops,
+    depth,
+    found_on,
+    digest,
+    simhash,
+    duplicate_of,
+    canonical,
+    listing,
+    noindex,
+    links,
+    posts,
+    warc,
+);
+
+impl Fields {
+    /// All of them.
+    #[must_use]
+    pub fn all() -> Self {
+        Self(Self::ALL.to_vec())
+    }
+
+    /// All but the links, which are as long as the text and seldom asked for.
+    #[must_use]
+    pub fn without_links() -> Self {
+        Self(Self::ALL.iter().copied().filter(|name| *name != "links").collect())
+    }
+
+    /// The fields of these names.
+    ///
+    /// # Errors
+    /// [`UnknownField`] for a name that is none.
+    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, UnknownField> {
+        let mut wanted = Vec::new();
+        for name in names {
+            let known = Self::ALL.iter().find(|known| **known == name);
+            wanted.push(*known.ok_or_else(|| UnknownField(name.to_owned()))?);
+        }
+        Ok(Self(Self::ALL.iter().copied().filter(|name| wanted.contains(name)).collect()))
+    }
+
+    /// Whether a field is among them.
+    #[must_use]
+    pub fn holds(&self, name: &str) -> bool {
+        self.0.contains(&name)
+    }
+
+    /// Their names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The costly parts of a document that are needed for them.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        Parts { text: self.holds("text"), links: self.holds("links") }
+    }
+}

@@ -1,0 +1,24 @@
+//! The corpus: the pages of a crawl as documents, chosen, without duplicates, one after the other.
+//!
+//! Apart because every format, the index and the report begin with the same questions: which pages are there, which of
+//! them are wanted, which say the same, and what is on record of each. The log answers all but the text ([`Catalogue`]),
+//! so pages are chosen before any is read again ([`Filter`]); then the chosen ones are read from the archive, a portion
+//! at a time and on all cores ([`stream`]).
+
+mod catalogue;
+pub mod document;
+mod duplicates;
+mod fields;
+mod filter;
+mod names;
+mod stream;
+
+pub use catalogue::{Catalogue, Entry};
+pub use document::{Document, Parts};
+pub use fields::{Fields, Shown, UnknownField};
+pub use filter::{Duplicates, Filter, Selection};
+pub use names::Names;
+pub use stream::{Chosen, Streamed, stream};
+
+#[cfg(test)]
+pub(crate) mod fixture;

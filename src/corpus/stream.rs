@@ -1,0 +1,266 @@
+//! The chosen pages one after the other, in order of fetching and in bounded memory: the log gives what is on record,
+//! the archive the answer, reading the text. Apart because it is the one place where a crawl is gone through for output;
+//! what is made of a page is the caller's.
+//!
+//! Memory: a portion of pages, and the URLs of all ([`Names`]).
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::catalogue::{Catalogue, Entry};
+use super::document::{Document, OutLink, Parts, Place, Scores, id};
+use super::filter::Selection;
+use super::names::Names;
+use crate::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
+use crate::read;
+use crate::store::archive::{ArchiveReader, Location, unpack_record};
+use crate::store::directory::WriteError;
+use crate::store::{Store, StoreError, date};
+
+/// Pages read and parsed at a time.
+const PORTION: usize = 128;
+
+/// Bodies are unpacked to at most this size; nothing larger was kept.
+const MAX_BODY: usize = 1 << 30;
+
+/// A page that was chosen, with all that is on record of it and its answer still packed.
+pub struct Chosen<'a> {
+    /// Its entry in the catalogue.
+    pub entry: &'a Entry,
+    /// Its place in the catalogue: pages fetched before it.
+    pub number: usize,
+    /// What the log says.
+    pub page: &'a Settled,
+    /// Its record of the archive, as it lies there.
+    pub record: &'a [u8],
+    catalogue: &'a Catalogue,
+    names: &'a Names,
+    location: Location,
+    path: &'a PathBuf,
+    at: Millis,
+}
+
+impl Chosen<'_> {
+    /// The answer, unpacked.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if the record does not unpack.
+    pub fn fetched(&self) -> Result<Fetched, StoreError> {
+        unpack_record(self.record, self.path, self.location, MAX_BODY)
+    }
+
+    /// The page as a document.
+    ///
+    /// # Errors
+    /// As [`Chosen::fetched`].
+    pub fn document(&self, parts: Parts) -> Result<Document, StoreError> {
+        let url = || self.names.url(self.page.id).cloned();
+        let (url, parsed) = if parts.text || parts.links {
+            let fetched = self.fetched()?;
+            let parsed = read::parse(&fetched);
+            (fetched.url, Some(parsed))
+        } else {
+            match url() {
+                Some(url) => (url, None),
+                None => (self.fetched()?.url, None),
+            }
+        };
+        let links = match &parsed {
+            Some(parsed) if parts.links => {
+                let link = |link: &read::DocumentLink| OutLink {
+                    url: link.url.clone(),
+                    anchor: read::anchor(&parsed.document, link.anchor.clone()),
+                    region: link.region,
+                    nofollow: link.nofollow,
+                };
+                parsed.document.links.iter().map(link).collect()
+            }
+            _ => Vec::new(),
+        };
+        let Settled { place, .. } = *self.page;
+        let named = |place: u32| self.catalogue.entries.get(place as usize).and_then(|entry| self.names.url(entry.id));
+        Ok(Document {
+            id: id(&url),
+            host: url.authority().to_owned(),
+            url,
+            title: self.page.title.clone(),
+            text: parsed.filter(|_| parts.text).map(|parsed| parsed.text).unwrap_or_default(),
+            chars: self.page.sketch.chars,
+            language: self.page.language.clone(),
+            published: self.entry.published,
+            fetched: date(self.at),
+            status: self.page.status,
+            relevance: self.page.relevance,
+            relevant: self.page.relevant,
+            terms: self.page.terms.clone(),
+            anchor: self.names.anchor(self.page.id).to_owned(),
+            scores: Scores { priority: place.priority.get(), lane: place.lane.0 },
+            k: match place.trail.k {
+                Tunnel::Left(k) => Some(k),
+                Tunnel::Unbounded => None,
+            },
+            hops: place.trail.hops,
+            depth: place.trail.depth,
+            found_on: self.names.found_on(self.page.id).and_then(|from| self.names.url(from)).cloned(),
+            digest: self.page.digest,
+            simhash: format!("{:016x}", self.page.sketch.simhash),
+            duplicate_of: self.entry.duplicate_of.and_then(named).cloned(),
+            canonical: self.page.canonical.clone(),
+            listing: self.page.listing,
+            noindex: self.page.noindex,
+            links,
+            posts: Vec::new(),
+            warc: Place {
+                file: self.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                offset: self.location.offset,
+                length: self.location.length,
+            },
+        })
+    }
+}
+
+/// What was gone through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Streamed {
+    /// Pages handed over.
+    pub pages: u64,
+    /// Bytes of their records in the archive.
+    pub archived: u64,
+}
+
+/// Hands the chosen pages over, in order of fetching: `render` makes of each what is to be written, on all cores at once;
+/// `write` takes that in order, while the next are rendered.
+///
+/// # Errors
+/// [`WriteError`] if log or archive do not read, or as `render` and `write` say. The first error ends it.
+pub fn stream<T: Send>(
+    store: &Store,
+    catalogue: &Catalogue,
+    selection: &Selection,
+    render: impl Fn(&Chosen) -> Result<T, WriteError> + Sync,
+    mut write: impl FnMut(T) -> Result<(), WriteError> + Send,
+) -> Result<Streamed, WriteError> {
+    let names = Names::read(store, catalogue)?;
+    let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
+    let mut streamed = Streamed::default();
+    let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
+    let mut ready: Vec<T> = Vec::new();
+    let mut number = 0;
+    let mut turn = |portion: &mut Vec<Waiting>, ready: &mut Vec<T>| -> Result<(), WriteError> {
+        let rendered = |waiting: &Waiting| {
+            render(&Chosen {
+                entry: &catalogue.entries[waiting.number],
+                number: waiting.number,
+                page: &waiting.page,
+                record: &waiting.record,
+                catalogue,
+                names: &names,
+                location: waiting.location,
+                path: &waiting.path,
+                at: waiting.at,
+            })
+        };
+        let before = std::mem::take(ready);
+        let (written, next) = rayon::join(
+            || before.into_iter().try_for_each(&mut write),
+            || portion.par_iter().map(rendered).collect::<Result<Vec<T>, WriteError>>(),
+        );
+        written?;
+        *ready = next?;
+        portion.clear();
+        Ok(())
+    };
+    for record in store.batches() {
+        let record = record?;
+        let Batch { at, events } = record.batch;
+        for event in events {
+            let Event::Settled(page) = event else { continue };
+            let wanted = selection.chosen.get(number).copied().unwrap_or(false);
+            if let Some(location) = record.archive.filter(|_| wanted) {
+                let (record, path) = archive.record(location)?;
+                streamed.pages += 1;
+                streamed.archived += record.len() as u64;
+                portion.push(Waiting { at, page, location, record, path, number });
+            }
+            number += 1;
+        }
+        if portion.len() >= PORTION {
+            turn(&mut portion, &mut ready)?;
+        }
+    }
+    turn(&mut portion, &mut ready)?;
+    turn(&mut portion, &mut ready)?;
+    Ok(streamed)
+}
+
+/// A page waiting for its portion to be full.
+struct Waiting {
+    at: Millis,
+    page: Box<Settled>,
+    location: Location,
+    record: Vec<u8>,
+    path: PathBuf,
+    number: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Filter;
+    use super::super::fixture::crawl;
+    use super::*;
+
+    fn documents(store: &Store, parts: Parts) -> Result<Vec<Document>, WriteError> {
+        let catalogue = Catalogue::read(store).unwrap();
+        let mut documents = Vec::new();
+        let render = |chosen: &Chosen| Ok(chosen.document(parts)?);
+        let streamed = stream(store, &catalogue, &Filter::default().select(&catalogue), render, |document| {
+            documents.push(document);
+            Ok(())
+        })?;
+        assert_eq!(streamed.pages, documents.len() as u64);
+        Ok(documents)
+    }
+
+    #[test]
+    fn pages_come_in_order_with_all_that_is_on_record() {
+        let root = tempfile::tempdir().unwrap();
+        let urls: Vec<String> = (0..300).map(|n| format!("http://h{}.cn/{n}", n % 3)).collect();
+        let html: Vec<String> = (0..300)
+            .map(|n| format!("<title>第{n}页</title><p>足球 {n}</p><p><a href=/{n}/x rel=nofollow>更多</a></p>"))
+            .collect();
+        let pages: Vec<(&str, &str)> = urls.iter().zip(&html).map(|(u, h)| (u.as_str(), h.as_str())).collect();
+        let store = crawl(root.path(), &pages);
+        let all = documents(&store, Parts { text: true, links: true }).unwrap();
+        assert_eq!(all.iter().map(|document| document.url.as_str()).collect::<Vec<_>>(), urls);
+        let (first, last) = (&all[0], &all[299]);
+        assert_eq!((&first.found_on, first.anchor.as_str(), first.depth), (&None, "", 0));
+        assert_eq!((last.found_on.as_ref().unwrap(), last.anchor.as_str()), (&first.url, "链接299"));
+        assert_eq!((last.title.as_str(), last.host.as_str()), ("第299页", "h2.cn"));
+        assert_eq!(last.text, "足球 299\n更多");
+        assert_eq!(last.fetched, "2023-11-14T22:18:19Z");
+        assert_eq!((last.links[0].url.as_str(), last.links[0].nofollow), ("http://h2.cn/299/x", true));
+        assert!(all.iter().all(|document| document.id.len() == 32));
+        let lean = documents(&store, Parts::default()).unwrap();
+        assert!(lean.iter().zip(&all).all(|(lean, full)| {
+            (&lean.id, lean.chars, &lean.warc, &*lean.text) == (&full.id, full.chars, &full.warc, "")
+                && lean.links.is_empty()
+        }));
+    }
+
+    #[test]
+    fn a_damaged_record_is_told_and_ends_it() {
+        let root = tempfile::tempdir().unwrap();
+        let pages: Vec<(String, String)> =
+            (0..10).map(|n| (format!("http://a.cn/{n}"), format!("<p>{}", "足球".repeat(500)))).collect();
+        let pages: Vec<(&str, &str)> = pages.iter().map(|(u, h)| (u.as_str(), h.as_str())).collect();
+        let store = crawl(root.path(), &pages);
+        let archive = root.path().join("pages/suidao-00000.warc.gz");
+        let mut bytes = std::fs::read(&archive).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle..].fill(0);
+        std::fs::write(&archive, bytes).unwrap();
+        let Err(WriteError::Source(error)) = documents(&store, Parts { text: true, links: false }) else { panic!() };
+        assert!(error.to_string().contains("suidao-00000.warc.gz"), "{error}");
+    }
+}
