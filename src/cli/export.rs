@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields};
 use suidao::export::{Export, jsonl};
+use suidao::index::{IndexError, build};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::filter::FilterArgs;
@@ -38,6 +39,8 @@ pub struct ExportArgs {
 pub enum Format {
     /// One JSON object a page and line
     Jsonl,
+    /// A tantivy index (a directory); that of `suidao search` is DIR/index
+    Index,
 }
 
 /// Runs the verb.
@@ -51,11 +54,15 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     if catalogue.entries.is_empty() {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
-    let bar = progress(selection.pages, voice);
+    // Each page is gone through twice for an index.
+    let bar = progress(selection.pages * if args.format == Format::Index { 2 } else { 1 }, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &tell };
     let done = match args.format {
-        Format::Jsonl => jsonl::write(&export, &args.output, &fields.unwrap_or_else(Fields::without_links)),
+        Format::Jsonl => {
+            jsonl::write(&export, &args.output, &fields.unwrap_or_else(Fields::without_links)).map_err(IndexError::from)
+        }
+        Format::Index => build(&store, &catalogue, &selection, &args.output, &tell),
     };
     bar.finish_and_clear();
     let done = done?;

@@ -48,6 +48,16 @@ pub struct Origin {
     pub fetched: u64,
     /// Pages in it.
     pub pages: u64,
+    /// None that the archive holds was left out.
+    pub whole: bool,
+}
+
+impl Origin {
+    /// Whether all pages of a crawl, as it stands, are in it.
+    #[must_use]
+    pub fn is_of(&self, store: &Store) -> bool {
+        self.whole && self.batches == store.len() && self.created == store.meta().created
+    }
 }
 
 /// Makes the index of the chosen pages at `path`, in place of one that is there. `tell` is told of each page twice: when
@@ -124,6 +134,7 @@ fn write(
         batches: catalogue.batches,
         fetched: catalogue.entries.len() as u64,
         pages: streamed.pages,
+        whole: catalogue.entries.iter().filter(|entry| entry.archived).count() as u64 == streamed.pages,
     };
     let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(place)(error.into()))?;
     let mut commit = writer.prepare_commit().map_err(&engine)?;

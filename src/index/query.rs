@@ -58,6 +58,17 @@ pub enum TextField {
     Body,
 }
 
+impl std::fmt::Display for TextField {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::All => "all fields",
+            Self::Title => "title",
+            Self::Anchors => "links to it",
+            Self::Body => "text",
+        })
+    }
+}
+
 impl Query {
     /// Reads a query; whatever was typed is one.
     #[must_use]

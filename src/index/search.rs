@@ -86,6 +86,14 @@ pub struct Hit {
     pub why: Vec<Share>,
 }
 
+impl Hit {
+    /// Its title with the words marked.
+    #[must_use]
+    pub fn title(&self) -> Marked {
+        Marked::by_characters(&self.page.title, &self.title_marks)
+    }
+}
+
 /// What a word adds to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {

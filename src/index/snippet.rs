@@ -40,6 +40,13 @@ impl Serialize for Marked {
 }
 
 impl Marked {
+    /// A text with marks that count characters.
+    pub(super) fn by_characters(text: &str, marks: &[[usize; 2]]) -> Self {
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let end = |at: usize| ends.get(at).copied().unwrap_or(text.len());
+        Self { text: text.to_owned(), marks: marks.iter().map(|[from, to]| end(*from)..end(*to)).collect() }
+    }
+
     /// Its pieces in order, and whether each is marked.
     pub fn pieces(&self) -> impl Iterator<Item = (&str, bool)> {
         let ends = self.marks.iter().flat_map(|mark| [(mark.start, false), (mark.end, true)]);
