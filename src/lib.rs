@@ -14,6 +14,7 @@ pub mod plot;
 pub mod read;
 pub mod recorded;
 pub mod replay;
+pub mod serve;
 pub mod store;
 pub mod strategy;
 pub mod text;

@@ -20,6 +20,7 @@ mod layers;
 mod replay;
 mod screen;
 mod search;
+mod serve;
 mod topic;
 mod why;
 
@@ -68,6 +69,8 @@ enum Verb {
     Export(export::ExportArgs),
     /// Search the pages of a crawl
     Search(search::SearchArgs),
+    /// A search page for the pages of a crawl, on this machine
+    Serve(serve::ServeArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
@@ -119,6 +122,7 @@ pub fn main() -> ExitCode {
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Search(args) => search::run(&args, cli.voice),
+        Verb::Serve(args) => serve::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };

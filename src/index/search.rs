@@ -260,6 +260,29 @@ impl Index {
         self.find(id).map_err(IndexError::engine(&self.path))
     }
 
+    /// The terms of the topic that most pages have, at most so many, each with the number of pages.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn terms(&self, most: usize) -> Result<Vec<(String, u64)>, IndexError> {
+        let read = || -> tantivy::Result<Vec<(String, u64)>> {
+            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            for reader in self.searcher.segment_readers() {
+                let inverted = reader.inverted_index(self.fields.terms)?;
+                let mut terms = inverted.terms().stream()?;
+                while let Some((term, info)) = terms.next() {
+                    let term = String::from_utf8_lossy(term).into_owned();
+                    *counts.entry(term).or_insert(0) += u64::from(info.doc_freq);
+                }
+            }
+            let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+            counts.sort_by_key(|(_, pages)| std::cmp::Reverse(*pages));
+            counts.truncate(most);
+            Ok(counts)
+        };
+        read().map_err(IndexError::engine(&self.path))
+    }
+
     /// The way to a page, from the seed to itself.
     ///
     /// # Errors
