@@ -24,6 +24,8 @@ use crate::store::date;
 
 /// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance).
 const TOPIC: f32 = 0.5;
+/// How much less a page counts that only names others: its words are theirs.
+const LISTING: f32 = 0.6;
 
 /// Steps of a path that are told at most.
 const LONGEST_PATH: usize = 64;
@@ -320,7 +322,7 @@ impl Index {
             loosened = !rows.is_empty();
         }
         for row in &mut rows {
-            row.score *= 1.0 + TOPIC * row.relevance;
+            row.score *= (1.0 + TOPIC * row.relevance) * if row.listing { LISTING } else { 1.0 };
         }
         let rank = |one: &Row, other: &Row| {
             let by_score = other.score.total_cmp(&one.score);

@@ -24,7 +24,15 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
         .languages
         .iter()
         .take(4)
-        .map(|(code, pages)| format!("{} {}", escape(code.as_deref().unwrap_or("?")), thousands(*pages)))
+        .map(|(code, pages)| {
+            let name = match code.as_deref() {
+                Some("cmn") => tongue.pick("Chinese", "中文"),
+                Some("eng") => tongue.pick("English", "英文"),
+                Some(code) => code,
+                None => tongue.pick("not told", "未知"),
+            };
+            format!("{} {}", escape(name), thousands(*pages))
+        })
         .collect();
     let share = 100.0 * facets.relevant as f64 / (all.pages as f64).max(1.0);
     let title = tongue.pick(format!("A corpus on {topic}"), format!("{topic} 语料库"));

@@ -17,7 +17,7 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
     let tongue = asked.tongue;
     let title = look::title(&page);
     let mut main = format!("<article>\n<h1{}>{}</h1>\n", look::lang(&page), escape(title));
-    let _ = writeln!(main, "<p class=\"address\">{}</p>", look::outward(&page.url, &escape(&page.url)));
+    let _ = writeln!(main, "<p class=\"address\">{}</p>", look::outward(&page.url, &look::address(&page.url)));
     main += &definitions(&facts(asked, &page));
     let _ = writeln!(
         main,
@@ -87,7 +87,7 @@ fn facts(asked: &Asked, page: &Stored) -> Vec<(&'static str, String)> {
     facts.extend(
         page.duplicate_of
             .as_ref()
-            .map(|url| (tongue.pick("Says the same as", "内容相同于"), look::outward(url, &escape(url)))),
+            .map(|url| (tongue.pick("Says the same as", "内容相同于"), look::outward(url, &look::address(url)))),
     );
     facts
 }

@@ -145,6 +145,17 @@ pub(super) fn title(page: &Stored) -> &str {
     if page.title.is_empty() { &page.url } else { &page.title }
 }
 
+/// A URL as people read it: escapes of letters as letters, where nothing is hidden by that.
+pub(super) fn address(url: &str) -> String {
+    let read = percent_encoding::percent_decode_str(url).decode_utf8();
+    let plain = |text: &str| {
+        text.chars().all(|letter| {
+            letter.is_alphanumeric() || letter.is_ascii_punctuation() || ('\u{3001}'..='\u{ffee}').contains(&letter)
+        })
+    };
+    escape(read.as_deref().ok().filter(|text| plain(text)).unwrap_or(url))
+}
+
 /// The code of a page's language for HTML.
 pub(super) fn lang(page: &Stored) -> String {
     match page.language.as_deref() {

@@ -41,6 +41,8 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
     if answer.pages == 0 {
         main += &help(asked);
     } else {
+        let jump = tongue.pick("Narrow down", "缩小范围");
+        let _ = writeln!(main, "<p class=\"jump\"><a href=\"#facets\">{jump}</a></p>");
         main += "<div class=\"columns\">\n<div>\n";
         let _ = writeln!(main, "<ol class=\"hits\" start=\"{}\">", offset + 1);
         for hit in &answer.hits {
@@ -97,7 +99,7 @@ fn shown(asked: &Asked, hit: &Hit) -> String {
     let (tongue, page) = (asked.tongue, &hit.page);
     let title = if page.title.is_empty() { escape(&page.url) } else { look::marked(&hit.title()) };
     let mut out = format!("<li>\n<article{}>\n<h2>{}</h2>\n", look::lang(page), look::outward(&page.url, &title));
-    let _ = writeln!(out, "<p class=\"address\">{}</p>", escape(&page.url));
+    let _ = writeln!(out, "<p class=\"address\">{}</p>", look::address(&page.url));
     if !hit.snippet.text.is_empty() {
         let _ = writeln!(out, "<p>{}</p>", look::marked(&hit.snippet));
     }
@@ -122,7 +124,7 @@ fn shown(asked: &Asked, hit: &Hit) -> String {
             tongue.pick("Score", "得分"),
             hit.score,
             hit.score / bm25.max(f32::MIN_POSITIVE),
-            tongue.pick("by its relevance", "（相关度加权）")
+            tongue.pick("by its relevance and kind", "（按相关度和网页类型加权）")
         );
         for share in &hit.why {
             let field = match share.field {
@@ -211,7 +213,7 @@ fn others(asked: &Asked, pages: usize) -> String {
 /// What else can be chosen, with counts.
 fn facets(asked: &Asked, answer: &Answer) -> String {
     let (tongue, facets) = (asked.tongue, &answer.facets);
-    let mut out = format!("<aside aria-label=\"{}\">\n", tongue.pick("Narrow down", "缩小范围"));
+    let mut out = format!("<aside id=\"facets\" aria-label=\"{}\">\n", tongue.pick("Narrow down", "缩小范围"));
     let mut group = |heading: &str, values: Vec<(String, Option<Asked>, u64)>| {
         if values.is_empty() {
             return;
@@ -241,13 +243,15 @@ fn facets(asked: &Asked, answer: &Answer) -> String {
     });
     let others = rest(sum(&mut facets.hosts.iter().skip(MOST).map(|(_, pages)| *pages)));
     group(tongue.pick("Host", "站点"), hosts.chain(others).collect());
-    let years = facets.years.iter().take(MOST).map(|(year, pages)| {
-        let narrowed = year.map(|year| asked.with(|asked| asked.year = Some(year)));
-        let name = year.map_or_else(|| tongue.pick("no date", "无日期").to_owned(), |year| year.to_string());
-        (name, narrowed.filter(|_| asked.year != *year), *pages)
+    let dated = || facets.years.iter().filter_map(|(year, pages)| Some(((*year)?, *pages)));
+    let undated = facets.years.iter().filter(|(year, _)| year.is_none());
+    let undated = undated.map(|(_, pages)| (tongue.pick("no date", "无日期").to_owned(), None, *pages));
+    let years = dated().take(MOST).map(|(year, pages)| {
+        let narrowed = asked.with(|asked| asked.year = Some(year));
+        (year.to_string(), (asked.year != Some(year)).then_some(narrowed), pages)
     });
-    let others = rest(sum(&mut facets.years.iter().skip(MOST).map(|(_, pages)| *pages)));
-    group(tongue.pick("Published", "发布年份"), years.chain(others).collect());
+    let others = rest(sum(&mut dated().skip(MOST).map(|(_, pages)| pages)));
+    group(tongue.pick("Published", "发布年份"), years.chain(others).chain(undated).collect());
     out + "</aside>\n"
 }
 
