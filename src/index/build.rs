@@ -84,7 +84,7 @@ pub fn build(
     let beside = tempfile::Builder::new().prefix(".suidao-").suffix(".part").tempdir_in(parent).map_err(fail())?;
     let place = beside.path().join("index");
     fs::create_dir(&place).map_err(fail())?;
-    let streamed = write(store, catalogue, selection, &place, tell)?;
+    let streamed = write(store, catalogue, selection, &place, tell).map_err(|error| error.of(&place, path))?;
     // Readers of the former one go on with its files until they close them.
     let former = beside.path().join("former");
     if path.exists() {

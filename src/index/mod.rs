@@ -71,6 +71,17 @@ impl IndexError {
         move |source| StoreError::Io { path, doing, source }.into()
     }
 
+    /// The same of another path: of the one that users know, where it happened beside it.
+    fn of(self, place: &Path, known: &Path) -> Self {
+        match self {
+            Self::Engine { source, .. } => Self::Engine { path: known.to_owned(), source },
+            Self::Store(StoreError::Io { path, doing, source }) if path == place => {
+                StoreError::Io { path: known.to_owned(), doing, source }.into()
+            }
+            other => other,
+        }
+    }
+
     fn write(path: &Path) -> impl FnOnce(WriteError) -> Self + use<> {
         let path = path.to_owned();
         move |error| error.at(&path).into()

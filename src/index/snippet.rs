@@ -265,3 +265,61 @@ fn cut_out(text: &str, window: &Range<usize>, marks: Vec<Range<usize>>) -> Marke
     }
     shown
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::query::TextField;
+    use super::super::tokenizer::cover;
+    use super::*;
+
+    fn units(words: &[&str]) -> Vec<Unit> {
+        let unit = |word: &&str| Unit {
+            shown: (*word).to_owned(),
+            field: TextField::All,
+            cover: cover(word),
+            optional: false,
+            weight: 1.0,
+        };
+        words.iter().map(unit).collect()
+    }
+
+    fn shown(words: &[&str], text: &str) -> String {
+        let units = units(words);
+        let marked = Words::new(&units).snippet(text);
+        marked.pieces().map(|(piece, hit)| if hit { format!("«{piece}»") } else { piece.to_owned() }).collect()
+    }
+
+    #[test]
+    fn words_are_marked_in_the_text_as_it_was_given() {
+        assert_eq!(shown(&["神经网络"], "用ＧＰＵ訓練神經網絡,很快"), "用ＧＰＵ訓練«神經網絡»,很快");
+        assert_eq!(shown(&["gpu", "训练"], "用ＧＰＵ訓練"), "用«ＧＰＵ訓練»", "marks that touch are one");
+        assert_eq!(shown(&["gradient descent"], "descent, Gradient  Descents"), "descent, «Gradient  Descents»");
+        assert_eq!(shown(&["网络", "神经网络"], "神经网络"), "«神经网络»", "marks do not overlap");
+        assert_eq!(shown(&["x"], ""), "");
+        assert_eq!(shown(&[], "第一段\n第二段"), "第一段 第二段");
+    }
+
+    #[test]
+    fn the_window_with_the_most_words_is_shown_and_cut_at_sentences() {
+        let filler = "这里说的是别的事情。".repeat(40);
+        let text = format!("{filler}决策树。{filler}这一句里有决策树和随机森林。{filler}");
+        let found = shown(&["决策树", "随机森林"], &text);
+        assert!(found.starts_with("这一句里有«决策树»和«随机森林»。这里"), "{found}");
+        assert!(found.ends_with("事情。") && found.chars().map(width).sum::<usize>() <= WIDTH + 10, "{found}");
+        let words = format!("{} needle {}", "hay ".repeat(300), "hay ".repeat(300));
+        let found = shown(&["needle"], &words);
+        assert!(found.starts_with("…hay ") && found.ends_with("hay…") && found.contains("«needle»"), "{found}");
+        assert_eq!(shown(&["no"], &filler).matches('情').count(), shown(&[], &filler).matches('情').count());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn marks_lie_within_the_text(text in "[ -~机器学习機器學習，。\n]{0,400}") {
+            let units = units(&["机器", "学习", "a"]);
+            let marked = Words::new(&units).snippet(&text);
+            let joined: String = marked.pieces().map(|(piece, _)| piece).collect();
+            proptest::prop_assert_eq!(&joined, &marked.text);
+            proptest::prop_assert!(!marked.text.contains('\n'));
+        }
+    }
+}
