@@ -183,8 +183,7 @@ fn the_site_answers_as_the_command_does() {
     served.running.end().expect(0);
 }
 
-/// A look with a browser, in the light and on a phone's width: it must build the same tree, and nothing may be wider than
-/// the screen.
+/// A look with a browser at a phone's width: it must build the same tree.
 fn browse(served: &Served) {
     let browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
     let Some(browser) = browsers.iter().find(|path| Path::new(path).exists()) else {

@@ -152,3 +152,85 @@ async fn respond(State(site): State<Arc<Site>>, request: Request) -> Response<Bo
     }
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::fixture::crawl;
+    use crate::corpus::{Catalogue, Filter};
+
+    const HOSTILE: &str = "<title>&lt;script&gt;alert(1)&lt;/script&gt; 足球</title><p>足球 \"&gt;&lt;img src=x onerror=alert(1)&gt; \
+        &lt;b&gt;篮球&lt;/b&gt;</p><p>发布于 2021-03-05</p>";
+
+    fn site(root: &std::path::Path) -> Site {
+        let store = crawl(
+            &root.join("crawl"),
+            &[
+                ("http://a.cn/", HOSTILE),
+                ("http://a.cn/2", HOSTILE),
+                ("http://b.cn/'\"<x>", "<title>网球</title><p>足球 乒乓球</p>"),
+            ],
+        );
+        let catalogue = Catalogue::read(&store).unwrap();
+        let chosen = Filter::default().select(&catalogue);
+        crate::index::build(&store, &catalogue, &chosen, &root.join("index"), &|| {}).unwrap();
+        Site::new(Index::open(&root.join("index")).unwrap(), "it's <here>")
+    }
+
+    #[test]
+    fn what_pages_say_stays_text() {
+        let root = tempfile::tempdir().unwrap();
+        let site = site(root.path());
+        let answer = site.index.search(&crate::index::Request { limit: 9, ..Default::default() }).unwrap();
+        let mut paths = vec![
+            ("/".to_owned(), String::new()),
+            ("/search".to_owned(), "q=%E8%B6%B3%E7%90%83&duplicates=keep".to_owned()),
+        ];
+        paths.extend(answer.hits.iter().map(|hit| ("/page".to_owned(), format!("id={}", hit.page.id))));
+        for (path, query) in paths {
+            let reply = site.get(&path, &query, "");
+            assert_eq!(reply.status, 200, "{path}?{query}");
+            let html = scraper::Html::parse_document(&reply.body);
+            assert!(html.errors.is_empty(), "{path}: {:?}", html.errors);
+            let hostile = scraper::Selector::parse("script, img, b, x, [onerror]").unwrap();
+            assert_eq!(html.select(&hostile).count(), 0, "{}", reply.body);
+        }
+        assert_eq!(look::outward("javascript:alert(1)", "x"), "x");
+        assert_eq!(look::outward("data:text/html,x", "x"), "x");
+        assert_eq!(look::address("http://a.cn/%E8%B6%B3%E7%90%83"), "http://a.cn/足球");
+        for hidden in ["http://a.cn/%3Cx%3E%20", "http://a.cn/%E2%80%AEx", "http://a.cn/%0Ax", "http://a.cn/%FF"] {
+            assert!(!look::address(hidden).contains(['\u{202e}', '\n', ' ', '\u{fffd}', '<']), "{hidden}");
+        }
+    }
+
+    #[test]
+    fn repeats_are_folded_and_counted_in_the_reader_s_language() {
+        let root = tempfile::tempdir().unwrap();
+        let site = site(root.path());
+        let body = |query: &str, languages: &str| site.get("/search", query, languages).body;
+        let english = body("q=%E8%B6%B3%E7%90%83", "en");
+        assert!(english.contains("2 pages for “足球”") && english.contains("1 more say the same"), "{english}");
+        let chinese = body("q=%E8%B6%B3%E7%90%83", "fr, zh-TW;q=0.8, en;q=0.7");
+        assert!(chinese.contains("“足球”：2 个网页") && chinese.contains("另有 1 个内容相同"), "{chinese}");
+        assert!(chinese.contains("href=\"/search?q=%E8%B6%B3%E7%90%83&amp;lang=en\""), "{chinese}");
+        let narrowed = body("q=%E8%B6%B3%E7%90%83&host=b.cn&lang=en", "zh");
+        assert!(
+            narrowed.contains("1 page for “足球”") && narrowed.contains("aria-label=\"Remove: b.cn\""),
+            "{narrowed}"
+        );
+        assert!(body("q=%E8%B6%B3%E7%90%83&year=1999", "en").contains("Search in the whole corpus"));
+    }
+
+    #[test]
+    fn the_language_is_the_browser_s() {
+        for (field, tongue) in [
+            ("", Tongue::English),
+            ("zh", Tongue::Chinese),
+            ("en-GB,zh;q=0.9", Tongue::English),
+            ("zh-Hant;q=0.9,en;q=0.8,*;q=0.1", Tongue::Chinese),
+            ("de;q=1,x,;;q=,é", Tongue::English),
+        ] {
+            assert_eq!(Tongue::preferred(field), tongue, "{field}");
+        }
+    }
+}
