@@ -15,8 +15,9 @@ const WIDTH: usize = 240;
 const BEFORE: usize = 80;
 /// Occurrences that say as much as more would.
 const ENOUGH: usize = 6;
-/// Bytes of a text that are looked through.
-const MOST: usize = 200_000;
+/// Bytes of a text that are looked through: a text that has all the words near its beginning need not be cut to its end,
+/// which costs most of the time of a query.
+const REACHES: [usize; 3] = [4_000, 16_000, 64_000];
 
 /// A piece of text with marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,9 +116,22 @@ impl<'a> Words<'a> {
 
     /// The piece of a text with the most of the words; its beginning if it has none.
     pub(super) fn snippet(&self, text: &str) -> Marked {
-        let text = &text[..floor(text, MOST)];
-        let found = self.find(text);
-        let window = best(text, &found);
+        let mut found = Vec::new();
+        let mut anchor = 0;
+        for reach in REACHES {
+            let end = floor(text, reach);
+            found = self.find(&text[..end]);
+            let (words, start) = best(text, &found);
+            anchor = start;
+            // Words that stand apart so far seldom stand together later.
+            let all = |words: usize| words == self.covers.len();
+            let apart = || all(found.iter().map(|found| found.word).collect::<FxHashSet<_>>().len());
+            if end == text.len() || all(words) || reach > REACHES[0] && apart() {
+                break;
+            }
+        }
+        let start = begin(text, anchor);
+        let window = start..finish(text, start);
         let marks = found.into_iter().map(|found| found.range);
         cut_out(text, &window, joined(marks.filter(|mark| mark.start >= window.start && mark.end <= window.end)))
     }
@@ -137,7 +151,10 @@ fn joined(marks: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
 
 /// The last border of characters at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+    if at >= text.len() {
+        return text.len();
+    }
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 fn width(character: char) -> usize {
@@ -159,8 +176,9 @@ fn border(text: &str, at: usize) -> bool {
     }
 }
 
-/// The window with the most words, then the most occurrences, then the first; begun at a sentence where one begins near.
-fn best(text: &str, found: &[Found]) -> Range<usize> {
+/// How many words the best window has, and the first of them in it: the one with the most words, then the most
+/// occurrences, then the first.
+fn best(text: &str, found: &[Found]) -> (usize, usize) {
     // First column of each occurrence, and the one behind its last.
     let (mut at, mut columns) = (0, 0);
     let mut spans = Vec::with_capacity(found.len());
@@ -178,8 +196,7 @@ fn best(text: &str, found: &[Found]) -> Range<usize> {
             best = Some((worth, start.range.start));
         }
     }
-    let start = begin(text, best.map_or(0, |(_, at)| at));
-    start..finish(text, start)
+    best.map_or((0, 0), |((words, _), at)| (words, at))
 }
 
 /// Where a window that must hold `anchor` begins.
