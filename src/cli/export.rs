@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields};
-use suidao::export::{Export, jsonl};
+use suidao::export::{Export, Output, jsonl};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::filter::FilterArgs;
@@ -25,6 +25,9 @@ pub struct ExportArgs {
     /// File to write; text formats are packed if it ends in .gz or .zst; - for the standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+    /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub shard_size: Option<u64>,
     /// Fields to write, separated by commas (jsonl: all but links)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub fields: Vec<String>,
@@ -53,8 +56,9 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let bar = progress(selection.pages, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &tell };
+    let output = Output { path: args.output.clone(), shard_size: args.shard_size };
     let done = match args.format {
-        Format::Jsonl => jsonl::write(&export, &args.output, &fields.unwrap_or_else(Fields::without_links)),
+        Format::Jsonl => jsonl::write(&export, &output, &fields.unwrap_or_else(Fields::without_links)),
     };
     bar.finish_and_clear();
     let done = done?;
@@ -67,6 +71,24 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Reads `500MB`, `1GiB`, `64k` or a number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: Option<u64> = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1),
+        "k" | "kb" => Some(1000),
+        "m" | "mb" => Some(1_000_000),
+        "g" | "gb" => Some(1_000_000_000),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes = factor.zip(number.parse().ok()).and_then(|(factor, number): (u64, u64)| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "write it as 500MB or 1GiB".to_owned())
 }
 
 /// A bar over so many pages; none where nobody looks.

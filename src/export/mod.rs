@@ -6,7 +6,7 @@
 pub mod jsonl;
 mod output;
 
-pub use output::packed;
+pub use output::{Output, Rows, packed};
 
 use crate::corpus::{Catalogue, Chosen, Selection, Streamed, stream};
 use crate::store::Store;
