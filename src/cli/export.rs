@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields};
-use suidao::export::{Export, Output, jsonl};
+use suidao::export::{Export, Output, jsonl, parquet};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::filter::FilterArgs;
@@ -28,7 +28,7 @@ pub struct ExportArgs {
     /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub shard_size: Option<u64>,
-    /// Fields to write, separated by commas (jsonl: all but links)
+    /// Fields to write, separated by commas (parquet: all, jsonl: all but links)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub fields: Vec<String>,
     #[command(flatten)]
@@ -40,6 +40,8 @@ pub struct ExportArgs {
 pub enum Format {
     /// One JSON object a page and line
     Jsonl,
+    /// A table with a column for each field, for pandas, DuckDB, Polars
+    Parquet,
 }
 
 /// Runs the verb.
@@ -59,6 +61,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let output = Output { path: args.output.clone(), shard_size: args.shard_size };
     let done = match args.format {
         Format::Jsonl => jsonl::write(&export, &output, &fields.unwrap_or_else(Fields::without_links)),
+        Format::Parquet => parquet::write(&export, &output, &fields.unwrap_or_else(Fields::all)),
     };
     bar.finish_and_clear();
     let done = done?;

@@ -3,8 +3,10 @@
 //!
 //! Whatever is written appears under its final name only when all of it is there.
 
+mod columns;
 pub mod jsonl;
 mod output;
+pub mod parquet;
 
 pub use output::{Output, Rows, packed};
 
