@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields};
-use suidao::export::{Export, Output, jsonl, parquet};
+use suidao::export::{Export, Output, jsonl, parquet, warc};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::filter::FilterArgs;
@@ -42,6 +42,8 @@ pub enum Format {
     Jsonl,
     /// A table with a column for each field, for pandas, DuckDB, Polars
     Parquet,
+    /// A web archive FILE.warc.gz with its index FILE.cdxj
+    Warc,
 }
 
 /// Runs the verb.
@@ -62,6 +64,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let done = match args.format {
         Format::Jsonl => jsonl::write(&export, &output, &fields.unwrap_or_else(Fields::without_links)),
         Format::Parquet => parquet::write(&export, &output, &fields.unwrap_or_else(Fields::all)),
+        Format::Warc => warc::write(&export, &output),
     };
     bar.finish_and_clear();
     let done = done?;
