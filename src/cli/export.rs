@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields};
-use suidao::export::{Export, Output, jsonl, parquet, warc};
+use suidao::export::{Export, Output, jsonl, parquet, text, warc};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::filter::FilterArgs;
@@ -44,11 +44,17 @@ pub enum Format {
     Parquet,
     /// A web archive FILE.warc.gz with its index FILE.cdxj
     Warc,
+    /// Clean text for language models, one page a line, with a data card beside it
+    Text,
 }
 
 /// Runs the verb.
 pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
-    let filter = args.filter.filter()?;
+    let mut filter = args.filter.filter()?;
+    if args.format == Format::Text {
+        // A page without text is no line.
+        filter.min_chars = filter.min_chars.max(1);
+    }
     let fields =
         if args.fields.is_empty() { None } else { Some(Fields::named(args.fields.iter().map(|name| name.trim()))?) };
     let store = Store::open(&CrawlDirectory::new(&args.directory))?;
@@ -65,6 +71,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         Format::Jsonl => jsonl::write(&export, &output, &fields.unwrap_or_else(Fields::without_links)),
         Format::Parquet => parquet::write(&export, &output, &fields.unwrap_or_else(Fields::all)),
         Format::Warc => warc::write(&export, &output),
+        Format::Text => text::write(&export, &output, &filter),
     };
     bar.finish_and_clear();
     let done = done?;
