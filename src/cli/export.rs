@@ -1,13 +1,13 @@
 //! `suidao export`: the pages of a crawl in a format that others read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields};
-use suidao::export::{Export, Output, jsonl, parquet, text, warc};
+use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::filter::FilterArgs;
@@ -46,6 +46,8 @@ pub enum Format {
     Warc,
     /// Clean text for language models, one page a line, with a data card beside it
     Text,
+    /// The links between the pages: FILE.graphml, FILE.nodes.parquet, FILE.edges.parquet
+    Graph,
 }
 
 /// Runs the verb.
@@ -57,6 +59,9 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     }
     let fields =
         if args.fields.is_empty() { None } else { Some(Fields::named(args.fields.iter().map(|name| name.trim()))?) };
+    if args.format == Format::Graph && (args.shard_size.is_some() || args.output == Path::new("-")) {
+        bail!("a graph is three files beside each other: give -o FILE.graphml, and no --shard-size");
+    }
     let store = Store::open(&CrawlDirectory::new(&args.directory))?;
     let catalogue = Catalogue::read(&store)?;
     let selection = filter.select(&catalogue);
@@ -72,6 +77,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         Format::Parquet => parquet::write(&export, &output, &fields.unwrap_or_else(Fields::all)),
         Format::Warc => warc::write(&export, &output),
         Format::Text => text::write(&export, &output, &filter),
+        Format::Graph => graph::write(&export, &output.path),
     };
     bar.finish_and_clear();
     let done = done?;

@@ -6,6 +6,7 @@
 mod card;
 mod cdxj;
 mod columns;
+pub mod graph;
 pub mod jsonl;
 mod output;
 pub mod parquet;
