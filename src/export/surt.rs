@@ -86,6 +86,9 @@ fn plain_path(path: &[u8]) -> Vec<u8> {
     plain
 }
 
+/// Bytes of the session id that a text begins with.
+type Session<'a> = dyn Fn(&str) -> Option<usize> + 'a;
+
 /// ASP.NET's session in a path: `/(S(24 characters))/page.aspx`, also `/(24 characters)/page.aspx`. In lower case.
 fn without_path_session(mut path: String) -> String {
     let id = |text: &str| text.bytes().take_while(u8::is_ascii_alphanumeric).count() == 24;
@@ -98,7 +101,7 @@ fn without_path_session(mut path: String) -> String {
         (at > 0).then_some(at)
     };
     let bare = |text: &str| id(text).then_some(24);
-    for session in [&lettered as &dyn Fn(&str) -> Option<usize>, &bare] {
+    for session in [&lettered as &Session, &bare] {
         let found = path.rmatch_indices("/(").find_map(|(slash, _)| {
             let from = slash + 2;
             let end = from + session(&path[from..])?;
@@ -137,7 +140,7 @@ fn without_query_session(mut query: String) -> String {
         let length = row(&text[token..], |byte| *byte != b'&');
         (value > 0 && length > 0).then_some(token + length)
     };
-    let kinds: [&dyn Fn(&str) -> Option<usize>; 5] = [
+    let kinds: [&Session; 5] = [
         &|text| simple(text, "jsessionid="),
         &|text| simple(text, "phpsessid="),
         &|text| simple(text, "sid="),

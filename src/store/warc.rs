@@ -172,9 +172,12 @@ fn push_field(head: &mut String, name: &str, value: &str) {
     head.push_str("\r\n");
 }
 
+/// Header fields in order, names in lower case.
+type Fields = Vec<(String, String)>;
+
 /// A record's head, as read.
 pub(super) struct Head {
-    fields: Vec<(String, String)>,
+    fields: Fields,
     /// Bytes of its block.
     pub length: u64,
 }
@@ -254,7 +257,7 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
 }
 
 /// Status and header fields of an HTTP answer, and how many bytes its head takes; `None` if it is not HTTP.
-pub(super) fn http_head(block: &[u8]) -> Option<(u16, Vec<(String, String)>, usize)> {
+pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
     let mut lines = &block[..block.len().min(HEAD_LIMIT)];
     let mut left = HEAD_LIMIT;
     let mut line = Vec::new();
@@ -313,7 +316,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, left: &mut usize) -> 
 }
 
 /// A header line into a field: name in lower case, value as UTF-8 or else Latin-1. Folded lines join the field before.
-fn push_line(fields: &mut Vec<(String, String)>, line: &[u8]) {
+fn push_line(fields: &mut Fields, line: &[u8]) {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text.to_owned(),
         Err(_) => line.iter().map(|&byte| char::from(byte)).collect(),
