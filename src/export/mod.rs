@@ -3,6 +3,8 @@
 //!
 //! Whatever is written appears under its final name only when all of it is there.
 
+pub mod engines;
+pub mod former;
 pub mod jsonl;
 mod output;
 
