@@ -82,7 +82,12 @@ fn test_files(all: &[PathBuf]) -> BTreeSet<PathBuf> {
         let text = fs::read_to_string(path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         for pair in lines.windows(2).filter(|pair| pair[0].trim() == "#[cfg(test)]") {
-            if let Some(name) = pair[1].trim().strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) {
+            if let Some(name) = pair[1]
+                .trim()
+                .trim_start_matches("pub(crate) ")
+                .strip_prefix("mod ")
+                .and_then(|rest| rest.strip_suffix(';'))
+            {
                 let inside = path.with_extension("").join(format!("{name}.rs"));
                 found.insert(path.with_file_name(format!("{name}.rs")));
                 found.insert(inside);

@@ -15,8 +15,7 @@ use super::{Exit, Voice};
 
 /// Write the pages of a crawl in a format that others read.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  suidao export ml --format jsonl -o ml.jsonl.zst\n  \
-    suidao export ml --format jsonl -o best.jsonl --relevant --duplicates best --min-chars 200")]
+#[command(after_help = "Example: suidao export ml -o best.jsonl.zst --relevant --duplicates best --min-chars 200")]
 pub struct ExportArgs {
     /// Crawl directory
     pub directory: PathBuf,
