@@ -11,12 +11,11 @@ mod graph;
 mod measure;
 mod oracle;
 mod plan;
-mod plot;
 mod report;
 mod run;
 mod tables;
 
-pub use bootstrap::{Interval, RESAMPLES, Resamples};
+pub use bootstrap::{RESAMPLES, Resamples};
 pub use comparison::{Comparison, Duel, ORACLE, Scope};
 pub use graph::Graph;
 pub use measure::{Measure, Tally, tunnels};
