@@ -12,6 +12,7 @@ mod check;
 mod compare;
 mod crawl;
 mod demo;
+mod engines;
 mod export;
 mod filter;
 mod inputs;
@@ -24,6 +25,7 @@ mod why;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use suidao::export::engines::push::PushError;
 use suidao::live::LiveError;
 use suidao::recorded::RecordedError;
 use suidao::store::StoreError;
@@ -164,6 +166,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
+            || cause.downcast_ref::<PushError>().is_some_and(PushError::is_environment)
     })
 }
 

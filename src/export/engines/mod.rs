@@ -5,6 +5,8 @@ pub mod es_bulk;
 pub mod meilisearch;
 pub mod push;
 pub mod quickwit;
+pub mod target;
+mod verdict;
 
 use crate::corpus::Fields;
 

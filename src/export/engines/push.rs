@@ -10,30 +10,18 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Method, Response, Url};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
+use reqwest::{Client, Method, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::target::Target;
+use super::verdict::{Verdict, Wait, verdicts};
 use crate::store::StoreError;
 use crate::store::directory::write_whole;
 
 /// Bytes of a portion; a single larger row is sent alone.
 const PORTION: usize = 4 << 20;
-/// Rows of a portion.
-const ROWS: usize = 1000;
-/// The first wait after a refusal; each further one is twice as long.
-const FIRST_WAIT: Duration = Duration::from_millis(200);
-/// The longest wait, whatever the server asks for.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
-/// Where rows go: `http://host:9200/INDEX`, perhaps behind a path.
-#[derive(Clone, Debug)]
-pub struct Target {
-    base: Url,
-    index: String,
-    authorization: Option<HeaderValue>,
-}
 
 /// Why a push ended before its goal. No message holds a password.
 #[derive(Debug, thiserror::Error)]
@@ -103,71 +91,15 @@ impl PushError {
     }
 }
 
-impl Target {
-    /// The index at an address; name and password in it become a header, and so does `authorization`, which goes first.
-    ///
-    /// # Errors
-    /// [`PushError::Address`], [`PushError::Index`], [`PushError::Authorization`].
-    pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
-        let hidden = || match text.rsplit_once('@') {
-            Some((_, behind)) => format!("...@{behind}"),
-            None => text.to_owned(),
-        };
-        let mut base = Url::parse(text).map_err(|_| PushError::Address(hidden()))?;
-        if !matches!(base.scheme(), "http" | "https") || base.cannot_be_a_base() || base.query().is_some() {
-            return Err(PushError::Address(hidden()));
-        }
-        let path = base.path().trim_end_matches('/').to_owned();
-        let (before, index) = path.rsplit_once('/').unwrap_or(("", ""));
-        let index = percent_encoding::percent_decode_str(index).decode_utf8_lossy().into_owned();
-        if index.is_empty() {
-            return Err(PushError::Address(hidden()));
-        }
-        if !super::es_bulk::is_index_name(&index) {
-            return Err(PushError::Index(index));
-        }
-        let own = (!base.username().is_empty()).then(|| {
-            let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
-            let pair = format!("{}:{}", decode(base.username()), decode(base.password().unwrap_or_default()));
-            format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))
-        });
-        let authorization = authorization.map(str::to_owned).or(own).map(|value| -> Result<HeaderValue, PushError> {
-            let mut value = HeaderValue::from_str(&value).map_err(|_| PushError::Authorization)?;
-            value.set_sensitive(true);
-            Ok(value)
-        });
-        base.set_path(&format!("{before}/"));
-        // Neither fails for http and https.
-        let _ = (base.set_username(""), base.set_password(None));
-        Ok(Self { base, index, authorization: authorization.transpose()? })
-    }
-
-    /// Name of the index.
-    #[must_use]
-    pub fn index(&self) -> &str {
-        &self.index
-    }
-
-    /// The address without name and password.
-    #[must_use]
-    pub fn shown(&self) -> String {
-        format!("{}{}", self.base, self.index)
-    }
-
-    fn server(&self) -> String {
-        self.base.origin().ascii_serialization()
-    }
-}
-
 /// How far a push has come, on disk: what it is a push of, and the rows taken.
 #[derive(Serialize, Deserialize)]
 struct Progress {
     of: String,
-    rows: u64,
+    done: Pushed,
 }
 
 /// What a push did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pushed {
     /// Rows taken, those of earlier runs included.
     pub rows: u64,
@@ -175,6 +107,15 @@ pub struct Pushed {
     pub rejected: u64,
     /// What it said of the first of them.
     pub reason: Option<String>,
+}
+
+/// How a server is treated.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Rows of one request, at least 1.
+    pub rows: usize,
+    /// How long to wait without progress.
+    pub patience: Duration,
 }
 
 /// A row that waits: the id it is of, and its bytes.
@@ -188,8 +129,7 @@ pub struct Push {
     target: Target,
     client: Client,
     runtime: tokio::runtime::Runtime,
-    /// How long to wait without progress.
-    patience: Duration,
+    terms: Terms,
     state: PathBuf,
     rejects: PathBuf,
     of: String,
@@ -204,25 +144,29 @@ impl Push {
     ///
     /// # Errors
     /// [`PushError::Client`]; [`PushError::Store`] if the state does not read.
-    pub fn open(target: Target, of: &str, state: &Path, rejects: &Path, patience: Duration) -> Result<Self, PushError> {
+    pub fn open(target: Target, of: &str, state: &Path, rejects: &Path, terms: Terms) -> Result<Self, PushError> {
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));
         let client =
             client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build().map_err(PushError::Client)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreError::io(state, "start the network for"))?;
-        let mut done = Pushed::default();
-        if let Ok(text) = fs::read(state)
-            && let Ok(progress) = serde_json::from_slice::<Progress>(&text)
-            && progress.of == of
-        {
-            done.rows = progress.rows;
-        }
+        let former = fs::read(state).ok().and_then(|text| serde_json::from_slice::<Progress>(&text).ok());
+        let done = match former.filter(|progress| progress.of == of) {
+            Some(progress) => progress.done,
+            None => {
+                // What another push had rejected says nothing of this one.
+                if rejects.exists() {
+                    fs::remove_file(rejects).map_err(StoreError::io(rejects, "remove it"))?;
+                }
+                Pushed::default()
+            }
+        };
         let (state, rejects) = (state.to_owned(), rejects.to_owned());
         Ok(Self {
             target,
             client,
             runtime,
-            patience,
+            terms,
             state,
             rejects,
             of: of.to_owned(),
@@ -243,7 +187,7 @@ impl Push {
     /// # Errors
     /// As [`Push::add`].
     pub fn template(&mut self, template: &Value) -> Result<(), PushError> {
-        let index = self.target.index.clone();
+        let index = self.target.index().to_owned();
         let there = self.persist("whether there is the index", Method::HEAD, &index, None)?;
         if there.status().is_success() {
             return Ok(());
@@ -259,7 +203,7 @@ impl Push {
     /// # Errors
     /// [`PushError::Denied`], [`PushError::Refused`] or [`PushError::NoProgress`]; what was taken before stays taken.
     pub fn add(&mut self, id: String, bytes: Vec<u8>) -> Result<(), PushError> {
-        if !self.waiting.is_empty() && (self.bytes + bytes.len() > PORTION || self.waiting.len() >= ROWS) {
+        if !self.waiting.is_empty() && (self.bytes + bytes.len() > PORTION || self.waiting.len() >= self.terms.rows) {
             self.send()?;
         }
         self.bytes += bytes.len();
@@ -290,7 +234,7 @@ impl Push {
         let sent = rows.len() as u64;
         self.deliver(rows)?;
         self.done.rows += sent;
-        let progress = Progress { of: self.of.clone(), rows: self.done.rows };
+        let progress = Progress { of: self.of.clone(), done: self.done.clone() };
         write_whole(&self.state, |out| Ok(serde_json::to_writer(out, &progress)?))?;
         Ok(())
     }
@@ -299,7 +243,7 @@ impl Push {
     fn deliver(&mut self, rows: Vec<Row>) -> Result<(), PushError> {
         let mut stack = vec![rows];
         while let Some(mut rows) = stack.pop() {
-            let mut wait = Wait::new(self.patience);
+            let mut wait = Wait::new(self.terms.patience);
             while !rows.is_empty() {
                 let body: Vec<u8> = rows.iter().flat_map(|row| row.bytes.iter().copied()).collect();
                 let answer = self.persist("a portion", Method::POST, "_bulk", Some((body, "application/x-ndjson")))?;
@@ -333,7 +277,7 @@ impl Push {
                     }
                 }
                 if busy.len() < before {
-                    wait = Wait::new(self.patience);
+                    wait = Wait::new(self.terms.patience);
                 }
                 rows = busy;
                 if !rows.is_empty() {
@@ -353,7 +297,7 @@ impl Push {
         body: Option<(Vec<u8>, &'static str)>,
     ) -> Result<Response, PushError> {
         let url = self.target.base.join(path).map_err(|_| PushError::Address(self.target.shown()))?;
-        let mut wait = Wait::new(self.patience);
+        let mut wait = Wait::new(self.terms.patience);
         loop {
             let mut request = self.client.request(method.clone(), url.clone());
             if let Some(authorization) = &self.target.authorization {
@@ -415,109 +359,7 @@ impl Push {
     }
 }
 
-/// What became of a row.
-#[derive(Debug, PartialEq)]
-enum Verdict {
-    Taken,
-    Busy,
-    Rejected(String),
-}
-
-/// The verdicts in an answer of the bulk API; none if it is not one, or not of so many rows.
-fn verdicts(answer: &[u8], rows: usize) -> Option<Vec<Verdict>> {
-    let answer: Value = serde_json::from_slice(answer).ok()?;
-    let items = answer.get("items")?.as_array()?;
-    let verdict = |item: &Value| {
-        let (action, result) = item.as_object()?.iter().next()?;
-        let status = result.get("status")?.as_u64()?;
-        Some(match status {
-            200..=299 => Verdict::Taken,
-            // What is to be gone is gone.
-            404 if action == "delete" => Verdict::Taken,
-            429 | 502 | 503 | 504 => Verdict::Busy,
-            _ => {
-                let error = result.get("error");
-                let part = |name: &str| error.and_then(|error| error.get(name)).and_then(Value::as_str);
-                let reason = part("reason").or(part("type")).unwrap_or("no reason given");
-                Verdict::Rejected(format!("{status}: {}", reason.chars().take(300).collect::<String>()))
-            }
-        })
-    };
-    let verdicts: Vec<Verdict> = items.iter().map(verdict).collect::<Option<_>>()?;
-    (verdicts.len() == rows).then_some(verdicts)
-}
-
 fn retry_after(answer: &Response) -> Option<Duration> {
     let seconds = answer.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
-}
-
-/// Waits that grow, until patience ends.
-struct Wait {
-    next: Duration,
-    waited: Duration,
-    patience: Duration,
-}
-
-impl Wait {
-    fn new(patience: Duration) -> Self {
-        Self { next: FIRST_WAIT.min(patience), waited: Duration::ZERO, patience }
-    }
-
-    /// How long to wait now: as long as the server asked for, within bounds; none when patience has ended.
-    fn next(&mut self, asked: Option<Duration>) -> Option<Duration> {
-        if self.waited >= self.patience {
-            return None;
-        }
-        let pause = asked.unwrap_or(self.next).max(Duration::from_millis(10)).min(LONGEST_WAIT);
-        let pause = pause.min(self.patience - self.waited);
-        self.next = (self.next * 2).min(LONGEST_WAIT);
-        self.waited += pause;
-        Some(pause)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_names_an_index_and_shows_no_password() {
-        let target = Target::parse("https://me:s%40cret@search.example.cn:9200/es/ml/", None).unwrap();
-        assert_eq!((target.index(), target.shown().as_str()), ("ml", "https://search.example.cn:9200/es/ml"));
-        assert_eq!(target.authorization.as_ref().unwrap(), "Basic bWU6c0BjcmV0");
-        assert!(!format!("{target:?}").contains("bWU6"));
-        let keyed = Target::parse("http://localhost:9200/机器学习", Some("ApiKey x")).unwrap();
-        assert_eq!((keyed.index(), keyed.authorization.as_ref().unwrap().to_str().unwrap()), ("机器学习", "ApiKey x"));
-        for bad in ["ml", "http://h:9200", "http://h:9200/", "ftp://h/ml", "http://h/ml?x=1", "http://me:geheim@h/"] {
-            let message = Target::parse(bad, None).unwrap_err().to_string();
-            assert!(message.contains("http://host:9200/INDEX") && !message.contains("geheim"), "{message}");
-        }
-        assert!(matches!(Target::parse("http://h/ML", None), Err(PushError::Index(_))));
-        assert!(matches!(Target::parse("http://h/ml", Some("a\nb")), Err(PushError::Authorization)));
-    }
-
-    #[test]
-    fn each_row_has_its_verdict() {
-        let answer = br#"{"errors":true,"items":[{"index":{"_id":"a","status":201}},{"index":{"status":429,"error":{}}},
-            {"delete":{"status":404}},{"index":{"status":400,"error":{"type":"x","reason":"no date"}}},{"index":{"status":404}}]}"#;
-        let rejected = |reason: &str| Verdict::Rejected(reason.to_owned());
-        let expected =
-            [Verdict::Taken, Verdict::Busy, Verdict::Taken, rejected("400: no date"), rejected("404: no reason given")];
-        assert_eq!(verdicts(answer, 5).unwrap(), expected);
-        assert_eq!(verdicts(answer, 4), None);
-        assert_eq!(verdicts(b"<html>", 1), None);
-        assert_eq!(verdicts(br#"{"items":[{}]}"#, 1), None);
-    }
-
-    #[test]
-    fn waits_grow_and_end() {
-        let mut wait = Wait::new(Duration::from_secs(2));
-        let waits: Vec<u128> = std::iter::from_fn(|| wait.next(None)).map(|pause| pause.as_millis()).collect();
-        assert_eq!(waits, [200, 400, 800, 600]);
-        let mut asked = Wait::new(Duration::from_secs(100));
-        assert_eq!(asked.next(Some(Duration::from_secs(7))), Some(Duration::from_secs(7)));
-        assert_eq!(asked.next(Some(Duration::from_secs(1000))), Some(LONGEST_WAIT));
-        assert_eq!(Wait::new(Duration::ZERO).next(None), None);
-    }
 }
