@@ -261,7 +261,7 @@ impl Push {
                     return Err(self.refused("a portion", answer));
                 }
                 let asked = retry_after(&answer);
-                let text = self.runtime.block_on(answer.bytes());
+                let text = self.runtime.block_on(async { answer.bytes().await });
                 let Some(verdicts) = text.ok().and_then(|text| verdicts(&text, rows.len())) else {
                     // Broken off on the way: what was taken is put again, and nothing is lost.
                     self.pause(&mut wait, None, "its answer broke off or is not the bulk API's")?;
@@ -306,7 +306,7 @@ impl Push {
             if let Some((body, media)) = &body {
                 request = request.header(CONTENT_TYPE, *media).body(body.clone());
             }
-            let (asked, why) = match self.runtime.block_on(request.send()) {
+            let (asked, why) = match self.runtime.block_on(async { request.send().await }) {
                 Ok(answer) => match answer.status().as_u16() {
                     status @ (401 | 403) => return Err(PushError::Denied { server: self.target.server(), status }),
                     408 | 429 | 500 | 502 | 503 | 504 => {
@@ -344,7 +344,7 @@ impl Push {
 
     fn refused(&self, what: &'static str, answer: Response) -> PushError {
         let status = answer.status().as_u16();
-        let said = self.runtime.block_on(answer.text()).unwrap_or_default();
+        let said = self.runtime.block_on(async { answer.text().await }).unwrap_or_default();
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
         PushError::Refused { server: self.target.server(), status, what, said }
     }
