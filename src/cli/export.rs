@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields, Selection};
 use suidao::export::engines::es_bulk::Analyser;
 use suidao::export::former::{self, Finished};
-use suidao::export::{Export, jsonl};
+use suidao::export::{Export, Output, jsonl, parquet};
 use suidao::live::now;
 use suidao::model::Day;
 use suidao::store::{CrawlDirectory, Store, date};
@@ -30,7 +30,10 @@ pub struct ExportArgs {
     /// File to write; rows of text are packed if it ends in .gz or .zst; - for the standard output
     #[arg(short, long, value_name = "FILE", required_unless_present = "push")]
     pub output: Option<PathBuf>,
-    /// Fields to write, separated by commas (jsonl: all but links; search servers: those that are searched)
+    /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push")]
+    pub shard_size: Option<u64>,
+    /// Fields to write, separated by commas (parquet: all; jsonl: all but links; search servers: those that are searched)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub fields: Vec<String>,
     /// Only what is new, changed or gone since `last`, the last export of this name; or what was fetched since a day
@@ -63,6 +66,8 @@ pub struct ExportArgs {
 pub enum Format {
     /// One JSON object a page and line
     Jsonl,
+    /// A table with a column for each field, for pandas, DuckDB, Polars
+    Parquet,
     /// Bulk NDJSON for Elasticsearch and OpenSearch, and index templates beside it
     EsBulk,
     /// NDJSON for Meilisearch, and the settings of the index beside it
@@ -143,8 +148,10 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
     let done = match (&to.engine, &args.output) {
         (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields.as_ref()),
-        (None, Some(output)) => Ok(jsonl::write(&export, output, &fields.unwrap_or_else(Fields::without_links))
-            .map(|done| Told { said: format!("{} pages written to {}", done.pages, place(output)), whole: true })?),
+        (None, Some(output)) => {
+            let output = Output { path: output.clone(), shard_size: args.shard_size };
+            file(args, &export, &output, fields)
+        }
         (None, None) => bail!("--output is missing: name the file to write"),
     };
     bar.finish_and_clear();
@@ -169,6 +176,16 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         }
     }
     Ok(if whole { Exit::Done } else { Exit::Short })
+}
+
+/// Writes a format that is for no server.
+fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fields>) -> Result<Told> {
+    let done = match args.format {
+        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all)),
+        // The others are a server's.
+        _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links)),
+    }?;
+    Ok(Told { said: format!("{} pages written to {}", done.pages, place(&output.path)), whole: true })
 }
 
 /// Where an export goes.
@@ -230,6 +247,24 @@ fn wanted(
         None => (all.clone(), Vec::new()),
     };
     Ok(Wanted { all, selection, retired })
+}
+
+/// Reads `500MB`, `1GiB`, `64k` or a number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: Option<u64> = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1),
+        "k" | "kb" => Some(1000),
+        "m" | "mb" => Some(1_000_000),
+        "g" | "gb" => Some(1_000_000_000),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes = factor.zip(number.parse().ok()).and_then(|(factor, number): (u64, u64)| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "write it as 500MB or 1GiB".to_owned())
 }
 
 /// A bar over so many pages; none where nobody looks.

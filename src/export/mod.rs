@@ -3,12 +3,14 @@
 //!
 //! Whatever is written appears under its final name only when all of it is there.
 
+mod columns;
 pub mod engines;
 pub mod former;
 pub mod jsonl;
 mod output;
+pub mod parquet;
 
-pub use output::packed;
+pub use output::{Output, Rows, packed};
 
 use crate::corpus::{Catalogue, Chosen, Selection, Streamed, stream};
 use crate::store::Store;

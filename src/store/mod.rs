@@ -134,6 +134,7 @@ fn is_misdirected(error: &io::Error) -> bool {
             | ErrorKind::NotADirectory
             | ErrorKind::IsADirectory
             | ErrorKind::AlreadyExists
+            | ErrorKind::DirectoryNotEmpty
             | ErrorKind::InvalidFilename
     )
 }
@@ -147,6 +148,7 @@ fn advice(error: &io::Error) -> &'static str {
         ErrorKind::NotFound => "check the path",
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a file is in the way: use another path",
         ErrorKind::IsADirectory => "give the path of a file",
+        ErrorKind::DirectoryNotEmpty => "it is not empty: use another path, or remove what is there",
         ErrorKind::InvalidFilename => "use another name",
         _ => "put that right and run the same command again",
     }
