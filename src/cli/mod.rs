@@ -17,6 +17,7 @@ mod export;
 mod filter;
 mod inputs;
 mod layers;
+mod practice;
 mod replay;
 mod screen;
 mod topic;
@@ -67,6 +68,8 @@ enum Verb {
     Export(export::ExportArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
+    /// Serve a generated web on loopback, to learn suidao on
+    Practice(practice::PracticeArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
     Check(check::CheckArgs),
 }
@@ -116,6 +119,7 @@ pub fn main() -> ExitCode {
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
+        Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };
     match ended {
