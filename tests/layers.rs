@@ -14,7 +14,7 @@ const LAYERS: [(&[&str], bool); 10] = [
     (&["crawl"], false),
     (&["fetch", "store"], false),
     (&["config", "replay", "corpus"], false),
-    (&["live", "world", "eval", "export"], false),
+    (&["live", "world", "eval", "export", "index"], false),
     (&["recorded"], false),
     (&["lib"], false),
     (&["cli", "main"], true),

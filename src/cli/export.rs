@@ -13,6 +13,7 @@ use suidao::export::{Export, Output, jsonl, parquet};
 use suidao::live::now;
 use suidao::model::Day;
 use suidao::store::{CrawlDirectory, Store, date};
+use suidao::index::build;
 
 use super::engines::{self, Engine, Told};
 use super::filter::FilterArgs;
@@ -123,6 +124,8 @@ pub struct Wanted {
     pub selection: Selection,
     /// Numbers of pages that were exported before and are not wanted any more.
     pub retired: Vec<suidao::model::UrlId>,
+    /// A tantivy index (a directory); that of `suidao search` is DIR/index
+    Index,
 }
 
 /// Runs the verb.
@@ -143,7 +146,8 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
-    let bar = progress(wanted.selection.pages, voice);
+    // Each page is gone through twice for an index.
+    let bar = progress(wanted.selection.pages * if args.format == Format::Index { 2 } else { 1 }, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
     let done = match (&to.engine, &args.output) {
@@ -181,10 +185,11 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
 /// Writes a format that is for no server.
 fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fields>) -> Result<Told> {
     let done = match args.format {
-        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all)),
+        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all))?,
+        Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
         // The others are a server's.
-        _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links)),
-    }?;
+        _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
+    };
     Ok(Told { said: format!("{} pages written to {}", done.pages, place(&output.path)), whole: true })
 }
 

@@ -15,11 +15,13 @@ mod demo;
 mod engines;
 mod export;
 mod filter;
+mod index;
 mod inputs;
 mod layers;
 mod practice;
 mod replay;
 mod screen;
+mod search;
 mod topic;
 mod why;
 
@@ -27,6 +29,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use suidao::export::engines::push::PushError;
+use suidao::index::IndexError;
 use suidao::live::LiveError;
 use suidao::recorded::RecordedError;
 use suidao::store::StoreError;
@@ -66,6 +69,8 @@ enum Verb {
     Why(why::WhyArgs),
     /// Write the pages of a crawl to one file
     Export(export::ExportArgs),
+    /// Search the pages of a crawl
+    Search(search::SearchArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Serve a generated web on loopback, to learn suidao on
@@ -118,6 +123,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
+        Verb::Search(args) => search::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
@@ -166,7 +172,10 @@ fn is_environment(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let store = match (cause.downcast_ref::<LiveError>(), cause.downcast_ref::<RecordedError>()) {
             (Some(LiveError::Store(error)), _) | (_, Some(RecordedError::Store(error))) => Some(error),
-            _ => cause.downcast_ref::<StoreError>(),
+            _ => match cause.downcast_ref::<IndexError>() {
+                Some(IndexError::Store(error)) => Some(error),
+                _ => cause.downcast_ref::<StoreError>(),
+            },
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
