@@ -95,7 +95,7 @@ fn export(format: &str, store: &Store, catalogue: &Catalogue, selection: &Select
         "jsonl.zst" => drop(jsonl::write(&export, &to("x.jsonl.zst"), &Fields::without_links()).expect("jsonl")),
         "parquet" => drop(parquet::write(&export, &to("x.parquet"), &Fields::all()).expect("parquet")),
         "warc" => drop(warc::write(&export, &to("x.warc.gz")).expect("warc")),
-        "text" => drop(text::write(&export, &to("x.txt")).expect("text")),
+        "text" => drop(text::write(&export, &to("x.txt"), &Filter::default()).expect("text")),
         "graph" => drop(graph::write(&export, &out.join("x.graphml")).expect("graph")),
         "index" => drop(index::build(&export, &out.join("index")).expect("index")),
         "es-bulk" => {

@@ -6,14 +6,14 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use suidao::corpus::{Catalogue, Fields, Selection};
+use suidao::corpus::{Catalogue, Fields, Filter, Selection};
 use suidao::export::engines::es_bulk::Analyser;
 use suidao::export::former::{self, Finished};
-use suidao::export::{Export, Output, jsonl, parquet};
+use suidao::export::{Export, Output, jsonl, parquet, text, warc};
+use suidao::index::build;
 use suidao::live::now;
 use suidao::model::Day;
 use suidao::store::{CrawlDirectory, Store, date};
-use suidao::index::build;
 
 use super::engines::{self, Engine, Told};
 use super::filter::FilterArgs;
@@ -75,6 +75,12 @@ pub enum Format {
     Meilisearch,
     /// NDJSON for Quickwit, and the configuration of the index beside it
     Quickwit,
+    /// A tantivy index (a directory); that of `suidao search` is DIR/index
+    Index,
+    /// A web archive FILE.warc.gz with its index FILE.cdxj
+    Warc,
+    /// Clean text for language models, one page a line, with a data card beside it
+    Text,
 }
 
 /// How a search server cuts Chinese.
@@ -124,8 +130,6 @@ pub struct Wanted {
     pub selection: Selection,
     /// Numbers of pages that were exported before and are not wanted any more.
     pub retired: Vec<suidao::model::UrlId>,
-    /// A tantivy index (a directory); that of `suidao search` is DIR/index
-    Index,
 }
 
 /// Runs the verb.
@@ -133,6 +137,10 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let mut filter = args.filter.filter()?;
     if let Some(Since::Day(day)) = args.since {
         filter.fetched_from = filter.fetched_from.max(Some(day));
+    }
+    if args.format == Format::Text {
+        // A page without text is no line.
+        filter.min_chars = filter.min_chars.max(1);
     }
     let fields = match args.fields.as_slice() {
         [] => None,
@@ -154,7 +162,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields.as_ref()),
         (None, Some(output)) => {
             let output = Output { path: output.clone(), shard_size: args.shard_size };
-            file(args, &export, &output, fields)
+            file(args, &export, &output, fields, &filter)
         }
         (None, None) => bail!("--output is missing: name the file to write"),
     };
@@ -183,9 +191,11 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
 }
 
 /// Writes a format that is for no server.
-fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fields>) -> Result<Told> {
+fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fields>, filter: &Filter) -> Result<Told> {
     let done = match args.format {
         Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all))?,
+        Format::Warc => warc::write(export, output)?,
+        Format::Text => text::write(export, output, filter)?,
         Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
         // The others are a server's.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,

@@ -13,6 +13,7 @@ mod compare;
 mod crawl;
 mod demo;
 mod engines;
+mod evaluate;
 mod export;
 mod filter;
 mod index;
@@ -71,6 +72,8 @@ enum Verb {
     Export(export::ExportArgs),
     /// Search the pages of a crawl
     Search(search::SearchArgs),
+    /// Tell what a topic's queries find in a crawl as it went on
+    Evaluate(evaluate::EvaluateArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Serve a generated web on loopback, to learn suidao on
@@ -124,6 +127,7 @@ pub fn main() -> ExitCode {
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Search(args) => search::run(&args, cli.voice),
+        Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),

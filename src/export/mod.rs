@@ -3,12 +3,17 @@
 //!
 //! Whatever is written appears under its final name only when all of it is there.
 
+mod card;
+mod cdxj;
 mod columns;
 pub mod engines;
 pub mod former;
 pub mod jsonl;
 mod output;
 pub mod parquet;
+mod surt;
+pub mod text;
+pub mod warc;
 
 pub use output::{Output, Rows, packed};
 

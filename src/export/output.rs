@@ -39,13 +39,27 @@ impl Output {
         extension: &str,
         content: impl FnOnce(&mut Rows<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
+        self.rows_with(extension, None, content)
+    }
+
+    /// As [`Output::rows`], with a companion: a file of this ending beside the rows, as `.card.md`. It has the name of the
+    /// output without the format's ending, and lies among the shards where there are some.
+    ///
+    /// # Errors
+    /// As [`Output::rows`].
+    pub fn rows_with<T>(
+        &self,
+        extension: &str,
+        companion: Option<&str>,
+        content: impl FnOnce(&mut Rows<'_>) -> Result<T, WriteError>,
+    ) -> Result<T, StoreError> {
         let name = Name::of(&self.path, extension);
         let packing = match (name.packing, self.shard_size) {
             (None, Some(_)) if !name.named => Some(Packing::Zstd),
             (packing, _) => packing,
         };
         let suffix = format!(".{extension}{}", packing.map_or("", Packing::suffix));
-        self.files(&name.stem, &suffix, |mut files| {
+        self.files(&name.stem, &suffix, companion, |mut files| {
             let (_, out) = files.begin()?;
             let part = Part::new(out, packing)?;
             let mut rows = Rows { files, packing, limit: self.limit(), part, rows: 0 };
@@ -56,17 +70,19 @@ impl Output {
     }
 
     /// Writes files that are packed by themselves, as Parquet and WARC files are; the content goes on to the next file
-    /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`.
+    /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`; companions as in
+    /// [`Output::rows_with`].
     ///
     /// # Errors
     /// As [`Output::rows`].
     pub fn packed_files<T>(
         &self,
         suffix: &str,
+        companion: Option<&str>,
         content: impl FnOnce(Files<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        self.files(name.strip_suffix(suffix).unwrap_or(&name), suffix, content)
+        self.files(name.strip_suffix(suffix).unwrap_or(&name), suffix, companion, content)
     }
 
     /// Bytes of a file; without bound where there are no shards.
@@ -79,6 +95,7 @@ impl Output {
         &self,
         stem: &str,
         suffix: &str,
+        companion: Option<&str>,
         content: impl FnOnce(Files<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         let wrong = |path: &Path, kind: ErrorKind| Err(WriteError::Out(kind.into()).at(path));
@@ -88,12 +105,14 @@ impl Output {
                 return wrong(place, ErrorKind::NotADirectory);
             }
             let mut out = BufWriter::new(io::stdout());
-            let done = content(Files::one("-", &mut out)).and_then(|done| Ok(out.flush().map(|()| done)?));
+            let done = content(Files::one("-", &mut out, None)).and_then(|done| Ok(out.flush().map(|()| done)?));
             return done.map_err(|error| error.at(place));
         }
+        let beside = companion.map(|ending| format!("{stem}{ending}"));
         if self.shard_size.is_some() {
+            let (stem, suffix) = (stem.to_owned(), suffix.to_owned());
             return write_whole_directory(&self.path, |directory| {
-                content(Files(Target::Shards { directory, stem: stem.to_owned(), suffix: suffix.to_owned(), next: 0 }))
+                content(Files::Shards { directory, stem, suffix, next: 0, companion: beside })
             });
         }
         // Now, and not when all is written.
@@ -101,7 +120,13 @@ impl Output {
             return wrong(&self.path, ErrorKind::IsADirectory);
         }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        write_whole(&self.path, |out| content(Files::one(&name, out)))
+        match beside {
+            None => write_whole(&self.path, |out| content(Files::one(&name, out, None))),
+            // Both are complete before one of them has its name.
+            Some(beside) => write_whole(&self.path.with_file_name(beside), |beside| {
+                Ok(write_whole(&self.path, |out| content(Files::one(&name, out, Some(beside))))?)
+            }),
+        }
     }
 }
 
@@ -116,40 +141,77 @@ pub fn packed<T>(
     Output::file(path).rows("", |rows| content(&mut rows.part))
 }
 
-/// The files of an output, one after the other.
-pub struct Files<'a>(Target<'a>);
-
-enum Target<'a> {
-    One(String, Option<&'a mut (dyn Write + Send)>),
-    Shards { directory: &'a Path, stem: String, suffix: String, next: u32 },
+/// The files of an output, one after the other, and their companion. What is written to them must be flushed before it is
+/// dropped.
+pub enum Files<'a> {
+    /// One file and no other.
+    One {
+        /// Its name.
+        name: String,
+        /// Until it is begun.
+        out: Option<Out<'a>>,
+        /// Until it is begun.
+        companion: Option<Out<'a>>,
+    },
+    /// As many as there must be.
+    Shards {
+        /// Where.
+        directory: &'a Path,
+        /// What their names begin with.
+        stem: String,
+        /// What their names end with.
+        suffix: String,
+        /// Number of the next.
+        next: u32,
+        /// Name of the companion.
+        companion: Option<String>,
+    },
 }
 
 /// A file of an output.
 pub type Out<'a> = Box<dyn Write + Send + 'a>;
 
 impl<'a> Files<'a> {
-    fn one(name: &str, out: &'a mut (dyn Write + Send)) -> Self {
-        Self(Target::One(name.to_owned(), Some(out)))
+    fn one(name: &str, out: &'a mut (dyn Write + Send), companion: Option<&'a mut (dyn Write + Send)>) -> Self {
+        let companion = companion.map(|companion| Box::new(companion) as Out<'a>);
+        Self::One { name: name.to_owned(), out: Some(Box::new(out)), companion }
     }
 
-    /// Begins the next file; its name, without the directory. What is written to it must be flushed before it is dropped.
+    /// Begins the next file; its name, without the directory.
     ///
     /// # Errors
     /// If it cannot be made, or there is only one.
     pub fn begin(&mut self) -> io::Result<(String, Out<'a>)> {
-        match &mut self.0 {
-            Target::One(name, out) => {
+        match self {
+            Self::One { name, out, .. } => {
                 let out = out.take().ok_or_else(|| io::Error::other("there is only one file"))?;
-                Ok((name.clone(), Box::new(out)))
+                Ok((name.clone(), out))
             }
-            Target::Shards { directory, stem, suffix, next } => {
+            Self::Shards { directory, stem, suffix, next, .. } => {
                 let name = format!("{stem}-{next:05}{suffix}");
                 *next += 1;
-                let file = File::create_new(directory.join(&name))?;
-                Ok((name, Box::new(BufWriter::with_capacity(1 << 16, file))))
+                let out = new_file(&directory.join(&name))?;
+                Ok((name, out))
             }
         }
     }
+
+    /// Begins the companion; none where there is none, as beside the standard output.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn companion(&mut self) -> io::Result<Option<Out<'a>>> {
+        match self {
+            Self::One { companion, .. } => Ok(companion.take()),
+            Self::Shards { directory, companion, .. } => {
+                companion.take().map(|name| new_file(&directory.join(name))).transpose()
+            }
+        }
+    }
+}
+
+fn new_file<'a>(path: &Path) -> io::Result<Out<'a>> {
+    Ok(Box::new(BufWriter::with_capacity(1 << 16, File::create_new(path)?)))
 }
 
 /// Rows of bytes on their way out.
@@ -175,6 +237,14 @@ impl Rows<'_> {
         }
         self.rows += 1;
         self.part.write_all(row)
+    }
+
+    /// As [`Files::companion`].
+    ///
+    /// # Errors
+    /// As [`Files::companion`].
+    pub fn companion(&mut self) -> io::Result<Option<Out<'_>>> {
+        self.files.companion().map(|out| out.map(|out| out as Out<'_>))
     }
 }
 

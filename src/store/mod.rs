@@ -7,6 +7,7 @@
 pub mod archive;
 mod chunked;
 pub mod directory;
+mod exchange;
 pub mod harvest;
 mod indexed;
 pub mod log;
@@ -20,10 +21,11 @@ use std::path::{Path, PathBuf};
 
 pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location};
 pub use directory::CrawlDirectory;
+pub use exchange::Exchange;
 pub use indexed::Indexed;
 pub use log::{Meta, Record, Store};
 pub use responses::Responses;
-pub use warc::date;
+pub use warc::{date, info as warcinfo};
 pub use writer::{Notice, Stopped, Work, Writer};
 
 /// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.
