@@ -50,9 +50,7 @@ pub struct EvaluateArgs {
 
 /// Terms of a lexicon that serve as queries.
 const TERMS: usize = 20;
-/// Pages between two marks, where none are given.
-const STEP: u64 = 500;
-/// Marks at most, where none are given; further ones are farther apart.
+/// Marks at most, where none are given.
 const MARKS: u64 = 20;
 
 /// Runs the verb.
@@ -191,10 +189,11 @@ fn queries(path: &Path) -> Result<Vec<String>> {
     Ok(queries)
 }
 
-/// The marks given, rising; else every 500 pages, or farther apart in a long crawl.
+/// The marks given, rising; else as many at a round distance as a table can show.
 fn marks(given: &[u64], pages: u64) -> Vec<u64> {
     if given.is_empty() {
-        let step = STEP * pages.div_ceil(STEP * MARKS).max(1);
+        let mut steps = (1..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.saturating_pow(power)));
+        let step = steps.find(|step| pages.div_ceil(*step) <= MARKS).unwrap_or(u64::MAX);
         return (1..=pages.div_ceil(step).max(1)).map(|nth| nth * step).collect();
     }
     let mut marks = given.to_vec();
@@ -208,4 +207,19 @@ fn write(output: &Path, evaluation: &Evaluation) -> Result<()> {
     write_whole(&output.join("evaluation.csv"), |out| evaluation.csv(out).map_err(WriteError::from))?;
     write_whole(&output.join("report.html"), |out| Ok(out.write_all(evaluation.html().as_bytes())?))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_and_few() {
+        assert_eq!(marks(&[], 500), (1..=10).map(|n| n * 50).collect::<Vec<_>>());
+        assert_eq!(marks(&[], 5000).len(), 10);
+        assert_eq!(marks(&[], 5001).last(), Some(&5500));
+        assert_eq!(marks(&[], 1_000_000)[0], 50_000);
+        assert_eq!(marks(&[], 0), [10]);
+        assert_eq!(marks(&[1000, 500, 500], 9), [500, 1000]);
+    }
 }

@@ -1,6 +1,6 @@
 //! `suidao export`: the pages of a crawl in a format that others read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields, Filter, Selection};
 use suidao::export::engines::es_bulk::Analyser;
 use suidao::export::former::{self, Finished};
-use suidao::export::{Export, Output, jsonl, parquet, text, warc};
+use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
 use suidao::index::build;
 use suidao::live::now;
 use suidao::model::Day;
@@ -81,6 +81,8 @@ pub enum Format {
     Warc,
     /// Clean text for language models, one page a line, with a data card beside it
     Text,
+    /// The links between the pages: FILE.graphml, FILE.nodes.parquet, FILE.edges.parquet
+    Graph,
 }
 
 /// How a search server cuts Chinese.
@@ -196,6 +198,10 @@ fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fiel
         Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all))?,
         Format::Warc => warc::write(export, output)?,
         Format::Text => text::write(export, output, filter)?,
+        Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {
+            bail!("a graph is three files beside each other: give -o FILE.graphml, and no --shard-size")
+        }
+        Format::Graph => graph::write(export, &output.path)?,
         Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
         // The others are a server's.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
@@ -232,8 +238,8 @@ impl Destination {
 }
 
 /// What people call an output.
-pub fn place(output: &std::path::Path) -> String {
-    if output == std::path::Path::new("-") { "the standard output".to_owned() } else { output.display().to_string() }
+pub fn place(output: &Path) -> String {
+    if output == Path::new("-") { "the standard output".to_owned() } else { output.display().to_string() }
 }
 
 fn wanted(

@@ -22,7 +22,7 @@ pub struct SearchArgs {
     /// Crawl directory; its index is made or made anew where pages were fetched since
     pub directory: PathBuf,
     /// What is looked for; without it all pages are, the most relevant first
-    #[arg(value_name = "QUERY", allow_hyphen_values = true)]
+    #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// Hits to show at most
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]

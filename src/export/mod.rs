@@ -8,6 +8,7 @@ mod cdxj;
 mod columns;
 pub mod engines;
 pub mod former;
+pub mod graph;
 pub mod jsonl;
 mod output;
 pub mod parquet;
