@@ -39,7 +39,7 @@ fn twenty_kills_lose_nothing() {
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
     let mut random = Random(seed);
     let delay = Duration::from_millis(10);
-    let stage = Stage::new(finite(), ServerOptions { delay, log: true });
+    let stage = Stage::new(finite(), ServerOptions { delay, log: true, ..ServerOptions::default() });
 
     run(stage.crawl("undisturbed", &ALL)).expect(0);
     let wanted = pages(&stage.path("undisturbed"));

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 /// Rooms from the lowest layer up. Rooms of one row are one layer and may use each other where the row says so.
 const LAYERS: [(&[&str], bool); 10] = [
-    (&["model"], false),
+    (&["model", "html"], false),
     (&["read", "text", "topic"], true), // reading scores as it goes, so that no text is segmented twice
-    (&["strategy"], false),
+    (&["strategy", "plot"], false),
     (&["crawl"], false),
     (&["fetch", "store"], false),
     (&["config", "replay", "corpus"], false),
-    (&["live", "world", "eval", "export"], false),
+    (&["live", "world", "eval", "export", "index"], false),
     (&["recorded"], false),
     (&["lib"], false),
     (&["cli", "main"], true),

@@ -12,18 +12,25 @@ mod check;
 mod compare;
 mod crawl;
 mod demo;
+mod engines;
+mod evaluate;
 mod export;
 mod filter;
+mod index;
 mod inputs;
 mod layers;
+mod practice;
 mod replay;
 mod screen;
+mod search;
 mod topic;
 mod why;
 
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use suidao::export::engines::push::PushError;
+use suidao::index::IndexError;
 use suidao::live::LiveError;
 use suidao::recorded::RecordedError;
 use suidao::store::StoreError;
@@ -63,8 +70,14 @@ enum Verb {
     Why(why::WhyArgs),
     /// Write the pages of a crawl to one file
     Export(export::ExportArgs),
+    /// Search the pages of a crawl
+    Search(search::SearchArgs),
+    /// Tell what a topic's queries find in a crawl as it went on
+    Evaluate(evaluate::EvaluateArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
+    /// Serve a generated web on loopback, to learn suidao on
+    Practice(practice::PracticeArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
     Check(check::CheckArgs),
 }
@@ -113,7 +126,10 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
+        Verb::Search(args) => search::run(&args, cli.voice),
+        Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
+        Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };
     match ended {
@@ -160,10 +176,14 @@ fn is_environment(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let store = match (cause.downcast_ref::<LiveError>(), cause.downcast_ref::<RecordedError>()) {
             (Some(LiveError::Store(error)), _) | (_, Some(RecordedError::Store(error))) => Some(error),
-            _ => cause.downcast_ref::<StoreError>(),
+            _ => match cause.downcast_ref::<IndexError>() {
+                Some(IndexError::Store(error)) => Some(error),
+                _ => cause.downcast_ref::<StoreError>(),
+            },
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
+            || cause.downcast_ref::<PushError>().is_some_and(PushError::is_environment)
     })
 }
 

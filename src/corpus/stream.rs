@@ -100,6 +100,7 @@ impl Chosen<'_> {
             language: self.page.language.clone(),
             published: self.entry.published,
             fetched: date(self.at),
+            fetched_at: self.at,
             status: self.page.status,
             relevance: self.page.relevance,
             relevant: self.page.relevant,

@@ -3,20 +3,13 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::plot::Interval;
+
 /// How often the cases are drawn anew.
 pub const RESAMPLES: usize = 1_000;
 
 /// Seed of the draws: fixed, so that the same runs give the same intervals.
 const SEED: u64 = 1_979;
-
-/// A median, and the range that holds it in 95 of 100 resamples.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    /// The median of the cases.
-    pub median: f64,
-    /// 2.5th and 97.5th percentile over the resamples; none for a single case.
-    pub range: Option<(f64, f64)>,
-}
 
 /// Cases drawn with replacement, [`RESAMPLES`] times. Cases are grouped (the seeds of a task); the statistic is the
 /// median over groups of their medians, so a task with many seeds weighs no more than one with few. Groups are drawn

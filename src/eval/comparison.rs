@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use super::bootstrap::{Interval, Resamples};
+use super::bootstrap::Resamples;
 use super::measure::{Measure, Tally, tunnels};
 use super::run::Run;
+use crate::plot::Interval;
 
 /// The strategy that knows the truth; shares are of what it finds.
 pub const ORACLE: &str = "oracle";

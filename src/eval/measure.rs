@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::run::Run;
+use crate::html::thousands;
 
 /// What a run has come to at a mark. One that ended before is told as if it had gone on without finding anything: to stop
 /// while it is going well would else be the best strategy.
@@ -175,19 +176,6 @@ impl Measure {
             if halves.fract() == 0.0 { whole } else { whole + ".5" }
         }
     }
-}
-
-/// A number with commas.
-pub(super) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The table on the terminal: strategies down, marks across.
 
 use super::comparison::{Comparison, Scope};
-use super::measure::{Measure, thousands};
+use super::measure::Measure;
+use crate::html::thousands;
 
 /// What the first numbers of a comparison are: relevant pages of one task; of several, which have more and fewer of
 /// them, the harvest rate.

@@ -6,6 +6,8 @@
 mod card;
 mod cdxj;
 mod columns;
+pub mod engines;
+pub mod former;
 pub mod graph;
 pub mod jsonl;
 mod output;

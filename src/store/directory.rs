@@ -87,6 +87,12 @@ impl CrawlDirectory {
         self.root.join("summary.json")
     }
 
+    /// What is remembered of exports.
+    #[must_use]
+    pub fn exports(&self) -> PathBuf {
+        self.root.join("exports")
+    }
+
     /// Whether a crawl was begun here.
     #[must_use]
     pub fn holds_crawl(&self) -> bool {

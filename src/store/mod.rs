@@ -108,7 +108,8 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    fn io(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
+    /// Makes an error of the system one of the store: of which file, and what was tried (an infinitive).
+    pub fn io(path: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { path, doing, source }
     }

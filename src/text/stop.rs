@@ -13,7 +13,8 @@ static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| {
 });
 
 /// Whether a folded word says nothing about any topic.
-pub(super) fn is_stop(word: &str) -> bool {
+#[must_use]
+pub fn is_stop(word: &str) -> bool {
     WORDS.contains(word)
 }
 

@@ -1,6 +1,6 @@
 //! Where values lie on an axis, and which are written at it.
 
-use super::super::measure::thousands;
+use crate::html::thousands;
 
 /// From 0 to a value somewhat above the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,9 +3,8 @@
 
 use std::fmt::Write;
 
-use super::super::bootstrap::Interval;
 use super::scale::Scale;
-use super::{Style, n, svg, width, word};
+use super::{Interval, Style, n, svg, width, word};
 
 /// One strategy.
 pub struct Line<'a> {

@@ -1,6 +1,7 @@
 //! Plots as SVG, written by hand: colours are CSS variables and text is text, so that one page serves screen, dark
 //! screen and paper. (plotters draws with fixed colours and sizes, and knows no style sheet.)
 //!
+//! Apart from what is plotted: comparisons of strategies and the report on a crawl draw with the same hand.
 //! Every plot has a viewBox and no size: the page decides how large it is. Units are about CSS pixels.
 
 mod bars;
@@ -11,6 +12,20 @@ mod scale;
 pub use bars::{bars, shares as tunnel_shares};
 pub use curves::{Line, curves, panels};
 pub use intervals::{Row, intervals};
+
+use crate::html::escape;
+
+/// What a page with plots needs beside the base of its style.
+pub const STYLE: &str = include_str!("plot.css");
+
+/// A value, and the range it may lie in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The value; of several cases, their median.
+    pub median: f64,
+    /// Its 95% interval; none for a single case.
+    pub range: Option<(f64, f64)>,
+}
 
 /// Colours of the style sheet, told apart also by the colour-blind (after Okabe and Ito 2008).
 const COLOURS: usize = 7;
@@ -42,21 +57,6 @@ impl Style {
             Self::Oracle => "1 4",
         }
     }
-}
-
-/// Text for HTML and SVG, in content and in attributes.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 /// A coordinate, to a tenth.

@@ -1,60 +1,17 @@
 //! A comparison as one HTML page that needs nothing beside it: no script, no font, no picture from elsewhere.
 
+mod facts;
+mod tables;
+
 use std::fmt::Write;
 
-use serde::Serialize;
-
-use super::bootstrap::{Interval, RESAMPLES};
 use super::comparison::{Comparison, Scope};
-use super::measure::{Measure, thousands};
-use super::plot::{Line, Row, Style, bars, curves, escape, intervals, panels, tunnel_shares};
+use super::measure::Measure;
 use super::tables::{headline, sentence_case};
-
-/// What a comparison was made with, for the foot of its report.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Facts {
-    /// Version of suidao.
-    pub version: String,
-    /// Requests under way at one time.
-    pub in_flight: usize,
-    /// The command, without the place of its output.
-    pub command: String,
-    /// A line a task.
-    pub tasks: Vec<TaskFacts>,
-}
-
-/// What a task was.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct TaskFacts {
-    /// Its name.
-    pub name: String,
-    /// The web, as it was named.
-    pub web: String,
-    /// Random seeds.
-    pub seeds: Vec<u64>,
-    /// Name of the lexicon.
-    pub lexicon: String,
-    /// Its digest; every generated world has a lexicon of its own.
-    pub digests: Vec<String>,
-    /// τ_page: the smallest and the largest.
-    pub page_threshold: [f32; 2],
-    /// τ_link: the smallest and the largest.
-    pub link_threshold: [f32; 2],
-    /// What says which pages are relevant.
-    pub truth: String,
-}
-
-impl TaskFacts {
-    /// Takes in another case of the same task.
-    pub fn add(&mut self, other: &Self) {
-        self.seeds.extend(&other.seeds);
-        self.digests
-            .extend(other.digests.iter().filter(|digest| !self.digests.contains(digest)).cloned().collect::<Vec<_>>());
-        let wider = |[low, high]: [f32; 2], other: [f32; 2]| [low.min(other[0]), high.max(other[1])];
-        self.page_threshold = wider(self.page_threshold, other.page_threshold);
-        self.link_threshold = wider(self.link_threshold, other.link_threshold);
-    }
-}
+use crate::html::{self, count, escape, thousands};
+use crate::plot::{self, Interval, Line, Row, Style, bars, curves, intervals, panels, tunnel_shares};
+use facts::foot;
+pub use facts::{Facts, TaskFacts};
 
 /// The whole page. The same comparison and facts give the same bytes.
 #[must_use]
@@ -62,6 +19,7 @@ pub fn report(comparison: &Comparison, facts: &Facts) -> String {
     let page = Page { comparison, order: order(comparison) };
     let several = comparison.tasks().len() > 1;
     let mut body = page.head();
+    body += "<main id=\"main\">\n";
     body += &page.overview(several);
     body += &page.curves(Scope::All, several);
     body += &page.tunnels();
@@ -69,14 +27,9 @@ pub fn report(comparison: &Comparison, facts: &Facts) -> String {
     for (task, name) in comparison.tasks().iter().enumerate() {
         body += &page.task(task, name, several);
     }
+    body += "</main>\n";
     body += &foot(comparison, facts);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>suidao: strategies compared</title>\n\
-         <style>\n{}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
-        include_str!("report.css")
-    )
+    html::page("suidao: strategies compared", "en", &[plot::STYLE, include_str!("report.css")], &body)
 }
 
 /// Strategies, the best first; equal ones as they were given. With an oracle by the mean over the marks of its share,
@@ -226,37 +179,6 @@ impl Page<'_> {
         out + "</div>\n</section>\n"
     }
 
-    /// Tables with strategies down and marks across: the share of the oracle, then the measure. One beside the other
-    /// would be wider than the page.
-    fn at_marks(&self, scope: Scope, measure: Measure) -> String {
-        let comparison = self.comparison;
-        let mut out = String::new();
-        for measure in shares(comparison, scope).then_some(Measure::Oracle).into_iter().chain([measure]) {
-            let _ = write!(
-                out,
-                "<div class=\"wide\"><table class=\"marks\">\n<thead><tr><th rowspan=\"2\" scope=\"col\">strategy</th>\
-                 <th colspan=\"{}\" scope=\"colgroup\">{} after</th></tr><tr>",
-                comparison.marks().len().max(1),
-                measure.title()
-            );
-            for &mark in comparison.marks() {
-                let _ = write!(out, "<th scope=\"col\">{} pages</th>", thousands(mark as u64));
-            }
-            out += "</tr></thead>\n<tbody>\n";
-            let of = if measure == Measure::Oracle { self.rivals() } else { self.order.clone() };
-            for strategy in of {
-                let class = if self.is_ahead(strategy) { " class=\"ahead\"" } else { "" };
-                let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", escape(self.name(strategy)));
-                for &mark in comparison.marks() {
-                    out += &cell(measure, comparison.at(scope, strategy, measure, mark));
-                }
-                out += "</tr>\n";
-            }
-            out += "</tbody></table></div>\n";
-        }
-        out
-    }
-
     /// Figures 6 and 7 of paper 001.
     fn curves(&self, scope: Scope, several: bool) -> String {
         let second = if several { Measure::Recall } else { Measure::Relevant };
@@ -330,51 +252,7 @@ impl Page<'_> {
         out + "</div>\n</section>\n"
     }
 
-    /// Who has found more, in how many cases, for every pair.
-    fn duels(&self) -> String {
-        let comparison = self.comparison;
-        let (cases, pages) = (comparison.cases(Scope::All), comparison.pages());
-        let mut out = String::from("<section id=\"wins\">\n<h2>Wins of every pair</h2>\n");
-        let _ = write!(
-            out,
-            "<p>Runs in which the strategy of the row has found more relevant pages in {} than that of the column, then \
-             those in which it has found fewer; of {cases}, the rest are draws.</p>\n\
-             <div class=\"wide\"><table class=\"duels\">\n<thead><tr><th scope=\"col\">strategy</th>",
-            thousands(pages as u64)
-        );
-        for (number, &strategy) in self.order.iter().enumerate() {
-            let _ = write!(
-                out,
-                "<th scope=\"col\"><abbr title=\"{}\">{}</abbr></th>",
-                escape(self.name(strategy)),
-                number + 1
-            );
-        }
-        out += "</tr></thead>\n<tbody>\n";
-        for (number, &one) in self.order.iter().enumerate() {
-            let _ = write!(out, "<tr><th scope=\"row\">{} {}</th>", number + 1, escape(self.name(one)));
-            for &other in &self.order {
-                if one == other {
-                    out += "<td></td>";
-                    continue;
-                }
-                let duel = comparison.duel(Scope::All, one, other, pages);
-                let lead = duel.wins as f64 - duel.losses as f64;
-                let share = 0.45 * lead.abs() / cases.max(1) as f64;
-                let class = if lead > 0.0 { "won" } else { "lost" };
-                let _ = write!(
-                    out,
-                    "<td class=\"{class}\" style=\"--share:{share:.2}\">{}–{}</td>",
-                    duel.wins, duel.losses
-                );
-            }
-            out += "</tr>\n";
-        }
-        out + "</tbody></table></div>\n</section>\n"
-    }
-
     fn task(&self, task: usize, name: &str, several: bool) -> String {
-        let comparison = self.comparison;
         let scope = Scope::Task(task);
         let mut out = format!("<section class=\"task\" id=\"task-{task}\">\n");
         if several {
@@ -384,39 +262,7 @@ impl Page<'_> {
         } else {
             out += "<h2>All numbers</h2>\n";
         }
-        let pages = comparison.pages();
-        let _ = writeln!(
-            out,
-            "<details{}>\n<summary>All measures after {} pages</summary>",
-            if several { "" } else { " open" },
-            thousands(pages as u64)
-        );
-        out += "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">strategy</th>";
-        let known = Measure::ALL.into_iter().filter(|&measure| comparison.knows(scope, measure));
-        let known: Vec<Measure> = known.collect();
-        for measure in &known {
-            let _ = write!(out, "<th scope=\"col\">{}</th>", measure.title());
-        }
-        out += "</tr></thead>\n<tbody>\n";
-        for &strategy in &self.order {
-            let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escape(self.name(strategy)));
-            for &measure in &known {
-                out += &cell(measure, comparison.at(scope, strategy, measure, pages));
-            }
-            out += "</tr>\n";
-        }
-        out + "</tbody></table></div>\n</details>\n</section>\n"
-    }
-}
-
-fn cell(measure: Measure, at: Option<Interval>) -> String {
-    let Some(at) = at else { return "<td>–</td>".to_owned() };
-    let median = measure.show(at.median);
-    match at.range {
-        Some((low, high)) => {
-            format!("<td>{median} <small>[{}, {}]</small></td>", measure.show(low), measure.show(high))
-        }
-        None => format!("<td>{median}</td>"),
+        out + &self.all_measures(scope, several) + "</section>\n"
     }
 }
 
@@ -426,10 +272,6 @@ fn in_words(measure: Measure, at: Interval) -> String {
         Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
         None => median,
     }
-}
-
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{} {}", thousands(number as u64), if number == 1 { one } else { many })
 }
 
 /// What is to be said of intervals over few cases.
@@ -450,64 +292,6 @@ fn tunnel_note(counts: &[u32]) -> String {
     let short: u64 = counts.iter().take(7).skip(1).map(|&count| u64::from(count)).sum();
     let share = |part: u64| part as f64 / behind as f64;
     format!("{}, mean {:.1}, {:.0}% ≤ 6", thousands(behind), share(hops), 100.0 * share(short))
-}
-
-/// How it was made: whoever has this can make it again.
-fn foot(comparison: &Comparison, facts: &Facts) -> String {
-    let mut out = String::from("<footer id=\"made\">\n<h3>Made with</h3>\n<dl>\n");
-    let marks: Vec<String> = comparison.marks().iter().map(|&mark| thousands(mark as u64)).collect();
-    for (what, text) in [
-        ("suidao", escape(&facts.version)),
-        ("command", format!("<code>{}</code>", escape(&facts.command))),
-        ("in flight", thousands(facts.in_flight as u64)),
-        ("marks", format!("{} pages", marks.join(", "))),
-        ("intervals", format!("percentile bootstrap, {} resamples of the runs, paired", thousands(RESAMPLES as u64))),
-    ] {
-        let _ = writeln!(out, "<dt>{what}</dt><dd>{text}</dd>");
-    }
-    out += "</dl>\n<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">task</th><th class=\"text\" scope=\"col\">web</th>\
-            <th scope=\"col\">random seeds</th><th class=\"text\" scope=\"col\">lexicon</th><th class=\"text\" scope=\"col\">digest</th>\
-            <th scope=\"col\">page threshold</th><th scope=\"col\">link threshold</th><th class=\"text\" scope=\"col\">relevant is</th>\
-            </tr></thead>\n<tbody>\n";
-    for task in &facts.tasks {
-        let first: String = task.digests.iter().flat_map(|digest| digest.chars().take(16)).take(16).collect();
-        let more = task.digests.len().saturating_sub(1);
-        let digest = if more > 0 { format!("{first} and {more} more") } else { first };
-        let _ = writeln!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>\
-             <td class=\"text\"><code>{}</code></td><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>",
-            escape(&task.name),
-            escape(&task.web),
-            ranges(&task.seeds),
-            escape(&task.lexicon),
-            escape(&digest),
-            span(task.page_threshold),
-            span(task.link_threshold),
-            escape(&task.truth)
-        );
-    }
-    out + "</tbody></table></div>\n<p class=\"note\">A page counts once, when it was answered with 200 and its host is not \
-           excluded. A run that ended before a mark is told there as if it had gone on without finding anything.</p>\n</footer>\n"
-}
-
-/// One number, or two with a dash.
-fn span([low, high]: [f32; 2]) -> String {
-    let (low, high) = (format!("{low:.3}"), format!("{high:.3}"));
-    if low == high { low } else { format!("{low}–{high}") }
-}
-
-/// Rising numbers, runs of them as `1–20`.
-fn ranges(numbers: &[u64]) -> String {
-    let mut out: Vec<(u64, u64)> = Vec::new();
-    for &number in numbers {
-        match out.last_mut() {
-            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
-            _ => out.push((number, number)),
-        }
-    }
-    let words = out.iter().map(|&(from, to)| if from == to { from.to_string() } else { format!("{from}–{to}") });
-    words.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
