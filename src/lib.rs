@@ -13,6 +13,7 @@ pub mod plot;
 pub mod read;
 pub mod recorded;
 pub mod replay;
+pub mod report;
 pub mod store;
 pub mod strategy;
 pub mod text;
