@@ -18,6 +18,7 @@ mod filter;
 mod inputs;
 mod layers;
 mod replay;
+mod report;
 mod screen;
 mod topic;
 mod why;
@@ -65,6 +66,8 @@ enum Verb {
     Why(why::WhyArgs),
     /// Write the pages of a crawl to one file
     Export(export::ExportArgs),
+    /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, what failed and what waits
+    Report(report::ReportArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
@@ -115,6 +118,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
+        Verb::Report(args) => report::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };

@@ -29,12 +29,7 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: &str) -> String {
     let _ = write!(out, "<rect class=\"bar rest\" x=\"{}\" y=\"3\" width=\"10\" height=\"10\"/>", n(at - 15.0));
     for (value, text) in y.ticks() {
         let at = n(y.at(value));
-        let _ = write!(
-            out,
-            "<line class=\"grid\" x1=\"{}\" y1=\"{at}\" x2=\"{}\" y2=\"{at}\"/>",
-            n(left),
-            n(right)
-        );
+        let _ = write!(out, "<line class=\"grid\" x1=\"{}\" y1=\"{at}\" x2=\"{}\" y2=\"{at}\"/>", n(left), n(right));
         out += &word(left - 6.0, y.at(value) + 4.0, "tick end", &text);
     }
     let pitch = (right - left) / bars.len().max(1) as f64;

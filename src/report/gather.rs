@@ -72,7 +72,8 @@ pub fn gather(store: &Store, catalogue: &Catalogue, beside: Beside) -> Result<Fa
 
     let mut refused: Vec<Reason> = reasons(refused, &names, |reason| reason.why().to_owned());
     names.add_skipped(&mut refused, &ledger.skipped);
-    let failed = reasons(failed, &names, |&reason| ledger.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
+    let failed =
+        reasons(failed, &names, |&reason| ledger.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
     let total = |reasons: &[Reason]| reasons.iter().map(|reason| reason.urls).sum();
     let entries = &catalogue.entries;
     let counts = Counts {
@@ -256,11 +257,8 @@ fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &Names) -> Tunnels {
 }
 
 fn terms(ledger: &Ledger, lexicon: Option<&Lexicon>) -> Terms {
-    let mut found: Vec<Bin> = ledger
-        .terms
-        .iter()
-        .map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant })
-        .collect();
+    let mut found: Vec<Bin> =
+        ledger.terms.iter().map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant }).collect();
     found.sort_by(|one, other| other.pages.cmp(&one.pages).then_with(|| one.name.cmp(&other.name)));
     let never = lexicon.map(|lexicon| {
         let terms = lexicon.terms.iter().map(|(term, _)| term);

@@ -1,1 +1,0 @@
-pub fn page(_: &super::Facts) -> String { String::new() }
