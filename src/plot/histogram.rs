@@ -15,18 +15,19 @@ pub struct Bar<'a> {
     pub part: u64,
 }
 
-/// The bars from left to right; `unit` is what is counted, `part` what the coloured part of a bar counts.
-pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: &str) -> String {
+/// The bars from left to right; `unit` is what is counted, `part` what the coloured part of a bar counts, if not all.
+pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> String {
     let (left, right, top, bottom) = (48.0, 440.0, 30.0, 180.0);
     let largest = bars.iter().map(|bar| bar.whole).max().unwrap_or(0);
     let y = Scale::new(bottom, top, largest as f64, 4.0, false, true);
     let mut out = word(0.0, 12.0, "axis", unit);
-    let mut at = right - width(part);
-    out += &word(at, 12.0, "axis", part);
-    let _ = write!(out, "<rect class=\"bar c0\" x=\"{}\" y=\"3\" width=\"10\" height=\"10\"/>", n(at - 15.0));
-    at -= 30.0 + width("others");
-    out += &word(at, 12.0, "axis", "others");
-    let _ = write!(out, "<rect class=\"bar rest\" x=\"{}\" y=\"3\" width=\"10\" height=\"10\"/>", n(at - 15.0));
+    let mut end = right;
+    for (class, name) in part.map(|part| [("c0", part), ("rest", "others")]).into_iter().flatten() {
+        let at = end - width(name);
+        out += &word(at, 12.0, "axis", name);
+        let _ = write!(out, "<rect class=\"bar {class}\" x=\"{}\" y=\"3\" width=\"10\" height=\"10\"/>", n(at - 15.0));
+        end = at - 30.0;
+    }
     for (value, text) in y.ticks() {
         let at = n(y.at(value));
         let _ = write!(out, "<line class=\"grid\" x1=\"{}\" y1=\"{at}\" x2=\"{}\" y2=\"{at}\"/>", n(left), n(right));
@@ -39,7 +40,8 @@ pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: &str) -> String {
     for (number, bar) in bars.iter().enumerate() {
         let x = left + pitch * number as f64;
         let gap = if pitch > 6.0 { 1.0 } else { 0.2 };
-        let told = format!("{}: {} {unit}, {} {part}", bar.name, bar.whole, bar.part);
+        let of = part.map_or(String::new(), |part| format!(", {} {part}", bar.part));
+        let told = format!("{}: {} {unit}{of}", bar.name, bar.whole);
         let _ = write!(out, "<g><title>{}</title>", escape(&told));
         for (class, value) in [("bar rest", bar.whole), ("bar c0", bar.part)] {
             // A bar of one page among thousands is seen all the same.
@@ -74,20 +76,20 @@ mod tests {
             Bar { name: "2021", whole: 0, part: 0 },
             Bar { name: "2022", whole: 2, part: 2 },
         ];
-        let svg = histogram(&bars, "Pages by year", "pages", "relevant");
+        let svg = histogram(&bars, "Pages by year", "pages", Some("relevant"));
         // Two bars with two parts each, two of the key; the whole goes to the top.
         assert_eq!(svg.matches("<rect").count(), 4 + 2, "{svg}");
         assert!(svg.contains("<title>2020: 4 pages, 1 relevant</title>"), "{svg}");
         assert!(svg.contains("y=\"30\" width=\"128.7\" height=\"150\""), "{svg}");
         assert!(svg.contains("aria-label=\"Pages by year\""));
-        assert!(!histogram(&[], "none", "pages", "relevant").contains("NaN"));
+        assert!(!histogram(&[], "none", "pages", Some("relevant")).contains("NaN"));
     }
 
     #[test]
     fn names_do_not_run_into_one_another() {
         let names: Vec<String> = (0..60).map(|n| format!("2021-{n:02}")).collect();
         let bars: Vec<Bar> = names.iter().map(|name| Bar { name, whole: 1, part: 0 }).collect();
-        let shown = histogram(&bars, "t", "pages", "relevant").matches("tick middle").count();
+        let shown = histogram(&bars, "t", "pages", Some("relevant")).matches("tick middle").count();
         assert!((5..=8).contains(&shown), "{shown}");
     }
 }

@@ -87,8 +87,8 @@ pub(super) fn duplicates(facts: &Facts) -> String {
     }
     let _ = writeln!(
         out,
-        "<p>{} say what another page says ({} of all), in {}. <code>--duplicates best</code> leaves one of each group out of \
-         every export.</p>",
+        "<p>{} say what another page says ({} of all), in {}. <code>--duplicates best</code> keeps one of each group in an \
+         export.</p>",
         count(duplicates.repeated as usize, "page", "pages"),
         per_cent(duplicates.repeated as f64, facts.counts.pages as f64),
         count(duplicates.groups as usize, "group", "groups")

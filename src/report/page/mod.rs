@@ -221,7 +221,7 @@ fn bars(bins: &[Bin], title: &str) -> String {
     let bars: Vec<Bar> = bins.iter().map(|bin| Bar { name: &bin.name, whole: bin.pages, part: bin.relevant }).collect();
     let most = bins.iter().max_by_key(|bin| bin.pages);
     let told = most.map_or(String::new(), |bin| format!("; most, {}, at {}", thousands(bin.pages), bin.name));
-    histogram(&bars, &format!("{title}{told}"), "pages", "relevant")
+    histogram(&bars, &format!("{title}{told}"), "pages", Some("relevant"))
 }
 
 /// Bins as rows of a table.

@@ -83,8 +83,8 @@ fn lengths(by_hops: &[u64]) -> String {
         histogram(
             &bars,
             &format!("Relevant pages by length of the tunnel before them; {}", told.join(", ")),
-            "pages",
-            "relevant"
+            "relevant pages",
+            None
         )
     )
 }
