@@ -7,6 +7,7 @@ pub mod eval;
 pub mod export;
 pub mod fetch;
 pub mod html;
+pub mod label;
 pub mod live;
 pub mod model;
 pub mod plot;
