@@ -21,6 +21,7 @@ mod inputs;
 mod layers;
 mod practice;
 mod replay;
+mod report;
 mod screen;
 mod search;
 mod topic;
@@ -74,6 +75,8 @@ enum Verb {
     Search(search::SearchArgs),
     /// Tell what a topic's queries find in a crawl as it went on
     Evaluate(evaluate::EvaluateArgs),
+    /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, what failed and what waits
+    Report(report::ReportArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Serve a generated web on loopback, to learn suidao on
@@ -128,6 +131,7 @@ pub fn main() -> ExitCode {
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Search(args) => search::run(&args, cli.voice),
         Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
+        Verb::Report(args) => report::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
