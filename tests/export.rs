@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use suidao::corpus::Fields;
+use suidao::index::Index;
 use suidao::model::{Event, UrlId};
 use suidao::world::{ServerOptions, Spec};
 use support::{Random, Running, Stage, finite, records, run, snapshot, suidao};
@@ -50,6 +51,9 @@ fn other_software_reads_what_was_written() {
         ("warc", "pages.warc.gz", vec![]),
         ("warc", "archive", vec!["--shard-size", "50kB"]),
         ("graph", "links.graphml", vec![]),
+        ("es-bulk", "pages.bulk.ndjson", vec!["--index-name", "pages"]),
+        ("meilisearch", "meilisearch.ndjson", vec![]),
+        ("quickwit", "quickwit.ndjson", vec!["--index-name", "pages"]),
     ] {
         run(export(&stage, format, &out.join(name), &more)).expect(0);
     }
@@ -65,7 +69,9 @@ fn other_software_reads_what_was_written() {
         return;
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for check in ["jsonschema", "pyarrow", "pandas", "duckdb", "polars", "warcio", "surt", "networkx"] {
+    for check in
+        ["jsonschema", "pyarrow", "pandas", "duckdb", "polars", "warcio", "surt", "networkx", "elastic", "engines"]
+    {
         let mut command = Command::new(&python);
         command.arg(root.join("tests/roundtrip.py")).arg(check).arg(&out).arg(stage.path("crawl"));
         command.arg(root.join("docs/page.schema.json"));
@@ -163,6 +169,9 @@ fn a_killed_export_leaves_nothing_half_written() {
         ("warc", "pages.warc.gz", vec![]),
         ("text", "pages.txt.gz", vec![]),
         ("graph", "pages.graphml", vec![]),
+        ("es-bulk", "pages.bulk.ndjson.gz", vec![]),
+        ("meilisearch", "pages.ndjson", vec![]),
+        ("quickwit", "pages.ndjson", vec![]),
     ] {
         let out = stage.path("out");
         let begun = std::time::Instant::now();
@@ -191,5 +200,26 @@ fn a_killed_export_leaves_nothing_half_written() {
         assert!(visible(&out) == whole, "{format}: the same again");
         std::fs::remove_dir_all(&out).unwrap();
         std::fs::create_dir(&out).unwrap();
+    }
+}
+
+/// Segments have names of chance, so an index is not compared byte for byte: it is there and opens, or it is not there.
+#[test]
+fn a_killed_index_is_no_index() {
+    let stage = crawled();
+    let path = stage.path("out").join("index");
+    let begun = std::time::Instant::now();
+    run(export(&stage, "index", &path, &[])).expect(0);
+    let most = begun.elapsed().as_micros() as u64;
+    let pages = Index::open(&path).unwrap().origin().pages;
+    let mut random = Random(5);
+    for kill in 0..8 {
+        std::fs::remove_dir_all(&path).ok();
+        let mut running = Running::start(export(&stage, "index", &path, &[]));
+        std::thread::sleep(Duration::from_micros(random.below(most)));
+        running.kill();
+        if path.exists() {
+            assert_eq!(Index::open(&path).unwrap().origin().pages, pages, "kill {kill}");
+        }
     }
 }

@@ -192,8 +192,63 @@ def networkx():
         assert nodes[edge["source"]]["url"] == edge["source_url"] and nodes[edge["target"]]["url"] == edge["target_url"]
 
 
+SEARCHED = [
+    "id", "url", "host", "title", "text", "chars", "language", "published", "fetched", "relevance", "relevant", "terms",
+    "anchor", "hops", "depth", "duplicate_of", "listing", "noindex",
+]
+
+
+def elastic():
+    """The body of the bulk API, taken apart by the serialiser of the official client and sent through its helpers."""
+    from elasticsearch import helpers
+    from elasticsearch.serializer import NdjsonSerializer
+
+    with open(path("pages.bulk.ndjson"), "rb") as file:
+        body = file.read()
+    rows = NdjsonSerializer().loads(body)
+    assert len(rows) == 2 * len(LINES)
+    actions, documents = rows[::2], rows[1::2]
+    for action, document, line in zip(actions, documents, LINES):
+        assert action == {"index": {"_index": "pages", "_id": line["id"]}}, action
+        assert document == {name: line[name] for name in SEARCHED}, line["url"]
+    # What the client itself would send for the same documents is the same, row for row.
+    sent = []
+    wanted = ({"_index": "pages", "_id": document["id"], "_source": document} for document in documents)
+    for action, source in map(helpers.expand_action, wanted):
+        sent += [action, source]
+    assert sent == rows
+    for name in ["pages.template.json", "pages.template.smartcn.json"]:
+        with open(path(name), encoding="utf-8") as file:
+            template = json.load(file)
+        mapped = template["template"]["mappings"]["properties"]
+        analysers = template["template"]["settings"]["analysis"]["analyzer"]
+        assert set(SEARCHED) <= set(mapped) and template["index_patterns"][0] == "pages"
+        assert mapped["text"]["analyzer"] in analysers
+
+
+def engines():
+    for name in ["meilisearch", "quickwit"]:
+        with open(path(f"{name}.ndjson"), encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        assert len(rows) == len(LINES)
+        for row, line in zip(rows, LINES):
+            assert {key: row[key] for key in SEARCHED} == {key: line[key] for key in SEARCHED}, line["url"]
+    with open(path("meilisearch.ndjson"), encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            day = row["published"] and datetime.datetime.fromisoformat(row["published"] + "T00:00:00+00:00")
+            assert row["published_at"] == (day and int(day.timestamp()))
+            assert row["fetched_at"] == int(datetime.datetime.fromisoformat(row["fetched"]).timestamp())
+    with open(path("meilisearch.settings.json"), encoding="utf-8") as file:
+        settings = json.load(file)
+    assert "text" in settings["searchableAttributes"] and "published_at" in settings["sortableAttributes"]
+    with open(path("quickwit.index.json"), encoding="utf-8") as file:
+        index = json.load(file)
+    mapped = {field["name"] for field in index["doc_mapping"]["field_mappings"]}
+    assert index["index_id"] == "pages" and set(SEARCHED) == mapped
+
+
 try:
-    {check.__name__: check for check in [jsonschema, pyarrow, pandas, duckdb, polars, warcio, surt, networkx]}[CHECK]()
+    {check.__name__: check for check in [jsonschema, pyarrow, pandas, duckdb, polars, warcio, surt, networkx, elastic, engines]}[CHECK]()
 except ModuleNotFoundError as error:
     print(f"skipped: {CHECK}: {error} (pip install {error.name}, or SUIDAO_PYTHON=a python that has it)")
     sys.exit(77)

@@ -150,10 +150,15 @@ fn beside(output: &Path, suffix: &str) -> Option<PathBuf> {
         return None;
     }
     let mut stem = output.to_owned();
-    if stem.extension().is_some_and(|extension| extension == OsStr::new("gz") || extension == OsStr::new("zst")) {
-        stem.set_extension("");
+    for extensions in [&["gz", "zst"][..], &["ndjson", "jsonl", "json", "parquet", "txt"], &["bulk"]] {
+        if stem.extension().is_some_and(|own| extensions.iter().any(|extension| own == OsStr::new(extension))) {
+            stem.set_extension("");
+        }
     }
-    Some(stem.with_extension(suffix))
+    let mut name = stem.into_os_string();
+    name.push(".");
+    name.push(suffix);
+    Some(name.into())
 }
 
 /// Ids of the pages that are gone, and the rows that take them out.
