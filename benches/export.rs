@@ -64,7 +64,10 @@ fn main() {
     let html = unpacked(&store, &catalogue, &selection);
     let (write, read) = disk(scratch.path());
     println!("disk: {write:.0} MB/s written and synced, {read:.0} MB/s read back (from memory, if there is room)");
-    println!("{:<10}{:>9}{:>9}{:>10}{:>9}{:>12}{:>11}", "format", "seconds", "CPU-s", "pages/s", "MB/s", "output MB", "memory MB");
+    println!(
+        "{:<10}{:>9}{:>9}{:>10}{:>9}{:>12}{:>11}",
+        "format", "seconds", "CPU-s", "pages/s", "MB/s", "output MB", "memory MB"
+    );
     let out = root.parent().unwrap_or(Path::new(".")).join("suidao-bench-export");
     let formats = env::var("SUIDAO_FORMATS").unwrap_or_else(|_| FORMATS.to_owned());
     for format in formats.split(',') {
@@ -117,7 +120,8 @@ fn crawl(directory: &CrawlDirectory, pages: u64) -> u64 {
     let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
     let topic = Topic::new(Lexicon::from_terms("体育", &words));
     let start = Millis(1_750_000_000_000);
-    let store = Store::resume(directory, &Meta::new("体育", "sha1:BENCH", "breadth-first", start)).expect("a new crawl");
+    let store =
+        Store::resume(directory, &Meta::new("体育", "sha1:BENCH", "breadth-first", start)).expect("a new crawl");
     let settings = ArchiveSettings {
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: "suidao bench".to_owned(),
