@@ -15,24 +15,13 @@ use arrow_schema::{ArrowError, Field, Schema};
 
 use crate::corpus::document::{OutLink, Post};
 use crate::corpus::{Document, Fields};
-use crate::model::{CrawlUrl, Millis, Region, TermMatch};
+use crate::model::{CrawlUrl, Region, TermMatch};
 
-/// A document on its way into columns.
-pub struct Row {
-    /// The document.
-    pub document: Document,
-    /// When it was fetched.
-    pub at: Millis,
-}
-
-impl Row {
-    /// Bytes that it takes in columns, roughly.
-    pub fn size(&self) -> usize {
-        let links: usize =
-            self.document.links.iter().map(|link| link.url.as_str().len() + link.anchor.len() + 32).sum();
-        let posts: usize = self.document.posts.iter().map(|post| post.text.len() + 64).sum();
-        1024 + self.document.text.len() + links + posts
-    }
+/// Bytes that a document takes in columns, roughly.
+pub fn size(document: &Document) -> usize {
+    let links: usize = document.links.iter().map(|link| link.url.as_str().len() + link.anchor.len() + 32).sum();
+    let posts: usize = document.posts.iter().map(|post| post.text.len() + 64).sum();
+    1024 + document.text.len() + links + posts
 }
 
 /// The schema of a choice of fields.
@@ -47,7 +36,7 @@ pub fn schema(fields: &Fields) -> Result<Arc<Schema>, ArrowError> {
 ///
 /// # Errors
 /// If the columns do not fit together, which would be a mistake of this file.
-pub fn batch(fields: &Fields, rows: &[Row]) -> Result<RecordBatch, ArrowError> {
+pub fn batch(fields: &Fields, rows: &[Document]) -> Result<RecordBatch, ArrowError> {
     let columns = fields.names().map(|name| {
         let (values, nullable) = column(name, rows)?;
         Ok((name, values, nullable))
@@ -56,8 +45,8 @@ pub fn batch(fields: &Fields, rows: &[Row]) -> Result<RecordBatch, ArrowError> {
 }
 
 /// The column of a field, and whether a value may be missing.
-fn column(name: &str, rows: &[Row]) -> Result<(ArrayRef, bool), ArrowError> {
-    let documents = || rows.iter().map(|row| &row.document);
+fn column(name: &str, rows: &[Document]) -> Result<(ArrayRef, bool), ArrowError> {
+    let documents = || rows.iter();
     let missing = |array: ArrayRef| Ok((array, true));
     let there = |array: ArrayRef| Ok((array, false));
     match name {
@@ -71,7 +60,7 @@ fn column(name: &str, rows: &[Row]) -> Result<(ArrayRef, bool), ArrowError> {
         "published" => {
             missing(Arc::new(documents().map(|page| page.published.map(|day| day.0)).collect::<Date32Array>()))
         }
-        "fetched" => there(instants(rows.iter().map(|row| Some(i64::try_from(row.at.0).unwrap_or(i64::MAX))))),
+        "fetched" => there(instants(documents().map(|page| i64::try_from(page.fetched_at.0).ok()))),
         "status" => there(ints(documents().map(|page| page.status.into()))),
         "relevance" => there(floats(documents().map(|page| page.relevance.get()))),
         "relevant" => there(flags(documents().map(|page| page.relevant))),

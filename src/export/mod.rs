@@ -16,7 +16,7 @@ mod surt;
 pub mod text;
 pub mod warc;
 
-pub use output::{Output, Rows, packed};
+pub use output::{Output, Rows};
 
 use crate::corpus::{Catalogue, Chosen, Selection, Streamed, stream};
 use crate::store::Store;

@@ -130,17 +130,6 @@ impl Output {
     }
 }
 
-/// Writes one file that is not rows: `-`, `.gz` and `.zst` as for rows.
-///
-/// # Errors
-/// As [`Output::rows`].
-pub fn packed<T>(
-    path: &Path,
-    content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
-) -> Result<T, StoreError> {
-    Output::file(path).rows("", |rows| content(&mut rows.part))
-}
-
 /// The files of an output, one after the other, and their companion. What is written to them must be flushed before it is
 /// dropped.
 pub enum Files<'a> {

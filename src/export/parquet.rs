@@ -12,7 +12,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use super::Export;
-use super::columns::{self, Row};
+use super::columns;
 use super::output::{Files, Out, Output};
 use crate::corpus::{Fields, Streamed};
 use crate::store::directory::WriteError;
@@ -42,9 +42,9 @@ pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Stream
         let batch = usize::try_from(output.limit() / 4).unwrap_or(usize::MAX).min(BATCH.0);
         let (mut rows, mut size) = (Vec::new(), 0);
         let streamed = export.each(
-            |chosen| Ok(Row { document: chosen.document(fields.parts())?, at: chosen.entry.at }),
+            |chosen| Ok(chosen.document(fields.parts())?),
             |row| {
-                size += row.size();
+                size += columns::size(&row);
                 rows.push(row);
                 if size >= batch || rows.len() >= BATCH.1 {
                     tables.write(&columns::batch(fields, &rows).map_err(of_arrow)?)?;
