@@ -16,6 +16,7 @@ pub mod read;
 pub mod recorded;
 pub mod replay;
 pub mod report;
+pub mod serve;
 pub mod store;
 pub mod strategy;
 pub mod text;

@@ -24,6 +24,7 @@ mod replay;
 mod report;
 mod screen;
 mod search;
+mod serve;
 mod topic;
 mod why;
 
@@ -77,6 +78,8 @@ enum Verb {
     Evaluate(evaluate::EvaluateArgs),
     /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, what failed and what waits
     Report(report::ReportArgs),
+    /// A search page for the pages of a crawl, on this machine
+    Serve(serve::ServeArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Serve a generated web on loopback, to learn suidao on
@@ -132,6 +135,7 @@ pub fn main() -> ExitCode {
         Verb::Search(args) => search::run(&args, cli.voice),
         Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
         Verb::Report(args) => report::run(&args, cli.voice),
+        Verb::Serve(args) => serve::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),

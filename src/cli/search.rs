@@ -21,7 +21,8 @@ use super::{Exit, Voice};
 pub struct SearchArgs {
     /// Crawl directory; its index is made or made anew where pages were fetched since
     pub directory: PathBuf,
-    /// What is looked for; without it all pages are, the most relevant first
+    /// What is looked for; without it all pages are, the most relevant first. Quote it for the shell, or write -- before
+    /// it, where a word begins with -
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// Hits to show at most
@@ -121,7 +122,7 @@ fn why(index: &Index, hit: &Hit, out: &mut String) -> Result<()> {
     let bm25: f32 = hit.why.iter().map(|share| share.bm25).sum();
     writeln!(
         out,
-        "      score {:.3} = BM25 {bm25:.3} × {:.3} by relevance",
+        "      score {:.3} = BM25 {bm25:.3} × {:.3} by relevance and kind",
         hit.score,
         hit.score / bm25.max(f32::MIN_POSITIVE)
     )?;

@@ -24,6 +24,8 @@ use crate::store::date;
 
 /// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance).
 const TOPIC: f32 = 0.5;
+/// How much less a page counts that only names others: its words are theirs.
+const LISTING: f32 = 0.6;
 
 /// Steps of a path that are told at most.
 const LONGEST_PATH: usize = 64;
@@ -260,6 +262,29 @@ impl Index {
         self.find(id).map_err(IndexError::engine(&self.path))
     }
 
+    /// The terms of the topic that most pages have, at most so many, each with the number of pages.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn terms(&self, most: usize) -> Result<Vec<(String, u64)>, IndexError> {
+        let read = || -> tantivy::Result<Vec<(String, u64)>> {
+            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            for reader in self.searcher.segment_readers() {
+                let inverted = reader.inverted_index(self.fields.terms)?;
+                let mut terms = inverted.terms().stream()?;
+                while let Some((term, info)) = terms.next() {
+                    let term = String::from_utf8_lossy(term).into_owned();
+                    *counts.entry(term).or_insert(0) += u64::from(info.doc_freq);
+                }
+            }
+            let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+            counts.sort_by_key(|(_, pages)| std::cmp::Reverse(*pages));
+            counts.truncate(most);
+            Ok(counts)
+        };
+        read().map_err(IndexError::engine(&self.path))
+    }
+
     /// The way to a page, from the seed to itself.
     ///
     /// # Errors
@@ -297,7 +322,7 @@ impl Index {
             loosened = !rows.is_empty();
         }
         for row in &mut rows {
-            row.score *= 1.0 + TOPIC * row.relevance;
+            row.score *= (1.0 + TOPIC * row.relevance) * if row.listing { LISTING } else { 1.0 };
         }
         let rank = |one: &Row, other: &Row| {
             let by_score = other.score.total_cmp(&one.score);
