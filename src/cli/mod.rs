@@ -16,6 +16,7 @@ mod engines;
 mod export;
 mod filter;
 mod inputs;
+mod label;
 mod layers;
 mod replay;
 mod report;
@@ -68,6 +69,8 @@ enum Verb {
     Export(export::ExportArgs),
     /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, what failed and what waits
     Report(report::ReportArgs),
+    /// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is
+    Label(label::LabelArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
@@ -119,6 +122,7 @@ pub fn main() -> ExitCode {
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Report(args) => report::run(&args, cli.voice),
+        Verb::Label(args) => label::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };

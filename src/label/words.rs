@@ -3,14 +3,14 @@
 //!
 //! The measure is the log-odds ratio with an informative Dirichlet prior: Monroe, Colaresi, Quinn, Fightin' Words, Political
 //! Analysis 16(4), 2008, eq. (16) for δ, (18) with the approximation (20) for its variance and (22) for z = δ / σ. A word
-//! counts once a page, so that one long page does not speak for all; the prior is the background's document frequencies.
+//! counts once a page, so that one long page does not speak for all. The prior is the words of both groups together, eq. (23).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::text::{cut, fold, is_term};
-use crate::topic::{Background, Lexicon};
+use crate::topic::Lexicon;
 
 /// z from which a word is told: one in forty words would reach it by chance.
 const LEAST_Z: f64 = 1.96;
@@ -84,7 +84,7 @@ pub struct Suggestions {
 
 /// What the labelled pages say of the lexicon.
 #[must_use]
-pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon, background: &Background) -> Suggestions {
+pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
     let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
     let of = |relevant: bool, accepted: Option<bool>| -> Vec<&LabelledPage> {
         let wanted = |page: &&LabelledPage| {
@@ -94,19 +94,14 @@ pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon, background: &Backgroun
     };
     let others = of(false, None);
     Suggestions {
-        lower: compare(&of(false, Some(true)), &of(true, Some(true)), background, |word| terms.contains(word)),
-        add: compare(&of(true, None), &others, background, |word| !terms.contains(word)),
-        missed: compare(&of(true, Some(false)), &others, background, |word| !terms.contains(word)),
+        lower: compare(&of(false, Some(true)), &of(true, Some(true)), |word| terms.contains(word)),
+        add: compare(&of(true, None), &others, |word| !terms.contains(word)),
+        missed: compare(&of(true, Some(false)), &others, |word| !terms.contains(word)),
     }
 }
 
 /// Words of `wanted` kind that are more frequent in the first group, the surest first.
-fn compare(
-    one: &[&LabelledPage],
-    other: &[&LabelledPage],
-    background: &Background,
-    wanted: impl Fn(&str) -> bool,
-) -> Vec<Telling> {
+fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str) -> bool) -> Vec<Telling> {
     let mut counts: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
     for (group, pages) in [one, other].into_iter().enumerate() {
         for word in pages.iter().flat_map(|page| &page.words) {
@@ -118,12 +113,11 @@ fn compare(
     }
     let total = |group: usize| counts.values().map(|count| f64::from(count[group])).sum::<f64>();
     let totals = [total(0), total(1)];
-    // α of a word: its share of the background's pages, times the pages the prior weighs as much as.
-    let pages = f64::from(background.pages()).max(1.0);
-    let alpha = |word: &str| PRIOR * (f64::from(background.df(word)) + 1.0) / (pages + 1.0);
-    let all: f64 = counts.keys().map(|word| alpha(word)).sum();
+    // α of a word: the pages of both groups it occurs in, scaled down to the pages the prior weighs as much as.
+    let scale = PRIOR / (one.len() + other.len()) as f64;
+    let all = scale * (totals[0] + totals[1]);
     let telling = |(word, count): (&&str, &[u32; 2])| {
-        let alpha = alpha(word);
+        let alpha = scale * f64::from(count[0] + count[1]);
         let odds = |group: usize| {
             let (with, total) = (f64::from(count[group]) + alpha, totals[group] + all);
             (with / (total - with).max(f64::MIN_POSITIVE)).ln()
@@ -175,19 +169,19 @@ mod tests {
             pages.push(page("游戏 手机 天气", false, true));
             pages.push(page("手机 天气", false, false));
         }
-        let told = suggest(&pages, &lexicon(), &Background::built_in());
+        let told = suggest(&pages, &lexicon());
         assert_eq!(words(&told.lower), ["游戏"], "手机 is no term, 天气 is everywhere");
         assert_eq!(words(&told.add), ["教练", "门将"]);
         assert_eq!((told.add[0].with, told.add[0].against), (24, 0));
-        assert_eq!(words(&told.missed)[0], "门将", "教练 too, but it is as frequent in what was taken");
+        assert_eq!(words(&told.missed), ["教练", "门将"]);
         assert_eq!(told.lower[0].examples, ["题目", "题目"]);
     }
 
     #[test]
     fn a_word_that_is_everywhere_or_hardly_anywhere_tells_nothing() {
         let pages = [page("天气", true, true), page("天气 围棋", true, true), page("天气", false, true)];
-        assert_eq!(suggest(&pages, &lexicon(), &Background::built_in()), Suggestions::default());
-        assert_eq!(suggest(&[], &lexicon(), &Background::default()), Suggestions::default());
+        assert_eq!(suggest(&pages, &lexicon()), Suggestions::default());
+        assert_eq!(suggest(&[], &lexicon()), Suggestions::default());
     }
 
     #[test]
