@@ -18,6 +18,9 @@ const LEAST_Z: f64 = 1.96;
 /// Pages a word must occur in.
 const LEAST_PAGES: u32 = 3;
 
+/// Hosts a word must occur on, where the pages lie on as many: the words of one host's name and template tell that host.
+const LEAST_HOSTS: usize = 2;
+
 /// Words told of each kind.
 const TOLD: usize = 20;
 
@@ -27,6 +30,8 @@ const PRIOR: f64 = 10.0;
 /// A labelled page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelledPage {
+    /// Host.
+    pub host: String,
     /// Title.
     pub title: String,
     /// Folded words of title and main text, each once.
@@ -40,7 +45,7 @@ pub struct LabelledPage {
 impl LabelledPage {
     /// Cuts title and text into words, and finds the lexicon's terms that are more than one word.
     #[must_use]
-    pub fn new(title: &str, text: &str, lexicon: &Lexicon, relevant: bool, accepted: bool) -> Self {
+    pub fn new(host: &str, title: &str, text: &str, lexicon: &Lexicon, relevant: bool, accepted: bool) -> Self {
         let folded = fold(&format!("{title}\n{text}"));
         let mut words = BTreeSet::new();
         cut(&folded, |range| {
@@ -51,7 +56,7 @@ impl LabelledPage {
         });
         let phrases = lexicon.terms.iter().map(|(term, _)| fold(term)).filter(|term| term.contains(' '));
         words.extend(phrases.filter(|phrase| folded.contains(phrase.as_str())));
-        Self { title: title.to_owned(), words, relevant, accepted }
+        Self { host: host.to_owned(), title: title.to_owned(), words, relevant, accepted }
     }
 }
 
@@ -116,6 +121,11 @@ fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str)
     // α of a word: the pages of both groups it occurs in, scaled down to the pages the prior weighs as much as.
     let scale = PRIOR / (one.len() + other.len()) as f64;
     let all = scale * (totals[0] + totals[1]);
+    let hosts = |word: Option<&str>| {
+        let with = one.iter().filter(|page| word.is_none_or(|word| page.words.contains(word)));
+        with.map(|page| page.host.as_str()).collect::<BTreeSet<_>>().len()
+    };
+    let least_hosts = LEAST_HOSTS.min(hosts(None));
     let telling = |(word, count): (&&str, &[u32; 2])| {
         let alpha = scale * f64::from(count[0] + count[1]);
         let odds = |group: usize| {
@@ -136,7 +146,7 @@ fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str)
         .iter()
         .filter(|(word, count)| count[0] >= LEAST_PAGES && wanted(word))
         .map(telling)
-        .filter(|telling| telling.z >= LEAST_Z)
+        .filter(|telling| telling.z >= LEAST_Z && hosts(Some(&telling.word)) >= least_hosts)
         .collect();
     told.sort_by(|a, b| b.z.total_cmp(&a.z).then_with(|| a.word.cmp(&b.word)));
     told.truncate(TOLD);
@@ -149,7 +159,7 @@ mod tests {
 
     fn page(text: &str, relevant: bool, accepted: bool) -> LabelledPage {
         let lexicon = lexicon();
-        LabelledPage::new("题目", text, &lexicon, relevant, accepted)
+        LabelledPage::new("a.cn", "题目", text, &lexicon, relevant, accepted)
     }
 
     fn lexicon() -> Lexicon {
@@ -182,6 +192,21 @@ mod tests {
         let pages = [page("天气", true, true), page("天气 围棋", true, true), page("天气", false, true)];
         assert_eq!(suggest(&pages, &lexicon()), Suggestions::default());
         assert_eq!(suggest(&[], &lexicon()), Suggestions::default());
+    }
+
+    #[test]
+    fn words_of_one_host_tell_that_host() {
+        let mut pages = Vec::new();
+        for host in ["a.cn", "b.cn"] {
+            for _ in 0..12 {
+                let own = if host == "a.cn" { "站名" } else { "" };
+                let relevant = page(&format!("足球 门将 {own}"), true, true);
+                pages.push(LabelledPage { host: host.to_owned(), ..relevant });
+                pages.push(page("手机", false, false));
+            }
+        }
+        let told = suggest(&pages, &lexicon());
+        assert_eq!(words(&told.add), ["门将"]);
     }
 
     #[test]

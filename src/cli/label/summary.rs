@@ -29,10 +29,10 @@ impl Summary {
             None => None,
             Some(lexicon) => {
                 let places: Vec<usize> = answers.keys().copied().collect();
-                let texts = judged.documents(&places, |document| (document.title, document.text))?;
-                let page = |(place, (title, text)): (&usize, &(String, String))| {
+                let texts = judged.documents(&places, |document| (document.host, document.title, document.text))?;
+                let page = |(place, (host, title, text)): (&usize, &(String, String, String))| {
                     let accepted = f64::from(entries[*place].relevance.get()) >= judged.strata.threshold();
-                    LabelledPage::new(title, text, lexicon, answers[place], accepted)
+                    LabelledPage::new(host, title, text, lexicon, answers[place], accepted)
                 };
                 let pages: Vec<LabelledPage> = texts.iter().map(page).collect();
                 Some(suggest(&pages, lexicon))
