@@ -18,6 +18,7 @@ mod export;
 mod filter;
 mod index;
 mod inputs;
+mod label;
 mod layers;
 mod practice;
 mod replay;
@@ -80,6 +81,8 @@ enum Verb {
     Report(report::ReportArgs),
     /// A search page for the pages of a crawl, on this machine
     Serve(serve::ServeArgs),
+    /// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is
+    Label(label::LabelArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
     /// Serve a generated web on loopback, to learn suidao on
@@ -136,6 +139,7 @@ pub fn main() -> ExitCode {
         Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
         Verb::Report(args) => report::run(&args, cli.voice),
         Verb::Serve(args) => serve::run(&args, cli.voice),
+        Verb::Label(args) => label::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),

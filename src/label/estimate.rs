@@ -4,8 +4,8 @@
 //! In stratum h of N_h pages n_h are labelled and x_h of these relevant: p_h = x_h / n_h. The number of relevant pages in a
 //! set of strata is T = Σ N_h p_h (Cochran, Sampling Techniques, 3rd ed. 1977, eq. 5.1) with variance
 //! V = Σ N_h² (1 - n_h / N_h) p_h (1 - p_h) / (n_h - 1) (eq. 5.9 with s² of a proportion, eq. 3.8). Precision is T over the
-//! pages at or above the threshold, whose number is known. In V, p_h is (x_h + 1) / (n_h + 2): where all of few answers agree
-//! the plain one says that nothing is unsure (Agresti and Coull, The American Statistician 52(2), 1998).
+//! pages at or above the threshold, whose number is known. In V, p_h is (x_h + 1/2) / (n_h + 1): where all of few answers agree
+//! the plain one says that nothing is unsure (Jeffreys' prior; Brown, Cai, DasGupta, Statistical Science 16(2), 2001).
 //!
 //! Intervals of shares are Wilson's (Wilson, JASA 22, 1927) for as many independent answers as have that variance,
 //! p(1 - p) / V (Korn and Graubard, Survey Methodology 24(2), 1998). The interval of recall TP / (TP + FN) is the delta
@@ -111,7 +111,7 @@ impl Labelled {
 
     /// The same with p for the variance.
     fn cautious(&self) -> f64 {
-        self.pages * (self.relevant() + 1.0) / (self.labelled() + 2.0)
+        self.pages * (self.relevant() + 0.5) / (self.labelled() + 1.0)
     }
 
     /// Variance of N p. A stratum with one answer is as unsure as can be.
@@ -302,7 +302,7 @@ mod tests {
             }
         }
         for held in held {
-            assert!((372..=398).contains(&held), "{held:?} of {rounds}");
+            assert!((372..=398).contains(&held), "{held} of {rounds}");
         }
     }
 

@@ -14,7 +14,9 @@ const PLACES: usize = 4;
 /// The excerpt of a text, each occurrence of a term between the two marks.
 #[must_use]
 pub fn excerpt(text: &str, terms: &[String], marks: (&str, &str)) -> String {
-    let letters: Vec<char> = text.chars().collect();
+    // Control characters could do anything on a terminal.
+    let visible = |letter: char| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter };
+    let letters: Vec<char> = text.chars().map(visible).collect();
     // Folding goes character for character, so places agree.
     let folded: Vec<char> = fold(text).chars().collect();
     let terms: Vec<Vec<char>> = terms.iter().map(|term| fold(term).chars().collect()).collect();
@@ -84,6 +86,7 @@ mod tests {
         assert_eq!(told("看ＮＢＡ和足球賽。"), "看[ＮＢＡ]和[足球賽]。");
         assert_eq!(told("unbaked nba2 nba."), "unbaked nba2 [nba].");
         assert_eq!(told(""), "");
+        assert_eq!(told("\u{1b}[2J足球"), "\u{fffd}[2J[足球]");
     }
 
     #[test]
