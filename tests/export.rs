@@ -179,7 +179,7 @@ fn a_killed_export_leaves_nothing_half_written() {
         let most = begun.elapsed().as_micros() as u64;
         let whole = visible(&out);
         let mut early = 0;
-        for kill in 0..6 {
+        for kill in 0..4 {
             std::fs::remove_dir_all(&out).unwrap();
             std::fs::create_dir(&out).unwrap();
             let mut running = Running::start(export(&stage, format, &out.join(name), &more));
@@ -213,7 +213,7 @@ fn a_killed_index_is_no_index() {
     let most = begun.elapsed().as_micros() as u64;
     let pages = Index::open(&path).unwrap().origin().pages;
     let mut random = Random(5);
-    for kill in 0..8 {
+    for kill in 0..5 {
         std::fs::remove_dir_all(&path).ok();
         let mut running = Running::start(export(&stage, "index", &path, &[]));
         std::thread::sleep(Duration::from_micros(random.below(most)));
