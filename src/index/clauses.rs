@@ -20,7 +20,7 @@ use super::tokenizer::cover;
 use crate::corpus::Filter;
 use crate::model::Day;
 use crate::text::segment::is_han;
-use crate::text::{cut, fold, is_stop};
+use crate::text::{cut, fold, is_function_word};
 
 /// b_f: a title names the page, a link's text is what others call it.
 const TITLE: f32 = 3.0;
@@ -143,7 +143,7 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Un
             // A character between words (的, 在) is no more than they are; by itself it is what was asked for.
             let torn = word.chars().count() == 1
                 && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
-            let optional = torn || is_stop(word);
+            let optional = torn || is_function_word(word);
             found.push(Unit { shown: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
         }
         first += more + 1;
