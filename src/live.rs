@@ -334,7 +334,7 @@ fn told(ticket: &Ticket, outcome: &Outcome) {
 
 /// The wall clock, for the machine.
 #[allow(clippy::disallowed_methods)] // the edge where time comes in
-fn now() -> Millis {
+pub fn now() -> Millis {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

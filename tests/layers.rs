@@ -15,7 +15,7 @@ const LAYERS: [(&[&str], bool); 10] = [
     (&["fetch", "store"], false),
     (&["config", "replay", "corpus"], false),
     (&["live", "world", "eval", "export", "index"], false),
-    (&["recorded", "serve"], false),
+    (&["recorded", "report", "label", "serve"], false),
     (&["lib"], false),
     (&["cli", "main"], true),
 ];

@@ -1,35 +1,63 @@
 //! `suidao export`: the pages of a crawl in a format that others read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use suidao::corpus::{Catalogue, Fields};
-use suidao::export::{Export, jsonl};
-use suidao::index::{IndexError, build};
-use suidao::store::{CrawlDirectory, Store};
+use suidao::corpus::{Catalogue, Fields, Filter, Selection};
+use suidao::export::engines::es_bulk::Analyser;
+use suidao::export::former::{self, Finished};
+use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
+use suidao::index::build;
+use suidao::live::now;
+use suidao::model::Day;
+use suidao::store::{CrawlDirectory, Store, date};
 
+use super::engines::{self, Engine, Told};
 use super::filter::FilterArgs;
 use super::{Exit, Voice};
 
 /// Write the pages of a crawl in a format that others read.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  suidao export ml --format jsonl -o ml.jsonl.zst\n  \
-    suidao export ml --format jsonl -o best.jsonl --relevant --duplicates best --min-chars 200")]
+#[command(after_help = "Example: suidao export ml -o best.jsonl.zst --relevant --duplicates best --min-chars 200")]
 pub struct ExportArgs {
     /// Crawl directory
     pub directory: PathBuf,
     /// Format
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub format: Format,
-    /// File to write; text formats are packed if it ends in .gz or .zst; - for the standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    /// Fields to write, separated by commas (jsonl: all but links)
+    /// File to write; rows of text are packed if it ends in .gz or .zst; - for the standard output
+    #[arg(short, long, value_name = "FILE", required_unless_present = "push")]
+    pub output: Option<PathBuf>,
+    /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push")]
+    pub shard_size: Option<u64>,
+    /// Fields to write, separated by commas (parquet: all; jsonl: all but links; search servers: those that are searched)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub fields: Vec<String>,
+    /// Only what is new, changed or gone since `last`, the last export of this name; or what was fetched since a day
+    #[arg(long, value_name = "last|YYYY-MM-DD")]
+    pub since: Option<Since>,
+    /// Name under which the export is remembered for --since last (default: the format, or the address pushed to)
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Name of the index (es-bulk, quickwit; default: the directory's)
+    #[arg(long, value_name = "NAME")]
+    pub index_name: Option<String>,
+    /// Send es-bulk rows to an Elasticsearch or OpenSearch index, http://host:9200/INDEX, instead of a file
+    #[arg(long, value_name = "URL", conflicts_with_all = ["output", "index_name"])]
+    pub push: Option<String>,
+    /// How the pushed index cuts Chinese, where it is not there yet
+    #[arg(long, value_enum, default_value_t = Cut::Bigrams, requires = "push")]
+    pub analyser: Cut,
+    /// Give a push up after so many seconds without progress
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "push")]
+    pub push_wait: u64,
+    /// Rows of one request of a push
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..), requires = "push")]
+    pub push_rows: u32,
     #[command(flatten)]
     pub filter: FilterArgs,
 }
@@ -39,42 +67,225 @@ pub struct ExportArgs {
 pub enum Format {
     /// One JSON object a page and line
     Jsonl,
+    /// A table with a column for each field, for pandas, DuckDB, Polars
+    Parquet,
+    /// Bulk NDJSON for Elasticsearch and OpenSearch, and index templates beside it
+    EsBulk,
+    /// NDJSON for Meilisearch, and the settings of the index beside it
+    Meilisearch,
+    /// NDJSON for Quickwit, and the configuration of the index beside it
+    Quickwit,
     /// A tantivy index (a directory); that of `suidao search` is DIR/index
     Index,
+    /// A web archive FILE.warc.gz with its index FILE.cdxj
+    Warc,
+    /// Clean text for language models, one page a line, with a data card beside it
+    Text,
+    /// The links between the pages: FILE.graphml, FILE.nodes.parquet, FILE.edges.parquet
+    Graph,
+}
+
+/// How a search server cuts Chinese.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Cut {
+    /// Pairs of characters; needs no plugin
+    Bigrams,
+    /// Words; needs the plugin analysis-smartcn
+    Smartcn,
+}
+
+impl Cut {
+    /// The library's word for it.
+    pub fn analyser(self) -> Analyser {
+        match self {
+            Self::Bigrams => Analyser::Bigrams,
+            Self::Smartcn => Analyser::Smartcn,
+        }
+    }
+}
+
+/// From when on pages are exported.
+#[derive(Clone, Copy)]
+pub enum Since {
+    /// The last export of the same name.
+    Last,
+    /// Fetched on this day or later.
+    Day(Day),
+}
+
+impl std::str::FromStr for Since {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "last" => Ok(Self::Last),
+            day => Day::parse(day).map(Self::Day).ok_or("write `last`, or a day as 2021-03-05"),
+        }
+    }
+}
+
+/// What is exported, and what of it is new.
+pub struct Wanted {
+    /// All pages that are to be where the export goes.
+    pub all: Selection,
+    /// Those that are written this time.
+    pub selection: Selection,
+    /// Numbers of pages that were exported before and are not wanted any more.
+    pub retired: Vec<suidao::model::UrlId>,
 }
 
 /// Runs the verb.
 pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
-    let filter = args.filter.filter()?;
-    let fields =
-        if args.fields.is_empty() { None } else { Some(Fields::named(args.fields.iter().map(|name| name.trim()))?) };
-    let store = Store::open(&CrawlDirectory::new(&args.directory))?;
+    let mut filter = args.filter.filter()?;
+    if let Some(Since::Day(day)) = args.since {
+        filter.fetched_from = filter.fetched_from.max(Some(day));
+    }
+    if args.format == Format::Text {
+        // A page without text is no line.
+        filter.min_chars = filter.min_chars.max(1);
+    }
+    let fields = match args.fields.as_slice() {
+        [] => None,
+        names => Some(Fields::named(names.iter().map(|name| name.trim()))?),
+    };
+    let directory = CrawlDirectory::new(&args.directory);
+    let to = Destination::of(args)?;
+    let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
-    let selection = filter.select(&catalogue);
     if catalogue.entries.is_empty() {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
+    let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     // Each page is gone through twice for an index.
-    let bar = progress(selection.pages * if args.format == Format::Index { 2 } else { 1 }, voice);
+    let bar = progress(wanted.selection.pages * if args.format == Format::Index { 2 } else { 1 }, voice);
     let tell = || bar.inc(1);
-    let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &tell };
-    let done = match args.format {
-        Format::Jsonl => {
-            jsonl::write(&export, &args.output, &fields.unwrap_or_else(Fields::without_links)).map_err(IndexError::from)
+    let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
+    let done = match (&to.engine, &args.output) {
+        (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields.as_ref()),
+        (None, Some(output)) => {
+            let output = Output { path: output.clone(), shard_size: args.shard_size };
+            file(args, &export, &output, fields, &filter)
         }
-        Format::Index => build(&store, &catalogue, &selection, &args.output, &tell),
+        (None, None) => bail!("--output is missing: name the file to write"),
     };
     bar.finish_and_clear();
-    let done = done?;
+    let Told { mut said, whole } = done?;
+    if !matches!(to.engine, Some(Engine::EsBulk { .. })) && !wanted.retired.is_empty() {
+        said += &engines::write_retired(args, &export, &wanted)?;
+    }
+    if !matches!(args.since, Some(Since::Day(_))) {
+        let finished = Finished {
+            format: args.format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()),
+            output: to.shown,
+            at: date(now()),
+            batches: catalogue.batches,
+            pages: wanted.all.pages,
+        };
+        former::remember(&directory, &to.name, &finished, &catalogue, &wanted.all)?;
+    }
     if !voice.quiet {
-        let place = args.output.display().to_string();
-        let place = if place == "-" { "the standard output" } else { &place };
-        eprintln!("{} pages written to {place}", done.pages);
-        for (reason, pages) in &selection.left_out {
+        eprintln!("{said}");
+        for (reason, pages) in &wanted.selection.left_out {
             eprintln!("{pages} left out: {reason}");
         }
     }
-    Ok(Exit::Done)
+    Ok(if whole { Exit::Done } else { Exit::Short })
+}
+
+/// Writes a format that is for no server.
+fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fields>, filter: &Filter) -> Result<Told> {
+    let done = match args.format {
+        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all))?,
+        Format::Warc => warc::write(export, output)?,
+        Format::Text => text::write(export, output, filter)?,
+        Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {
+            bail!("a graph is three files beside each other: give -o FILE.graphml, and no --shard-size")
+        }
+        Format::Graph => graph::write(export, &output.path)?,
+        Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
+        // The others are a server's.
+        _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
+    };
+    Ok(Told { said: format!("{} pages written to {}", done.pages, place(&output.path)), whole: true })
+}
+
+/// Where an export goes.
+struct Destination {
+    /// The search server it is for.
+    engine: Option<Engine>,
+    /// What it is remembered by.
+    name: String,
+    /// What people are told.
+    shown: String,
+}
+
+impl Destination {
+    fn of(args: &ExportArgs) -> Result<Self> {
+        let engine = Engine::of(args)?;
+        let shown = match (&engine, &args.output) {
+            (Some(Engine::EsBulk { push: Some(target), .. }), _) => target.shown(),
+            (_, Some(output)) => place(output),
+            (_, None) => bail!("--output is missing: name the file to write"),
+        };
+        let name = match (&args.name, &engine) {
+            (Some(name), _) if former::is_name(name) => name.clone(),
+            (Some(name), _) => bail!("--name {name}: at most 64 letters, digits, - _ and . make a name"),
+            (None, Some(Engine::EsBulk { push: Some(target), .. })) => target.name(),
+            (None, _) => args.format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()),
+        };
+        Ok(Self { engine, name, shown })
+    }
+}
+
+/// What people call an output.
+pub fn place(output: &Path) -> String {
+    if output == Path::new("-") { "the standard output".to_owned() } else { output.display().to_string() }
+}
+
+fn wanted(
+    args: &ExportArgs,
+    name: &str,
+    directory: &CrawlDirectory,
+    catalogue: &Catalogue,
+    all: Selection,
+) -> Result<Wanted> {
+    let last = matches!(args.since, Some(Since::Last));
+    let former = former::read(directory, name)?;
+    let former = match former {
+        Some(former) => former,
+        None if last => bail!(
+            "--since last: no export called {name} was made of {}; leave --since out the first time",
+            directory.root().display()
+        ),
+        None => return Ok(Wanted { selection: all.clone(), all, retired: Vec::new() }),
+    };
+    let changes = former::changes(catalogue, &all, &former);
+    let (selection, retired) = match args.since {
+        Some(Since::Last) => (changes.selection, changes.retired),
+        Some(Since::Day(_)) => (all.clone(), Vec::new()),
+        // In full: only a server still has what is gone.
+        None if engines::is_server(args) => (all.clone(), changes.retired),
+        None => (all.clone(), Vec::new()),
+    };
+    Ok(Wanted { all, selection, retired })
+}
+
+/// Reads `500MB`, `1GiB`, `64k` or a number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: Option<u64> = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1),
+        "k" | "kb" => Some(1000),
+        "m" | "mb" => Some(1_000_000),
+        "g" | "gb" => Some(1_000_000_000),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes = factor.zip(number.parse().ok()).and_then(|(factor, number): (u64, u64)| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "write it as 500MB or 1GiB".to_owned())
 }
 
 /// A bar over so many pages; none where nobody looks.

@@ -12,12 +12,17 @@ mod check;
 mod compare;
 mod crawl;
 mod demo;
+mod engines;
+mod evaluate;
 mod export;
 mod filter;
 mod index;
 mod inputs;
+mod label;
 mod layers;
+mod practice;
 mod replay;
+mod report;
 mod screen;
 mod search;
 mod serve;
@@ -27,6 +32,7 @@ mod why;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use suidao::export::engines::push::PushError;
 use suidao::index::IndexError;
 use suidao::live::LiveError;
 use suidao::recorded::RecordedError;
@@ -69,10 +75,18 @@ enum Verb {
     Export(export::ExportArgs),
     /// Search the pages of a crawl
     Search(search::SearchArgs),
+    /// Tell what a topic's queries find in a crawl as it went on
+    Evaluate(evaluate::EvaluateArgs),
+    /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, what failed and what waits
+    Report(report::ReportArgs),
     /// A search page for the pages of a crawl, on this machine
     Serve(serve::ServeArgs),
+    /// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is
+    Label(label::LabelArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
+    /// Serve a generated web on loopback, to learn suidao on
+    Practice(practice::PracticeArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
     Check(check::CheckArgs),
 }
@@ -122,8 +136,12 @@ pub fn main() -> ExitCode {
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Search(args) => search::run(&args, cli.voice),
+        Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
+        Verb::Report(args) => report::run(&args, cli.voice),
         Verb::Serve(args) => serve::run(&args, cli.voice),
+        Verb::Label(args) => label::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
+        Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };
     match ended {
@@ -177,6 +195,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
+            || cause.downcast_ref::<PushError>().is_some_and(PushError::is_environment)
     })
 }
 

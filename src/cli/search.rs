@@ -80,7 +80,7 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     }
     writeln!(out, " in {:.1} ms", took.as_secs_f64() * 1000.0)?;
     if answer.loosened {
-        writeln!(out, "No page has all the words; these have some.")?;
+        writeln!(out, "No page has all the words together; these have some.")?;
     }
     for (rank, hit) in (answer.offset + 1..).zip(&answer.hits) {
         let page = &hit.page;

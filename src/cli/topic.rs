@@ -123,7 +123,7 @@ struct TestArgs {
     /// Folder of .html, .htm and .txt files
     #[arg(long, value_name = "DIR")]
     pages: PathBuf,
-    /// Labels: path within the folder (or URL), a tab, and 1 for on topic or 0
+    /// Labels: path within the folder (or URL), a tab, and 1 for on topic or 0; labels.tsv of `suidao label` is one
     #[arg(long, value_name = "TSV")]
     labels: Option<PathBuf>,
 }
@@ -403,7 +403,9 @@ fn labels(path: &Path) -> Result<HashMap<String, bool>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the labels {name}"))?;
     lines(&text)
         .map(|(at, line)| {
-            let (page, label) = line.rsplit_once('\t').unwrap_or((line, ""));
+            // What follows the label is a remark: `suidao label` writes score and stratum there.
+            let mut fields = line.split('\t');
+            let (page, label) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
             let label = match label.trim() {
                 "1" | "true" | "yes" => true,
                 "0" | "false" | "no" => false,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::model::{CrawlUrl, Day, Digest, Region, Relevance, TermMatch};
+use crate::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermMatch};
 
 /// Which costly parts of a document are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub struct Parts {
     pub links: bool,
 }
 
-/// A page of the corpus. The order of the fields is the order in which formats show them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A page of the corpus. What formats show of it, and in which order, is [`super::Fields`].
+#[derive(Clone, Debug, PartialEq)]
 pub struct Document {
     /// 32 hexadecimal digits made from the URL alone: the same page has the same one in every export.
     pub id: String,
@@ -35,6 +35,8 @@ pub struct Document {
     pub published: Option<Day>,
     /// When it was fetched, RFC 3339.
     pub fetched: String,
+    /// The same in milliseconds since the Unix epoch.
+    pub fetched_at: Millis,
     /// HTTP status.
     pub status: u16,
     /// Eq. (1), 0 to 1.

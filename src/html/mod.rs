@@ -1,7 +1,11 @@
 //! What every HTML page of suidao shares: the frame, the style sheet, and how text and numbers are written in it. Apart and
 //! low so that reports and the search page look and behave as one, in light, in the dark, on a phone and on paper.
 
+mod table;
+
 use std::fmt::Write;
+
+pub use table::{Column, table};
 
 /// Type, tables, navigation, focus, the skip link; variables for colours in light, dark and print.
 const BASE: &str = include_str!("base.css");
@@ -59,6 +63,12 @@ pub fn thousands(number: u64) -> String {
 #[must_use]
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number as u64), if number == 1 { one } else { many })
+}
+
+/// A share in per cent, with one decimal.
+#[must_use]
+pub fn per_cent(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1}%", 100.0 * part / whole) } else { "–".to_owned() }
 }
 
 /// A list of terms and what is said of them; what is said is HTML.

@@ -19,7 +19,8 @@ use super::schema::{Fields, midnight};
 use super::tokenizer::cover;
 use crate::corpus::Filter;
 use crate::model::Day;
-use crate::text::{cut, fold, is_stop};
+use crate::text::segment::is_han;
+use crate::text::{cut, fold, is_function_word};
 
 /// b_f: a title names the page, a link's text is what others call it.
 const TITLE: f32 = 3.0;
@@ -27,6 +28,10 @@ const ANCHORS: f32 = 1.5;
 const BODY: f32 = 1.0;
 /// Words a term of the topic is made of at most, but one.
 const LONGEST_TERM: usize = 5;
+/// Words of a compound at most.
+const COMPOUND: usize = 3;
+/// Characters that may stand between its words beyond those typed (足球的精彩比赛 for 足球比赛).
+const APART: u32 = 6;
 /// Weight of the phrase of words typed one after the other.
 const NEAR: f32 = 0.5;
 
@@ -44,6 +49,8 @@ pub(super) struct Unit {
     pub optional: bool,
     /// Its weight.
     pub weight: f32,
+    /// By how many characters its tokens may be farther apart than they were typed.
+    pub slop: u32,
 }
 
 /// A query as the engine takes it.
@@ -62,6 +69,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
     let mut fixed: Vec<(Occur, Boxed)> = filtering(fields, filter);
     let mut loose: Vec<Unit> = Vec::new();
     let mut near = String::new();
+    let mut compounds: Vec<Unit> = Vec::new();
     for item in &query.items {
         if item.not {
             let unwanted = item.any.iter().map(|clause| of_clause(fields, is_term, clause, &mut Vec::new())).collect();
@@ -70,7 +78,9 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
         }
         match &item.any[..] {
             [Clause::Words(TextField::All, text)] => {
-                loose.extend(words(TextField::All, text, is_term));
+                let own = words(TextField::All, text, is_term);
+                compounds.extend(compound(text, &own));
+                loose.extend(own);
                 near.push_str(text);
                 near.push(' ');
             }
@@ -88,6 +98,7 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
         cover: bonus,
         optional: true,
         weight: NEAR,
+        slop: 0,
     });
     let query = |strict: bool| -> Boxed {
         let mut clauses: Vec<(Occur, Boxed)> = fixed.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
@@ -95,6 +106,11 @@ pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Q
         let wanted: Vec<Boxed> = wanted.into_iter().map(|unit| of_unit(fields, unit)).collect();
         if strict {
             clauses.extend(wanted.into_iter().map(|query| (Occur::Must, query)));
+            // No more than a condition: the words themselves and their phrase have the say about the score.
+            clauses.extend(compounds.iter().map(|unit| {
+                let near = ConstScoreQuery::new(of_unit(fields, unit), 0.0);
+                (Occur::Must, Box::new(near) as Boxed)
+            }));
         } else {
             clauses.push((Occur::Must, Box::new(BooleanQuery::union(wanted))));
         }
@@ -127,12 +143,28 @@ fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Un
             // A character between words (的, 在) is no more than they are; by itself it is what was asked for.
             let torn = word.chars().count() == 1
                 && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
-            let optional = torn || is_stop(word);
-            found.push(Unit { shown: word.to_owned(), field, cover, optional, weight: 1.0 });
+            let optional = torn || is_function_word(word);
+            found.push(Unit { shown: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
         }
         first += more + 1;
     }
     found
+}
+
+/// What a few Chinese words typed without a space between them mean together: Chinese writes compounds so (推荐系统), and a
+/// page that has one word in its margin and the other in its text is not about them. A sentence is no compound.
+fn compound(text: &str, words: &[Unit]) -> Option<Unit> {
+    let typed = fold(text);
+    let whole: usize = words.iter().map(|unit| unit.shown.len()).sum();
+    let few = (2..=COMPOUND).contains(&words.len()) && words.iter().all(|unit| !unit.optional);
+    (few && whole == typed.len() && typed.chars().all(is_han)).then(|| Unit {
+        cover: cover(&typed),
+        shown: typed,
+        field: TextField::All,
+        optional: false,
+        weight: 0.0,
+        slop: APART,
+    })
 }
 
 /// A query of nothing but stop words means them.
@@ -156,7 +188,8 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
             all(own)
         }
         Clause::Phrase(field, text) => {
-            let unit = Unit { shown: fold(text), field: *field, cover: cover(text), optional: false, weight: 1.0 };
+            let unit =
+                Unit { shown: fold(text), field: *field, cover: cover(text), optional: false, weight: 1.0, slop: 0 };
             all(if unit.cover.is_empty() { Vec::new() } else { vec![unit] })
         }
         Clause::Host(host) => silent(term(fields.site, host)),
@@ -181,7 +214,10 @@ fn scored(unit: &Unit, field: Field, weight: f32) -> Boxed {
     let term = |text: &str| Term::from_field_text(field, text);
     let query: Boxed = match &unit.cover[..] {
         [(_, text)] => Box::new(TermQuery::new(term(text), IndexRecordOption::WithFreqs)),
-        several => Box::new(PhraseQuery::new_with_offset(several.iter().map(|(at, text)| (*at, term(text))).collect())),
+        several => {
+            let tokens = several.iter().map(|(at, text)| (*at, term(text))).collect();
+            Box::new(PhraseQuery::new_with_offset_and_slop(tokens, unit.slop))
+        }
     };
     Box::new(BoostQuery::new(query, weight))
 }

@@ -60,7 +60,7 @@ pub struct Answer {
     pub pages: u64,
     /// Pages folded away.
     pub duplicates: u64,
-    /// No page has all the words; these have some.
+    /// No page has all the words, those of a compound together; these have some.
     pub loosened: bool,
     /// The first one's rank, from 0.
     pub offset: usize,

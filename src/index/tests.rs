@@ -80,6 +80,9 @@ fn pages_are_found_by_words_of_either_script_and_by_parts_of_words() {
     let loose = ask(&index, "机器学习 mountains");
     assert!(loose.loosened && loose.pages == 6, "{loose:?}");
     assert!(!ask(&index, "机器学习 回归").loosened);
+    assert_eq!(sorted(&index, "游泳器械"), ["http://c.cn/x"], "words of a compound, a little apart");
+    assert!(ask(&index, "学习器械").loosened, "and too far apart to be one");
+    assert!(!ask(&index, "学习 器械").loosened, "which two words may be");
     for nothing in ["不存在的词汇表", "\"学习机器\"", "date:1999", "host:cn.b"] {
         assert_eq!(ask(&index, nothing).hits, [], "{nothing}");
     }

@@ -6,11 +6,13 @@
 
 mod bars;
 mod curves;
+mod histogram;
 mod intervals;
 mod scale;
 
 pub use bars::{bars, shares as tunnel_shares};
 pub use curves::{Line, curves, panels};
+pub use histogram::{Bar, histogram};
 pub use intervals::{Row, intervals};
 
 use crate::html::escape;

@@ -20,7 +20,8 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Reads relevant URLs, one a line (what follows a tab is a remark; blanks belong to the URL), and hosts that count neither as fetched
+    /// Reads relevant URLs, one a line (what follows a tab is a remark, but a lone `no` there says that the page is not
+    /// relevant, as in `labels.tsv` of `suidao label`; blanks belong to the URL), and hosts that count neither as fetched
     /// nor as relevant, one a line, because the lexicon was learnt there.
     ///
     /// # Errors
@@ -29,7 +30,10 @@ impl Truth {
         let excluded = exclude.map(Self::hosts).transpose()?.unwrap_or_default();
         let wrong = |line, what| RecordedError::Line { path: truth.to_owned(), line, what };
         let mut keys = FxHashSet::default();
-        for (number, word) in words(truth)? {
+        for (number, word, remark) in words(truth)? {
+            if remark == "no" {
+                continue;
+            }
             let url = CrawlUrl::parse(&word).map_err(|error| wrong(number, format!("{word} is no URL: {error}")))?;
             if !excluded.contains(url.host()) {
                 keys.insert(Self::key(&url));
@@ -46,7 +50,7 @@ impl Truth {
     /// # Errors
     /// [`RecordedError`] names the file, and the line that is no host.
     pub fn hosts(path: &Path) -> Result<FxHashSet<String>, RecordedError> {
-        let host = |(line, word): (usize, String)| match CrawlUrl::parse(&format!("http://{word}/")) {
+        let host = |(line, word, _): (usize, String, String)| match CrawlUrl::parse(&format!("http://{word}/")) {
             Ok(url) if url.path() == "/" && !word.contains('/') => Ok(url.host().to_owned()),
             _ => {
                 let what = format!("{word} is no host; write names such as www.example.cn");
@@ -95,12 +99,14 @@ impl Truth {
     }
 }
 
-/// Each line up to a tab, with its number; empty lines and `#` comments are left out.
-fn words(path: &Path) -> Result<Vec<(usize, String)>, RecordedError> {
+/// Each line up to a tab, with its number and what stands up to the next tab; empty lines and `#` comments are left out.
+fn words(path: &Path) -> Result<Vec<(usize, String, String)>, RecordedError> {
     let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
     let words = (1..).zip(text.trim_start_matches('\u{feff}').lines()).filter_map(|(number, line)| {
-        let word = line.split('\t').next().unwrap_or_default().trim();
-        (!word.is_empty() && !word.starts_with('#')).then(|| (number, word.to_owned()))
+        let mut fields = line.split('\t').map(str::trim);
+        let word = fields.next().unwrap_or_default();
+        let remark = fields.next().unwrap_or_default();
+        (!word.is_empty() && !word.starts_with('#')).then(|| (number, word.to_owned(), remark.to_owned()))
     });
     Ok(words.collect())
 }
@@ -113,6 +119,14 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), text).unwrap();
         file
+    }
+
+    #[test]
+    fn labels_that_say_no_name_no_relevant_page() {
+        let truth = file("http://a.test/1\tyes\t0.5\t4\nhttp://a.test/2\tno\t0.1\t2\nhttp://a.test/3\tno doubt\n");
+        let truth = Truth::read(truth.path(), None).unwrap();
+        let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());
+        assert_eq!(["1", "2", "3"].map(|page| hit(&format!("http://a.test/{page}"))), [true, false, true]);
     }
 
     #[test]

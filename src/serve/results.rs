@@ -34,8 +34,10 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
     let mut main = format!("<h1>{}</h1>\n", escape(&what));
     main += &chosen(asked);
     if answer.loosened {
-        let told =
-            tongue.pick("No page has all the words; these have some.", "没有网页包含所有词，以下网页包含其中一部分。");
+        let told = tongue.pick(
+            "No page has all the words together; these have some.",
+            "没有网页同时包含所有词，以下网页包含其中一部分。",
+        );
         let _ = writeln!(main, "<p class=\"told\">{told}</p>");
     }
     if answer.pages == 0 {

@@ -8,19 +8,79 @@ use super::directory::write_whole;
 use super::{Store, StoreError};
 use crate::model::{Event, Link, Refusal, UrlId, Verdict};
 
-/// Where a URL stands, as far as this list goes: 2 bytes for each known URL.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+/// Where a URL stands in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
     /// Not judged yet.
     New,
-    /// Queued or fetched.
-    Wanted,
+    /// Queued.
+    Waiting,
+    /// Fetched, redirected, or taken under the other scheme.
+    Done,
     /// Not queued so far; a later link may do better.
     Dropped(Refusal),
     /// Refused when its turn came.
     Refused(Refusal),
     /// Given up; the log says why where it says that.
     Failed,
+}
+
+/// Where every known URL stands: a fold of the events. Memory: 2 bytes for each, and about 10 for each URL refused without
+/// a number.
+#[derive(Debug, Default)]
+pub struct Standings {
+    /// By number.
+    pub of: Vec<Standing>,
+    /// Fingerprints of URLs that were refused before they got a number. Those that got one all the same are among them.
+    pub without_number: FxHashSet<u64>,
+}
+
+impl Standings {
+    /// Takes an event in; events come in order, each once.
+    pub fn observe(&mut self, event: &Event) {
+        match event {
+            Event::Discovered(_) => self.of.push(Standing::New),
+            Event::Seeded(link) => self.judge(link),
+            Event::Redirected { id, link } | Event::Moved { id, link } => {
+                self.set(*id, Standing::Done);
+                link.iter().for_each(|link| self.judge(link));
+            }
+            Event::Settled(page) => {
+                self.set(page.id, Standing::Done);
+                page.links.iter().for_each(|link| self.judge(link));
+            }
+            Event::Expanded { links, .. } => links.iter().for_each(|link| self.judge(link)),
+            Event::Refused { id, reason } => self.set(*id, Standing::Refused(*reason)),
+            Event::Failed { id, .. } => self.set(*id, Standing::Failed),
+            Event::Skipped { url, .. } => {
+                self.without_number.insert(url.fingerprint());
+            }
+            _ => {}
+        }
+    }
+
+    /// Where a URL stands.
+    #[must_use]
+    pub fn get(&self, id: UrlId) -> Option<Standing> {
+        self.of.get(id.0 as usize).copied()
+    }
+
+    fn judge(&mut self, link: &Link) {
+        let Some(now) = self.of.get_mut(link.to.0 as usize) else { return };
+        match (link.verdict, *now) {
+            (_, Standing::Refused(_) | Standing::Failed | Standing::Done) => {}
+            (Verdict::Follow(_), _) => *now = Standing::Waiting,
+            (Verdict::Drop(_), Standing::Waiting) => {}
+            (Verdict::Drop(reason), _) => *now = Standing::Dropped(reason),
+        }
+    }
+
+    fn set(&mut self, id: UrlId, to: Standing) {
+        if let Some(now) = self.of.get_mut(id.0 as usize) {
+            // Nothing is fetched that was not queued: such a log is a test's.
+            *now = if to == Standing::Done && matches!(now, Standing::Dropped(_)) { *now } else { to };
+        }
+    }
 }
 
 /// Writes `skipped.csv` (url, reason) and tells how many lines it has: URLs with a number in order of discovery, but the
@@ -31,26 +91,11 @@ enum Standing {
 /// # Errors
 /// [`StoreError`] if the log does not read or the file cannot be written; a former file then stands.
 pub fn write(store: &Store) -> Result<u64, StoreError> {
-    let mut standing = Vec::new();
-    let mut without_number = FxHashSet::default();
+    let mut standings = Standings::default();
     for record in store.batches() {
-        for event in &record?.batch.events {
-            match event {
-                Event::Discovered(_) => standing.push(Standing::New),
-                Event::Seeded(link)
-                | Event::Redirected { link: Some(link), .. }
-                | Event::Moved { link: Some(link), .. } => judge(&mut standing, link),
-                Event::Settled(page) => page.links.iter().for_each(|link| judge(&mut standing, link)),
-                Event::Expanded { links, .. } => links.iter().for_each(|link| judge(&mut standing, link)),
-                Event::Refused { id, reason } => set(&mut standing, *id, Standing::Refused(*reason)),
-                Event::Failed { id, .. } => set(&mut standing, *id, Standing::Failed),
-                Event::Skipped { url, .. } => {
-                    without_number.insert(url.fingerprint());
-                }
-                _ => {}
-            }
-        }
+        record?.batch.events.iter().for_each(|event| standings.observe(event));
     }
+    let without_number = &mut standings.without_number;
     write_whole(&store.directory().skipped_csv(), |out| {
         let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(out);
         table.write_record(["url", "reason"])?;
@@ -61,7 +106,7 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
                 match event {
                     Event::Discovered(found) => {
                         without_number.remove(&found.url.fingerprint());
-                        match standing.get(found.id.0 as usize) {
+                        match standings.of.get(found.id.0 as usize) {
                             Some(Standing::Dropped(reason) | Standing::Refused(reason)) => {
                                 table.serialize((found.url.as_str(), reason))?;
                                 lines += 1;
@@ -95,22 +140,6 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
         table.flush()?;
         Ok(lines)
     })
-}
-
-fn judge(standing: &mut [Standing], link: &Link) {
-    let Some(now) = standing.get_mut(link.to.0 as usize) else { return };
-    match (link.verdict, *now) {
-        (_, Standing::Refused(_) | Standing::Failed) => {}
-        (Verdict::Follow(_), _) => *now = Standing::Wanted,
-        (Verdict::Drop(_), Standing::Wanted) => {}
-        (Verdict::Drop(reason), _) => *now = Standing::Dropped(reason),
-    }
-}
-
-fn set(standing: &mut [Standing], id: UrlId, to: Standing) {
-    if let Some(now) = standing.get_mut(id.0 as usize) {
-        *now = to;
-    }
 }
 
 #[cfg(test)]

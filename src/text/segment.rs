@@ -82,7 +82,8 @@ pub fn fold_into(text: &str, folded: &mut String) {
 }
 
 /// A Chinese character.
-fn is_han(character: char) -> bool {
+#[must_use]
+pub fn is_han(character: char) -> bool {
     matches!(character, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}' | '々' | '〇')
 }
 

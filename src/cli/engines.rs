@@ -1,0 +1,258 @@
+//! The part of `suidao export` that is for search servers: what is written beside the rows, what is sent, what is taken
+//! out again.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+use suidao::corpus::document::id;
+use suidao::corpus::{Document, Fields, Names};
+use suidao::export::engines::es_bulk::Analyser;
+use suidao::export::engines::push::{Push, PushError, Pushed, Terms};
+use suidao::export::engines::target::Target;
+use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
+use suidao::export::{Export, Output};
+use suidao::store::directory::{WriteError, write_whole};
+
+use super::export::{ExportArgs, Format, Wanted};
+
+/// A search server that rows are made for.
+pub enum Engine {
+    /// Elasticsearch or OpenSearch.
+    EsBulk {
+        /// The index.
+        index: String,
+        /// Where to send the rows; a file otherwise.
+        push: Option<Target>,
+    },
+    /// Meilisearch.
+    Meilisearch,
+    /// Quickwit.
+    Quickwit {
+        /// The index.
+        index: String,
+    },
+}
+
+/// Whether the rows go where earlier ones are still.
+pub fn is_server(args: &ExportArgs) -> bool {
+    args.push.is_some() || args.format == Format::EsBulk
+}
+
+impl Engine {
+    /// The server that is meant, if one is.
+    pub fn of(args: &ExportArgs) -> Result<Option<Self>> {
+        if let Some(address) = &args.push {
+            if !matches!(args.format, Format::Jsonl | Format::EsBulk) {
+                bail!("--push sends es-bulk rows; leave --format out");
+            }
+            let authorization = std::env::var("SUIDAO_PUSH_AUTHORIZATION").ok();
+            let target = Target::parse(address, authorization.as_deref())?;
+            return Ok(Some(Self::EsBulk { index: target.index().to_owned(), push: Some(target) }));
+        }
+        let index = || match &args.index_name {
+            Some(name) => name.clone(),
+            None => {
+                let whole = args.directory.canonicalize().unwrap_or_else(|_| args.directory.clone());
+                whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase())
+            }
+        };
+        match args.format {
+            Format::EsBulk if !es_bulk::is_index_name(&index()) => bail!(
+                "no index can be called {:?}; give --index-name: lower case, and none of \\ / * ? \" < > | , # :",
+                index()
+            ),
+            Format::EsBulk => Ok(Some(Self::EsBulk { index: index(), push: None })),
+            Format::Meilisearch => Ok(Some(Self::Meilisearch)),
+            Format::Quickwit if !quickwit::is_index_name(&index()) => bail!(
+                "no index can be called {:?}; give --index-name: 3 letters, digits, - or _ and more, the first a letter",
+                index()
+            ),
+            Format::Quickwit => Ok(Some(Self::Quickwit { index: index() })),
+            _ if args.index_name.is_some() => bail!("--index-name is for es-bulk and quickwit"),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// What came of an export.
+pub struct Told {
+    /// What to tell.
+    pub said: String,
+    /// Whether all that was wanted is where it was to go.
+    pub whole: bool,
+}
+
+/// Writes or sends the rows; the answer is what to tell.
+pub fn write(
+    args: &ExportArgs,
+    engine: &Engine,
+    export: &Export,
+    wanted: &Wanted,
+    fields: Option<&Fields>,
+) -> Result<Told> {
+    let fields = fields.cloned().unwrap_or_else(searched);
+    if let Engine::EsBulk { push: Some(target), .. } = engine {
+        return push(args, target, export, wanted, &fields);
+    }
+    let output = args.output.as_deref().context("--output is missing: name the file to write")?;
+    let row = |document: &Document| match engine {
+        Engine::EsBulk { index, .. } => es_bulk::put(index, document, &fields),
+        Engine::Meilisearch => meilisearch::row(document, &fields),
+        Engine::Quickwit { .. } => quickwit::row(document, &fields),
+    };
+    let mut said = String::new();
+    for (suffix, settings) in settings(engine) {
+        if let Some(path) = beside(output, suffix) {
+            write_whole(&path, |out| {
+                serde_json::to_writer_pretty(&mut *out, &settings)?;
+                Ok(out.write_all(b"\n")?)
+            })?;
+            said += &format!("\n{} is beside it", path.display());
+        }
+    }
+    let retired = match engine {
+        Engine::EsBulk { index, .. } => retired_rows(export, wanted, index)?,
+        _ => Vec::new(),
+    };
+    let extension = if matches!(engine, Engine::EsBulk { .. }) { "bulk.ndjson" } else { "ndjson" };
+    let rows = Output { path: output.to_owned(), shard_size: args.shard_size };
+    let done = rows.rows(extension, |out| {
+        let done = export.each(|chosen| Ok(row(&chosen.document(fields.parts())?)?), |row| Ok(out.add(&row)?))?;
+        retired.iter().try_for_each(|(_, row)| out.add(row))?;
+        Ok(done)
+    })?;
+    let place = super::export::place(output);
+    let gone = match retired.len() {
+        0 => String::new(),
+        gone => format!(", and {gone} deletes"),
+    };
+    Ok(Told { said: format!("{} pages written to {place}{gone}{said}", done.pages), whole: true })
+}
+
+/// What is written beside the rows: the end of the name, and the content.
+fn settings(engine: &Engine) -> Vec<(&'static str, Value)> {
+    match engine {
+        Engine::EsBulk { index, .. } => vec![
+            ("template.json", es_bulk::template(index, Analyser::Bigrams)),
+            ("template.smartcn.json", es_bulk::template(index, Analyser::Smartcn)),
+        ],
+        Engine::Meilisearch => vec![("settings.json", meilisearch::settings())],
+        Engine::Quickwit { index } => vec![("index.json", quickwit::settings(index))],
+    }
+}
+
+/// A file beside the output, named as it is but for its extensions; none beside the standard output.
+fn beside(output: &Path, suffix: &str) -> Option<PathBuf> {
+    if output == Path::new("-") {
+        return None;
+    }
+    let mut stem = output.to_owned();
+    for extensions in [&["gz", "zst"][..], &["ndjson", "jsonl", "json", "parquet", "txt"], &["bulk"]] {
+        if stem.extension().is_some_and(|own| extensions.iter().any(|extension| own == OsStr::new(extension))) {
+            stem.set_extension("");
+        }
+    }
+    let mut name = stem.into_os_string();
+    name.push(".");
+    name.push(suffix);
+    Some(name.into())
+}
+
+/// Ids of the pages that are gone, and the rows that take them out.
+fn retired_rows(export: &Export, wanted: &Wanted, index: &str) -> Result<Vec<(String, Vec<u8>)>> {
+    let row = |id: String| -> Result<(String, Vec<u8>)> {
+        let row = es_bulk::delete(index, &id)?;
+        Ok((id, row))
+    };
+    retired(export, wanted)?.into_iter().map(|(id, _)| row(id)).collect()
+}
+
+/// Ids and URLs of the pages that are gone.
+fn retired(export: &Export, wanted: &Wanted) -> Result<Vec<(String, String)>> {
+    if wanted.retired.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names = Names::read(export.store, export.catalogue)?;
+    let gone = wanted.retired.iter().filter_map(|number| names.url(*number));
+    Ok(gone.map(|url| (id(url), url.to_string())).collect())
+}
+
+/// Writes the ids of the pages that are gone beside an output that cannot say so itself; the answer is what to tell.
+pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Result<String> {
+    let gone = retired(export, wanted)?;
+    let Some(path) = args.output.as_deref().and_then(|output| beside(output, "retired.jsonl")) else {
+        return Ok(format!("\n{} pages exported before are not wanted any more", gone.len()));
+    };
+    write_whole(&path, |out| {
+        for (id, url) in &gone {
+            writeln!(out, "{}", serde_json::json!({ "id": id, "url": url }))?;
+        }
+        Ok(())
+    })?;
+    Ok(format!("\n{} pages exported before are not wanted any more: {}", gone.len(), path.display()))
+}
+
+/// Sends the rows to a server.
+fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fields: &Fields) -> Result<Told> {
+    let index = target.index();
+    let exports = export.store.directory().exports();
+    std::fs::create_dir_all(&exports).with_context(|| format!("{}: cannot make the directory", exports.display()))?;
+    let file = |kind: &str| exports.join(format!("{}.{kind}", target.name()));
+    let of = format!(
+        "{} batches {} pages {:?} fields {} retired {:?}",
+        export.catalogue.batches,
+        wanted.selection.pages,
+        export.selection.digest(),
+        fields.names().collect::<Vec<_>>().join(","),
+        wanted.retired.len(),
+    );
+    let terms = Terms { rows: args.push_rows as usize, patience: Duration::from_secs(args.push_wait) };
+    let mut push = Push::open(target.clone(), &of, &file("progress"), &file("rejected.jsonl"), terms)?;
+    push.template(&es_bulk::template(index, args.analyser.analyser()))?;
+    let done_before = push.done();
+    let rest = export.selection.behind(done_before);
+    for _ in 0..export.selection.pages - rest.pages {
+        (export.tell)();
+    }
+    let rest = Export { selection: &rest, ..*export };
+    let mut failed = None;
+    let streamed = rest.each(
+        |chosen| {
+            let document = chosen.document(fields.parts())?;
+            let row = es_bulk::put(index, &document, fields)?;
+            Ok((document.id, row))
+        },
+        |(id, row)| push.add(id, row).map_err(|error| stop(&mut failed, error)),
+    );
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    streamed.map_err(|error| error.at(&exports))?;
+    // Deletes come last; where a broken-off push had sent some of them, all are sent again.
+    for (id, row) in retired_rows(export, wanted, index)? {
+        push.add(id, row)?;
+    }
+    let Pushed { rejected, reason, .. } = push.finish()?;
+    let mut said =
+        format!("{} pages are in {}", export.selection.pages - rejected.min(export.selection.pages), target.shown());
+    if done_before > 0 {
+        said += &format!(" ({done_before} were there from the run before)");
+    }
+    if !wanted.retired.is_empty() {
+        said += &format!(", {} taken out", wanted.retired.len());
+    }
+    if let Some(reason) = reason {
+        let path = file("rejected.jsonl");
+        said += &format!("\n{rejected} were rejected, the first with: {reason}; all in {}", path.display());
+    }
+    Ok(Told { said, whole: rejected == 0 })
+}
+
+/// Ends the stream; the error itself is kept aside, as a stream knows only files and stores.
+fn stop(failed: &mut Option<PushError>, error: PushError) -> WriteError {
+    *failed = Some(error);
+    WriteError::Out(std::io::Error::other("the push ended"))
+}

@@ -1,0 +1,256 @@
+//! `suidao label`: asks about a sample of a crawl's pages, keeps the answers, and tells what follows from them.
+
+mod summary;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use rustc_hash::FxHashMap;
+use suidao::corpus::{Catalogue, Chosen, Document, Names, Parts, Selection, stream};
+use suidao::label::{Label, LabelFile, Strata, excerpt};
+use suidao::model::{CrawlUrl, Relevance};
+use suidao::store::{CrawlDirectory, Store};
+use suidao::topic::{Lexicon, Topic};
+
+use super::filter::FilterArgs;
+use super::{Exit, Voice};
+
+/// Answers from which on a summary is shown.
+const ENOUGH: usize = 50;
+
+/// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is.
+#[derive(Args)]
+#[command(after_help = "Answers are lines: y(es), n(o), s(kip), u(ndo), o(pen: print the URL), q(uit).\n\n\
+    Examples:\n  suidao label ml -m ml.toml\n  suidao label ml -m ml.toml --summary")]
+pub struct LabelArgs {
+    /// Crawl directory; answers go to labels.tsv in it
+    pub directory: PathBuf,
+    /// The crawl's lexicon: marks its terms in the pages, and changes of it are suggested
+    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
+    pub model: Option<PathBuf>,
+    /// Pages to be judged in all, those judged before included
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub pages: usize,
+    /// Random seed of the sample; keep it the same from one sitting to the next
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Show each page's relevance, which may bias the answer
+    #[arg(long)]
+    pub show_scores: bool,
+    /// Ask nothing, and tell what the answers so far say
+    #[arg(long)]
+    pub summary: bool,
+    /// Tell it as JSON; asks nothing
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+/// A crawl to be judged.
+struct Judged<'a> {
+    store: &'a Store,
+    catalogue: &'a Catalogue,
+    names: Names,
+    selection: Selection,
+    strata: Strata,
+    topic: Option<Topic>,
+}
+
+/// Runs the verb.
+pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
+    let filter = args.filter.filter()?;
+    let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;
+    let directory = CrawlDirectory::new(&args.directory);
+    let store = Store::open(&directory)?;
+    let catalogue = Catalogue::read(&store)?;
+    let selection = filter.select(&catalogue);
+    if selection.pages == 0 {
+        bail!("{}: no page to judge: none was fetched yet, or none passes the filters", args.directory.display());
+    }
+    let names = Names::read(&store, &catalogue)?;
+    let Some(threshold) = threshold(&catalogue, topic.as_ref()) else {
+        bail!(
+            "{}: no page is relevant, so the page threshold is not known; give the lexicon with -m",
+            args.directory.display()
+        );
+    };
+    let chosen = catalogue.entries.iter().zip(&selection.chosen).filter(|(_, chosen)| **chosen);
+    let strata = Strata::new(threshold, chosen.map(|(entry, _)| entry.relevance));
+    let judged = Judged { store: &store, catalogue: &catalogue, names, selection, strata, topic };
+
+    let (mut file, labels) = LabelFile::open(&directory.root().join("labels.tsv"))?;
+    let places = judged.places();
+    let known = labels.iter().filter_map(|label| Some((*places.get(&label.url)?, label.relevant)));
+    let mut answers: BTreeMap<usize, bool> = known.collect();
+    let foreign = labels.len() - answers.len();
+    if foreign > 0 && !voice.quiet {
+        eprintln!("suidao: {foreign} labels in labels.tsv are of other pages than the chosen ones, and do not count");
+    }
+    if !args.summary && !args.json {
+        ask(args, &judged, &mut file, &mut answers)?;
+        if answers.len() < ENOUGH {
+            let more = ENOUGH - answers.len();
+            say!("{} pages judged; after {more} more, or with --summary, follows what they say", answers.len());
+            return Ok(Exit::Done);
+        }
+    }
+    if answers.is_empty() {
+        bail!("{}: no page was judged yet; run suidao label without --summary", args.directory.display());
+    }
+    let told = summary::Summary::new(&judged, &answers)?;
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&told)?);
+    } else {
+        say!("{}", told.in_words(judged.topic.is_some()).trim_end());
+    }
+    Ok(Exit::Done)
+}
+
+/// The page threshold in force: the lexicon's where it parts the pages as the crawl did, else the lowest relevance that the
+/// crawl took for relevant (`crawl.page_threshold` may have set another).
+fn threshold(catalogue: &Catalogue, topic: Option<&Topic>) -> Option<Relevance> {
+    let lowest = catalogue.entries.iter().filter(|entry| entry.relevant).map(|entry| entry.relevance);
+    let lowest = lowest.min_by(|one, other| one.get().total_cmp(&other.get()));
+    let lexicon = topic.map(Topic::page_threshold);
+    let agrees =
+        |threshold: &Relevance| catalogue.entries.iter().all(|entry| entry.relevant == (entry.relevance >= *threshold));
+    lexicon.filter(agrees).or(lowest).or(lexicon)
+}
+
+impl Judged<'_> {
+    /// Place in the catalogue of each chosen page.
+    fn places(&self) -> FxHashMap<&CrawlUrl, usize> {
+        let chosen = self.catalogue.entries.iter().enumerate().filter(|(place, _)| self.selection.chosen[*place]);
+        chosen.filter_map(|(place, entry)| Some((self.names.url(entry.id)?, place))).collect()
+    }
+
+    /// What some pages say, by their places.
+    fn documents<T: Send>(&self, places: &[usize], make: impl Fn(Document) -> T + Sync) -> Result<BTreeMap<usize, T>> {
+        let mut selection = self.selection.clone();
+        selection.chosen.fill(false);
+        places.iter().for_each(|&place| selection.chosen[place] = true);
+        let mut made = BTreeMap::new();
+        let render = |chosen: &Chosen| Ok((chosen.number, make(chosen.document(Parts { text: true, links: false })?)));
+        let written = stream(self.store, self.catalogue, &selection, render, |(place, document)| {
+            made.insert(place, document);
+            Ok(())
+        });
+        written.map_err(|error| error.at(self.store.directory().root()))?;
+        Ok(made)
+    }
+
+    fn lexicon(&self) -> Option<&Lexicon> {
+        self.topic.as_ref().map(Topic::lexicon)
+    }
+}
+
+/// Asks about the pages that are left of the sample, until there are no more or the answers end.
+fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BTreeMap<usize, bool>) -> Result<()> {
+    let entries = &judged.catalogue.entries;
+    let chosen: Vec<usize> = (0..entries.len()).filter(|&place| judged.selection.chosen[place]).collect();
+    let page = |&place: &usize| {
+        let url = judged.names.url(entries[place].id).map_or("", CrawlUrl::as_str);
+        (entries[place].relevance, url, answers.contains_key(&place))
+    };
+    let pages: Vec<(Relevance, &str, bool)> = chosen.iter().map(page).collect();
+    let drawn: Vec<usize> =
+        judged.strata.draw(&pages, args.pages, args.seed).into_iter().map(|drawn| chosen[drawn]).collect();
+    if drawn.is_empty() {
+        say!("{} pages are judged, as many as were asked for; a larger --pages goes on", answers.len());
+        return Ok(());
+    }
+    let colours = std::io::stdout().is_terminal();
+    let marks = if colours { ("\x1b[1;33m", "\x1b[0m") } else { ("【", "】") };
+    let terms: Vec<String> = judged
+        .lexicon()
+        .map(|lexicon| lexicon.terms.iter().map(|(term, _)| term.clone()).collect())
+        .unwrap_or_default();
+    let shown = judged.documents(&drawn, |document| {
+        // Without the lexicon the log still knows the terms that were found.
+        let own: Vec<String> = document.terms.iter().map(|found| found.term.clone()).collect();
+        let text = excerpt(&document.text, if terms.is_empty() { &own } else { &terms }, marks);
+        (document.url.clone(), head(&document, args.show_scores, colours) + &text)
+    })?;
+
+    let mut lines = std::io::stdin().lock().lines();
+    let topic = &judged.store.meta().topic;
+    let (mut next, mut history) = (0, Vec::new());
+    while let Some(&place) = drawn.get(next) {
+        let Some((url, text)) = shown.get(&place) else {
+            next += 1;
+            continue;
+        };
+        let (number, all) = (answers.len() + 1, answers.len() + drawn.len() - next);
+        say!("\n── {number} of {all} ─────────────────────────────────────────\n{text}\n");
+        let answer = loop {
+            let mut out = std::io::stdout();
+            write!(out, "about {topic}? y/n/s/u/o/q > ")?;
+            out.flush()?;
+            match lines.next().transpose()?.as_deref().map(|line| line.trim().to_lowercase()).as_deref() {
+                Some("y" | "yes" | "1") => break Answer::Said(true),
+                Some("n" | "no" | "0") => break Answer::Said(false),
+                Some("s" | "skip") => break Answer::Skip,
+                Some("u" | "undo") => break Answer::Undo,
+                Some("o" | "open") => say!("{url}"),
+                Some("q" | "quit") | None => break Answer::Quit,
+                Some(_) => say!("y: yes, n: no, s: skip, u: undo the last, o: print the URL, q: quit"),
+            }
+        };
+        match answer {
+            Answer::Said(relevant) => {
+                let relevance = entries[place].relevance;
+                file.add(&Label { url: url.clone(), relevant }, relevance, judged.strata.of(relevance))?;
+                answers.insert(place, relevant);
+                history.push((next, true));
+                next += 1;
+            }
+            Answer::Skip => {
+                history.push((next, false));
+                next += 1;
+            }
+            Answer::Undo => match history.pop() {
+                None => say!("nothing to undo in this sitting"),
+                Some((before, answered)) => {
+                    if answered && file.undo()? {
+                        answers.remove(&drawn[before]);
+                    }
+                    next = before;
+                }
+            },
+            Answer::Quit => break,
+        }
+    }
+    say!("");
+    Ok(())
+}
+
+enum Answer {
+    Said(bool),
+    Skip,
+    Undo,
+    Quit,
+}
+
+/// Title, URL, date and language.
+fn head(document: &Document, scores: bool, colours: bool) -> String {
+    let (bold, plain) = if colours { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    let title = if document.title.is_empty() { "(no title)" } else { &document.title };
+    let date = document.published.map_or_else(|| "no date".to_owned(), |day| day.to_string());
+    let language = document.language.as_deref().unwrap_or("language unknown");
+    let score = if scores { format!(", relevance {:.3}", document.relevance.get()) } else { String::new() };
+    format!(
+        "{bold}{}{plain}\n{}\n{date}, {language}, {} characters{score}\n\n",
+        printable(title),
+        document.url,
+        document.chars
+    )
+}
+
+/// Text of a page for the terminal: no control characters, which could do anything there.
+fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}

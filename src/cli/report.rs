@@ -1,0 +1,66 @@
+//! `suidao report`: one HTML page about a crawl.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use suidao::corpus::Catalogue;
+use suidao::export::former;
+use suidao::report::{Beside, gather, page};
+use suidao::store::directory::write_whole;
+use suidao::store::{CrawlDirectory, Store};
+
+use super::{Exit, Voice};
+
+/// Write a page about a crawl: harvest, hosts, tunnels, dates, duplicates, what failed and what waits.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  suidao report ml\n  suidao report ml -m ml.toml -o ml.html")]
+pub struct ReportArgs {
+    /// Crawl directory
+    pub directory: PathBuf,
+    /// File to write (default: report.html in the crawl directory)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The crawl's lexicon: tells which of its terms were never found
+    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
+    pub model: Option<PathBuf>,
+    /// Write the facts as JSON to the standard output instead
+    #[arg(long, conflicts_with = "output")]
+    pub json: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
+    let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;
+    let directory = CrawlDirectory::new(&args.directory);
+    let store = Store::open(&directory)?;
+    let catalogue = Catalogue::read(&store)?;
+    if catalogue.entries.is_empty() {
+        bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
+    }
+    let summary = summary(&directory)?;
+    let exports = former::all(&directory)?;
+    let lexicon = topic.as_ref().map(|topic| topic.lexicon());
+    let facts = gather(&store, &catalogue, Beside { summary: summary.as_ref(), exports: &exports, lexicon })?;
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&facts)?);
+        return Ok(Exit::Done);
+    }
+    let output = args.output.clone().unwrap_or_else(|| directory.root().join("report.html"));
+    write_whole(&output, |out| Ok(out.write_all(page(&facts).as_bytes())?))?;
+    if !voice.quiet {
+        eprintln!("{} pages told of in {}", facts.counts.pages, output.display());
+    }
+    Ok(Exit::Done)
+}
+
+/// `summary.json`; a crawl that was killed may have none.
+fn summary(directory: &CrawlDirectory) -> Result<Option<serde_json::Value>> {
+    let path = directory.summary_json();
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let summary = serde_json::from_slice(&text);
+    summary.map(Some).with_context(|| format!("{} is damaged: remove it, or run the crawl again", path.display()))
+}

@@ -1,0 +1,39 @@
+//! Documents for search servers: rows as each server takes them in bulk, and beside them the settings that tell it what
+//! the fields are. Apart from JSON lines because a server has its own words for languages, dates and ids.
+
+pub mod es_bulk;
+pub mod meilisearch;
+pub mod push;
+pub mod quickwit;
+pub mod target;
+mod verdict;
+
+use crate::corpus::Fields;
+
+/// The fields that searching asks for: what is told, filtered, sorted or shown, and nothing of the crawl's inner life.
+const SEARCHED: [&str; 18] = [
+    "id",
+    "url",
+    "host",
+    "title",
+    "text",
+    "chars",
+    "language",
+    "published",
+    "fetched",
+    "relevance",
+    "relevant",
+    "terms",
+    "anchor",
+    "hops",
+    "depth",
+    "duplicate_of",
+    "listing",
+    "noindex",
+];
+
+/// The fields that go to search servers unless others are asked for.
+#[must_use]
+pub fn searched() -> Fields {
+    Fields::named(SEARCHED).unwrap_or_else(|_| Fields::all())
+}

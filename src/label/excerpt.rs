@@ -1,0 +1,100 @@
+//! What is shown of a page to whoever is to judge it: its beginning, and where further on the topic's terms stand.
+
+use crate::text::fold;
+
+/// Characters of the beginning that are shown.
+const BEGIN: usize = 420;
+
+/// Characters shown around a term further on.
+const AROUND: usize = 40;
+
+/// Places further on that are shown, at most.
+const PLACES: usize = 4;
+
+/// The excerpt of a text, each occurrence of a term between the two marks.
+#[must_use]
+pub fn excerpt(text: &str, terms: &[String], marks: (&str, &str)) -> String {
+    // Control characters could do anything on a terminal.
+    let visible = |letter: char| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter };
+    let letters: Vec<char> = text.chars().map(visible).collect();
+    // Folding goes character for character, so places agree.
+    let folded: Vec<char> = fold(text).chars().collect();
+    let terms: Vec<Vec<char>> = terms.iter().map(|term| fold(term).chars().collect()).collect();
+    let at = |place: usize| {
+        let fits = |term: &&Vec<char>| {
+            let end = place + term.len();
+            // An English word is a term only as a whole.
+            let whole = |at: usize, edge: Option<&char>| {
+                !(edge.is_some_and(char::is_ascii_alphanumeric)
+                    && folded.get(at).is_some_and(char::is_ascii_alphanumeric))
+            };
+            folded.get(place..end) == Some(&term[..])
+                && (place == 0 || whole(place - 1, term.first()))
+                && whole(end, term.last())
+        };
+        terms.iter().filter(|term| !term.is_empty()).filter(fits).map(Vec::len).max()
+    };
+    let marked = |from: usize, to: usize| {
+        let mut out = String::new();
+        let mut place = from;
+        while place < to {
+            match at(place) {
+                Some(length) => {
+                    out += marks.0;
+                    out.extend(&letters[place..place + length]);
+                    out += marks.1;
+                    place += length;
+                }
+                None => {
+                    out.push(letters[place]);
+                    place += 1;
+                }
+            }
+        }
+        out
+    };
+    let end = letters.len().min(BEGIN);
+    let mut out = marked(0, end);
+    let mut place = end;
+    let mut shown = 0;
+    while place < letters.len() && shown < PLACES {
+        if at(place).is_some() {
+            let (from, to) = (place.saturating_sub(AROUND).max(end), (place + AROUND).min(letters.len()));
+            out += &format!("\n… {} …", marked(from, to).replace('\n', " "));
+            shown += 1;
+            place = to + AROUND;
+        } else {
+            place += 1;
+        }
+    }
+    if shown == 0 && end < letters.len() {
+        out += " …";
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> String {
+        excerpt(text, &["足球".to_owned(), "NBA".to_owned(), "足球赛".to_owned()], ("[", "]"))
+    }
+
+    #[test]
+    fn terms_are_marked_as_the_lexicon_sees_them() {
+        assert_eq!(told("看ＮＢＡ和足球賽。"), "看[ＮＢＡ]和[足球賽]。");
+        assert_eq!(told("unbaked nba2 nba."), "unbaked nba2 [nba].");
+        assert_eq!(told(""), "");
+        assert_eq!(told("\u{1b}[2J足球"), "\u{fffd}[2J[足球]");
+    }
+
+    #[test]
+    fn terms_further_on_are_shown_with_what_stands_around_them() {
+        let text = format!("{}足球{}", "字".repeat(1000), "后".repeat(1000));
+        let shown = told(&text);
+        assert!(shown.contains(&format!("\n… {}[足球]{} …", "字".repeat(40), "后".repeat(38))), "{shown}");
+        assert!(shown.chars().count() < BEGIN + 100);
+        assert!(told(&"字".repeat(1000)).ends_with(" …"));
+    }
+}

@@ -1,0 +1,95 @@
+//! Counts as bars, and the part of each that is of interest in its own colour.
+
+use std::fmt::Write;
+
+use super::scale::Scale;
+use super::{escape, n, svg, width, word};
+
+/// One bar.
+pub struct Bar<'a> {
+    /// What it counts.
+    pub name: &'a str,
+    /// How many.
+    pub whole: u64,
+    /// How many of these are of interest.
+    pub part: u64,
+}
+
+/// The bars from left to right; `unit` is what is counted, `part` what the coloured part of a bar counts, if not all.
+pub fn histogram(bars: &[Bar], title: &str, unit: &str, part: Option<&str>) -> String {
+    let (left, right, top, bottom) = (48.0, 440.0, 30.0, 180.0);
+    let largest = bars.iter().map(|bar| bar.whole).max().unwrap_or(0);
+    let y = Scale::new(bottom, top, largest as f64, 4.0, false, true);
+    let mut out = word(0.0, 12.0, "axis", unit);
+    let mut end = right;
+    for (class, name) in part.map(|part| [("c0", part), ("rest", "others")]).into_iter().flatten() {
+        let at = end - width(name);
+        out += &word(at, 12.0, "axis", name);
+        let _ = write!(out, "<rect class=\"bar {class}\" x=\"{}\" y=\"3\" width=\"10\" height=\"10\"/>", n(at - 15.0));
+        end = at - 30.0;
+    }
+    for (value, text) in y.ticks() {
+        let at = n(y.at(value));
+        let _ = write!(out, "<line class=\"grid\" x1=\"{}\" y1=\"{at}\" x2=\"{}\" y2=\"{at}\"/>", n(left), n(right));
+        out += &word(left - 6.0, y.at(value) + 4.0, "tick end", &text);
+    }
+    let pitch = (right - left) / bars.len().max(1) as f64;
+    let widest = bars.iter().map(|bar| width(bar.name)).fold(0.0, f64::max);
+    // Every n-th name, so that they do not run into one another.
+    let every = ((widest + 8.0) / pitch).ceil().max(1.0) as usize;
+    for (number, bar) in bars.iter().enumerate() {
+        let x = left + pitch * number as f64;
+        let gap = if pitch > 6.0 { 1.0 } else { 0.2 };
+        let of = part.map_or(String::new(), |part| format!(", {} {part}", bar.part));
+        let told = format!("{}: {} {unit}{of}", bar.name, bar.whole);
+        let _ = write!(out, "<g><title>{}</title>", escape(&told));
+        for (class, value) in [("bar rest", bar.whole), ("bar c0", bar.part)] {
+            // A bar of one page among thousands is seen all the same.
+            let height = (bottom - y.at(value as f64)).max(if value > 0 { 1.0 } else { 0.0 });
+            if height > 0.0 {
+                let _ = write!(
+                    out,
+                    "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+                    n(x + gap),
+                    n(bottom - height),
+                    n((pitch - 2.0 * gap).max(0.5)),
+                    n(height)
+                );
+            }
+        }
+        out += "</g>";
+        if number % every == 0 {
+            out += &word(x + pitch / 2.0, bottom + 16.0, "tick middle", bar.name);
+        }
+    }
+    svg("histogram", right + 8.0, bottom + 24.0, title, &out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_show_a_whole_and_its_part() {
+        let bars = [
+            Bar { name: "2020", whole: 4, part: 1 },
+            Bar { name: "2021", whole: 0, part: 0 },
+            Bar { name: "2022", whole: 2, part: 2 },
+        ];
+        let svg = histogram(&bars, "Pages by year", "pages", Some("relevant"));
+        // Two bars with two parts each, two of the key; the whole goes to the top.
+        assert_eq!(svg.matches("<rect").count(), 4 + 2, "{svg}");
+        assert!(svg.contains("<title>2020: 4 pages, 1 relevant</title>"), "{svg}");
+        assert!(svg.contains("y=\"30\" width=\"128.7\" height=\"150\""), "{svg}");
+        assert!(svg.contains("aria-label=\"Pages by year\""));
+        assert!(!histogram(&[], "none", "pages", Some("relevant")).contains("NaN"));
+    }
+
+    #[test]
+    fn names_do_not_run_into_one_another() {
+        let names: Vec<String> = (0..60).map(|n| format!("2021-{n:02}")).collect();
+        let bars: Vec<Bar> = names.iter().map(|name| Bar { name, whole: 1, part: 0 }).collect();
+        let shown = histogram(&bars, "t", "pages", Some("relevant")).matches("tick middle").count();
+        assert!((5..=8).contains(&shown), "{shown}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Tunnels on the paths of discovery: off-topic pages in a row before a relevant one, what they led to, and the hosts they
+//! opened. Apart because it is a function of the tree of pages alone.
+
+use super::facts::Tunnels;
+
+/// Tunnels told step by step.
+const LONGEST: usize = 5;
+
+/// Hosts told.
+const HOSTS: usize = 15;
+
+/// No page: the parent of seeds.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A page in the tree of discovery. Pages are told by their places: pages fetched before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Place of the page it was found on (redirects between are left out), or [`NONE`].
+    pub(super) parent: u32,
+    /// Its host.
+    pub(super) host: u32,
+    /// It is relevant.
+    pub(super) relevant: bool,
+}
+
+/// A tunnel to be told: places from its beginning to the relevant page at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Path {
+    pub(super) hops: u32,
+    pub(super) paid: u64,
+    pub(super) places: Vec<u32>,
+}
+
+/// A host that a tunnel opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Opening {
+    pub(super) host: u32,
+    pub(super) relevant: u64,
+    pub(super) hops: u32,
+    /// Place of its first relevant page.
+    pub(super) first: u32,
+    /// Place of the last relevant page before.
+    pub(super) from: Option<u32>,
+}
+
+/// What the tree of discovery says of tunnels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traced {
+    pub(super) by_hops: Vec<u64>,
+    pub(super) longest: Vec<Path>,
+    pub(super) opened: u64,
+    pub(super) hosts: Vec<Opening>,
+}
+
+/// Traces all relevant pages back. Parents come before their children. Memory: 8 bytes a page.
+pub(super) fn trace(pages: &[Found], hosts: usize) -> Traced {
+    let at = |place: u32| pages.get(place as usize);
+    let mut hops: Vec<u32> = Vec::with_capacity(pages.len());
+    for page in pages {
+        let crossed = at(page.parent).filter(|parent| !parent.relevant);
+        hops.push(crossed.map_or(0, |_| hops[page.parent as usize] + 1));
+    }
+    // Relevant pages found through each page, itself included.
+    let mut through: Vec<u32> = pages.iter().map(|page| u32::from(page.relevant)).collect();
+    for (place, page) in pages.iter().enumerate().rev() {
+        let found = through[place];
+        if let Some(parent) = through.get_mut(page.parent as usize) {
+            *parent += found;
+        }
+    }
+    let relevant = || (0_u32..).zip(pages).filter(|(_, page)| page.relevant);
+    let mut traced = Traced::default();
+    for (place, _) in relevant() {
+        let crossed = hops[place as usize] as usize;
+        if traced.by_hops.len() <= crossed {
+            traced.by_hops.resize(crossed + 1, 0);
+        }
+        traced.by_hops[crossed] += 1;
+    }
+
+    // From a relevant page back to the last relevant one, or to the seed.
+    let back = |place: u32| -> Vec<u32> {
+        let steps = std::iter::successors(Some(place), |&place| at(place).map(|page| page.parent));
+        let steps = steps.take_while(|&place| at(place).is_some());
+        let mut path: Vec<u32> = steps.take(hops[place as usize] as usize + 2).collect();
+        path.reverse();
+        path
+    };
+    let mouth = |path: &[u32]| path[path.len() - 1 - hops[path[path.len() - 1] as usize] as usize];
+    let mut behind: Vec<u32> = relevant().map(|(place, _)| place).filter(|&place| hops[place as usize] > 0).collect();
+    behind.sort_by_key(|&place| (std::cmp::Reverse(hops[place as usize]), place));
+    let mut mouths = std::collections::BTreeSet::new();
+    for place in behind {
+        if traced.longest.len() == LONGEST {
+            break;
+        }
+        let places = back(place);
+        if mouths.insert(mouth(&places)) {
+            let (hops, paid) = (hops[place as usize], u64::from(through[place as usize]));
+            traced.longest.push(Path { hops, paid, places });
+        }
+    }
+
+    let mut of_host: Vec<(u64, u32)> = vec![(0, NONE); hosts];
+    for (place, page) in relevant() {
+        if let Some((count, first)) = of_host.get_mut(page.host as usize) {
+            *count += 1;
+            *first = (*first).min(place);
+        }
+    }
+    for (host, &(count, first)) in (0..).zip(&of_host) {
+        if first == NONE || hops[first as usize] == 0 {
+            continue;
+        }
+        let path = back(first);
+        if pages[path[0] as usize].host != host {
+            let from = Some(path[0]).filter(|&place| pages[place as usize].relevant);
+            traced.hosts.push(Opening { host, relevant: count, hops: hops[first as usize], first, from });
+        }
+    }
+    traced.opened = traced.hosts.len() as u64;
+    traced.hosts.sort_by_key(|opening| (std::cmp::Reverse(opening.relevant), opening.first));
+    traced.hosts.truncate(HOSTS);
+    traced
+}
+
+impl Traced {
+    /// The facts that need no names.
+    pub(super) fn counts(&self) -> Tunnels {
+        Tunnels { by_hops: self.by_hops.clone(), opened: self.opened, ..Tunnels::default() }
+    }
+
+    /// Places that are to be named.
+    pub(super) fn places(&self) -> impl Iterator<Item = u32> + '_ {
+        let openings = self.hosts.iter().filter_map(|opening| opening.from);
+        self.longest.iter().flat_map(|path| path.places.iter().copied()).chain(openings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page a letter: capitals are relevant; the letter's alphabet number is of no account, the digits give parent and host.
+    fn pages(told: &[(i64, u32, bool)]) -> Vec<Found> {
+        let found = |&(parent, host, relevant): &(i64, u32, bool)| Found {
+            parent: u32::try_from(parent).unwrap_or(NONE),
+            host,
+            relevant,
+        };
+        told.iter().map(found).collect()
+    }
+
+    #[test]
+    fn tunnels_are_traced_back_to_the_last_relevant_page() {
+        // 0 relevant seed; 1, 2 off topic in a row; 3 relevant on another host behind both; 4 relevant found on 3;
+        // 5 relevant behind 1 alone; 6 an off-topic seed, 7 behind it on its own host.
+        let tree = pages(&[
+            (-1, 0, true),
+            (0, 0, false),
+            (1, 1, false),
+            (2, 1, true),
+            (3, 1, true),
+            (1, 0, true),
+            (-1, 2, false),
+            (6, 2, true),
+        ]);
+        let traced = trace(&tree, 3);
+        assert_eq!(traced.by_hops, [2, 2, 1]);
+        // One for each mouth: 5's is 1, as 3's.
+        let longest: Vec<_> = traced.longest.iter().map(|path| (path.hops, path.paid, path.places.clone())).collect();
+        assert_eq!(longest, [(2, 2, vec![0, 1, 2, 3]), (1, 1, vec![6, 7])]);
+        assert_eq!(traced.hosts, [Opening { host: 1, relevant: 2, hops: 2, first: 3, from: Some(0) }]);
+        assert_eq!(traced.opened, 1, "a seed's own host is not opened by a tunnel");
+    }
+
+    #[test]
+    fn nothing_relevant_is_no_tunnel() {
+        let traced = trace(&pages(&[(-1, 0, false), (0, 0, false)]), 1);
+        assert_eq!(traced, Traced::default());
+        assert_eq!(trace(&[], 0), Traced::default());
+    }
+}
