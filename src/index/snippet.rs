@@ -296,6 +296,7 @@ mod tests {
             cover: cover(word),
             optional: false,
             weight: 1.0,
+            slop: 0,
         };
         words.iter().map(unit).collect()
     }
