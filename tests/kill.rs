@@ -11,25 +11,12 @@ use std::time::{Duration, Instant};
 
 use suidao::store::{ArchiveReader, CrawlDirectory, Responses};
 use suidao::world::{Access, ServerOptions};
-use support::{Running, Stage, export, finite, pages, records, run, suidao};
+use support::{Random, Running, Stage, export, finite, pages, records, run, suidao};
 
 const KILLS: usize = 20;
 const IN_FLIGHT: usize = 8;
 /// Breadth-first to the end of a finite web: which pages are fetched does not depend on their order.
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--set", "crawl.in_flight=8", "--set", "limits.hops=10000"];
-
-/// SplitMix64 (Steele, Lea, Flood 2014), so that a failing run can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
 
 /// How often each URL was asked for. Answers that are tried again, as 502, are left out.
 fn requests(log: &[Access]) -> BTreeMap<String, usize> {
@@ -52,7 +39,7 @@ fn twenty_kills_lose_nothing() {
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
     let mut random = Random(seed);
     let delay = Duration::from_millis(10);
-    let stage = Stage::new(finite(), ServerOptions { delay, log: true });
+    let stage = Stage::new(finite(), ServerOptions { delay, log: true, ..ServerOptions::default() });
 
     run(stage.crawl("undisturbed", &ALL)).expect(0);
     let wanted = pages(&stage.path("undisturbed"));

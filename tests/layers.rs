@@ -14,8 +14,8 @@ const LAYERS: [(&[&str], bool); 10] = [
     (&["crawl"], false),
     (&["fetch", "store"], false),
     (&["config", "replay", "corpus"], false),
-    (&["live", "world", "eval", "export"], false),
-    (&["recorded", "report", "label"], false),
+    (&["live", "world", "eval", "export", "index"], false),
+    (&["recorded", "report", "label", "serve"], false),
     (&["lib"], false),
     (&["cli", "main"], true),
 ];

@@ -1,5 +1,5 @@
 //! Rows sent to a search server that behaves as servers do: busy, half taken, too large, away; on loopback.
-#![allow(clippy::unwrap_used)] // test helpers may
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
 
 mod support;
 

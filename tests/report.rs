@@ -1,5 +1,5 @@
 //! `suidao report` and `suidao label` on a crawl of a generated web, as a user runs them.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
 
 mod support;
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use suidao::config::Config;
 use suidao::corpus::{Catalogue, Fields, Filter};
-use suidao::export::{Export, jsonl};
+use suidao::export::{Export, Output, jsonl};
 use suidao::live::{self, Job, Report};
 use suidao::model::Event;
 use suidao::recorded;
@@ -87,7 +87,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
             return Ok(Exit::Interrupted);
         }
         let store = Store::open(&job.directory)?;
-        let output = root.join(format!("{strategy}.jsonl.gz"));
+        let output = Output::file(root.join(format!("{strategy}.jsonl.gz")));
         let catalogue = Catalogue::read(&store)?;
         let selection = Filter::default().select(&catalogue);
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };

@@ -13,7 +13,7 @@ use suidao::export::engines::es_bulk::Analyser;
 use suidao::export::engines::push::{Push, PushError, Pushed, Terms};
 use suidao::export::engines::target::Target;
 use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
-use suidao::export::{Export, packed};
+use suidao::export::{Export, Output};
 use suidao::store::directory::{WriteError, write_whole};
 
 use super::export::{ExportArgs, Format, Wanted};
@@ -117,9 +117,11 @@ pub fn write(
         Engine::EsBulk { index, .. } => retired_rows(export, wanted, index)?,
         _ => Vec::new(),
     };
-    let done = packed(output, |out| {
-        let done = export.each(|chosen| Ok(row(&chosen.document(fields.parts())?)?), |row| Ok(out.write_all(&row)?))?;
-        retired.iter().try_for_each(|(_, row)| out.write_all(row))?;
+    let extension = if matches!(engine, Engine::EsBulk { .. }) { "bulk.ndjson" } else { "ndjson" };
+    let rows = Output { path: output.to_owned(), shard_size: args.shard_size };
+    let done = rows.rows(extension, |out| {
+        let done = export.each(|chosen| Ok(row(&chosen.document(fields.parts())?)?), |row| Ok(out.add(&row)?))?;
+        retired.iter().try_for_each(|(_, row)| out.add(row))?;
         Ok(done)
     })?;
     let place = super::export::place(output);
@@ -148,10 +150,15 @@ fn beside(output: &Path, suffix: &str) -> Option<PathBuf> {
         return None;
     }
     let mut stem = output.to_owned();
-    if stem.extension().is_some_and(|extension| extension == OsStr::new("gz") || extension == OsStr::new("zst")) {
-        stem.set_extension("");
+    for extensions in [&["gz", "zst"][..], &["ndjson", "jsonl", "json", "parquet", "txt"], &["bulk"]] {
+        if stem.extension().is_some_and(|own| extensions.iter().any(|extension| own == OsStr::new(extension))) {
+            stem.set_extension("");
+        }
     }
-    Some(stem.with_extension(suffix))
+    let mut name = stem.into_os_string();
+    name.push(".");
+    name.push(suffix);
+    Some(name.into())
 }
 
 /// Ids of the pages that are gone, and the rows that take them out.

@@ -1,15 +1,16 @@
 //! `suidao export`: the pages of a crawl in a format that others read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use suidao::corpus::{Catalogue, Fields, Selection};
+use suidao::corpus::{Catalogue, Fields, Filter, Selection};
 use suidao::export::engines::es_bulk::Analyser;
 use suidao::export::former::{self, Finished};
-use suidao::export::{Export, jsonl};
+use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
+use suidao::index::build;
 use suidao::live::now;
 use suidao::model::Day;
 use suidao::store::{CrawlDirectory, Store, date};
@@ -30,7 +31,10 @@ pub struct ExportArgs {
     /// File to write; rows of text are packed if it ends in .gz or .zst; - for the standard output
     #[arg(short, long, value_name = "FILE", required_unless_present = "push")]
     pub output: Option<PathBuf>,
-    /// Fields to write, separated by commas (jsonl: all but links; search servers: those that are searched)
+    /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push")]
+    pub shard_size: Option<u64>,
+    /// Fields to write, separated by commas (parquet: all; jsonl: all but links; search servers: those that are searched)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub fields: Vec<String>,
     /// Only what is new, changed or gone since `last`, the last export of this name; or what was fetched since a day
@@ -63,12 +67,22 @@ pub struct ExportArgs {
 pub enum Format {
     /// One JSON object a page and line
     Jsonl,
+    /// A table with a column for each field, for pandas, DuckDB, Polars
+    Parquet,
     /// Bulk NDJSON for Elasticsearch and OpenSearch, and index templates beside it
     EsBulk,
     /// NDJSON for Meilisearch, and the settings of the index beside it
     Meilisearch,
     /// NDJSON for Quickwit, and the configuration of the index beside it
     Quickwit,
+    /// A tantivy index (a directory); that of `suidao search` is DIR/index
+    Index,
+    /// A web archive FILE.warc.gz with its index FILE.cdxj
+    Warc,
+    /// Clean text for language models, one page a line, with a data card beside it
+    Text,
+    /// The links between the pages: FILE.graphml, FILE.nodes.parquet, FILE.edges.parquet
+    Graph,
 }
 
 /// How a search server cuts Chinese.
@@ -126,6 +140,10 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     if let Some(Since::Day(day)) = args.since {
         filter.fetched_from = filter.fetched_from.max(Some(day));
     }
+    if args.format == Format::Text {
+        // A page without text is no line.
+        filter.min_chars = filter.min_chars.max(1);
+    }
     let fields = match args.fields.as_slice() {
         [] => None,
         names => Some(Fields::named(names.iter().map(|name| name.trim()))?),
@@ -138,13 +156,16 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
-    let bar = progress(wanted.selection.pages, voice);
+    // Each page is gone through twice for an index.
+    let bar = progress(wanted.selection.pages * if args.format == Format::Index { 2 } else { 1 }, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
     let done = match (&to.engine, &args.output) {
         (Some(engine), _) => engines::write(args, engine, &export, &wanted, fields.as_ref()),
-        (None, Some(output)) => Ok(jsonl::write(&export, output, &fields.unwrap_or_else(Fields::without_links))
-            .map(|done| Told { said: format!("{} pages written to {}", done.pages, place(output)), whole: true })?),
+        (None, Some(output)) => {
+            let output = Output { path: output.clone(), shard_size: args.shard_size };
+            file(args, &export, &output, fields, &filter)
+        }
         (None, None) => bail!("--output is missing: name the file to write"),
     };
     bar.finish_and_clear();
@@ -169,6 +190,23 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         }
     }
     Ok(if whole { Exit::Done } else { Exit::Short })
+}
+
+/// Writes a format that is for no server.
+fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fields>, filter: &Filter) -> Result<Told> {
+    let done = match args.format {
+        Format::Parquet => parquet::write(export, output, &fields.unwrap_or_else(Fields::all))?,
+        Format::Warc => warc::write(export, output)?,
+        Format::Text => text::write(export, output, filter)?,
+        Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {
+            bail!("a graph is three files beside each other: give -o FILE.graphml, and no --shard-size")
+        }
+        Format::Graph => graph::write(export, &output.path)?,
+        Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
+        // The others are a server's.
+        _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
+    };
+    Ok(Told { said: format!("{} pages written to {}", done.pages, place(&output.path)), whole: true })
 }
 
 /// Where an export goes.
@@ -200,8 +238,8 @@ impl Destination {
 }
 
 /// What people call an output.
-pub fn place(output: &std::path::Path) -> String {
-    if output == std::path::Path::new("-") { "the standard output".to_owned() } else { output.display().to_string() }
+pub fn place(output: &Path) -> String {
+    if output == Path::new("-") { "the standard output".to_owned() } else { output.display().to_string() }
 }
 
 fn wanted(
@@ -230,6 +268,24 @@ fn wanted(
         None => (all.clone(), Vec::new()),
     };
     Ok(Wanted { all, selection, retired })
+}
+
+/// Reads `500MB`, `1GiB`, `64k` or a number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let factor: Option<u64> = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => Some(1),
+        "k" | "kb" => Some(1000),
+        "m" | "mb" => Some(1_000_000),
+        "g" | "gb" => Some(1_000_000_000),
+        "kib" => Some(1 << 10),
+        "mib" => Some(1 << 20),
+        "gib" => Some(1 << 30),
+        _ => None,
+    };
+    let bytes = factor.zip(number.parse().ok()).and_then(|(factor, number): (u64, u64)| number.checked_mul(factor));
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "write it as 500MB or 1GiB".to_owned())
 }
 
 /// A bar over so many pages; none where nobody looks.

@@ -42,16 +42,15 @@ pub struct FilterArgs {
     /// No pages that ask search engines not to keep them
     #[arg(long)]
     pub no_noindex: bool,
-    /// What becomes of pages that say what another says
-    #[arg(long, value_enum, default_value_t = Repeated::Keep)]
-    pub duplicates: Repeated,
+    /// What becomes of pages that say what another says; search folds them, all else keeps them
+    #[arg(long, value_enum)]
+    pub duplicates: Option<Repeated>,
 }
 
 /// What becomes of duplicates.
-#[derive(Clone, Copy, Default, ValueEnum)]
+#[derive(Clone, Copy, ValueEnum)]
 pub enum Repeated {
     /// They stay
-    #[default]
     Keep,
     /// The best of each group stays
     Best,
@@ -62,8 +61,13 @@ fn day(text: &str) -> Result<Day, String> {
 }
 
 impl FilterArgs {
-    /// What is meant by what was typed.
+    /// What is meant by what was typed; duplicates stay where nothing was said.
     pub fn filter(&self) -> Result<Filter> {
+        self.filter_with(Duplicates::Keep)
+    }
+
+    /// What is meant by what was typed, and what becomes of duplicates where nothing was said.
+    pub fn filter_with(&self, duplicates: Duplicates) -> Result<Filter> {
         if let Some(least) = self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
             bail!("--min-relevance {least}: relevance lies between 0 and 1");
         }
@@ -81,8 +85,9 @@ impl FilterArgs {
             no_listings: self.no_listings,
             no_noindex: self.no_noindex,
             duplicates: match self.duplicates {
-                Repeated::Keep => Duplicates::Keep,
-                Repeated::Best => Duplicates::Best,
+                None => duplicates,
+                Some(Repeated::Keep) => Duplicates::Keep,
+                Some(Repeated::Best) => Duplicates::Best,
             },
         })
     }

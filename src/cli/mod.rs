@@ -13,14 +13,19 @@ mod compare;
 mod crawl;
 mod demo;
 mod engines;
+mod evaluate;
 mod export;
 mod filter;
+mod index;
 mod inputs;
 mod label;
 mod layers;
+mod practice;
 mod replay;
 mod report;
 mod screen;
+mod search;
+mod serve;
 mod topic;
 mod why;
 
@@ -28,6 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use suidao::export::engines::push::PushError;
+use suidao::index::IndexError;
 use suidao::live::LiveError;
 use suidao::recorded::RecordedError;
 use suidao::store::StoreError;
@@ -67,12 +73,20 @@ enum Verb {
     Why(why::WhyArgs),
     /// Write the pages of a crawl to one file
     Export(export::ExportArgs),
+    /// Search the pages of a crawl
+    Search(search::SearchArgs),
+    /// Tell what a topic's queries find in a crawl as it went on
+    Evaluate(evaluate::EvaluateArgs),
     /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, what failed and what waits
     Report(report::ReportArgs),
+    /// A search page for the pages of a crawl, on this machine
+    Serve(serve::ServeArgs),
     /// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is
     Label(label::LabelArgs),
     /// Compare strategies on recorded or generated webs
     Compare(compare::CompareArgs),
+    /// Serve a generated web on loopback, to learn suidao on
+    Practice(practice::PracticeArgs),
     /// Show what suidao makes of one page, robots.txt, URL or configuration
     Check(check::CheckArgs),
 }
@@ -121,9 +135,13 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),
+        Verb::Search(args) => search::run(&args, cli.voice),
+        Verb::Evaluate(args) => evaluate::run(&args, cli.voice),
         Verb::Report(args) => report::run(&args, cli.voice),
+        Verb::Serve(args) => serve::run(&args, cli.voice),
         Verb::Label(args) => label::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
+        Verb::Practice(args) => practice::run(&args, cli.voice),
         Verb::Check(args) => check::run(&args),
     };
     match ended {
@@ -170,7 +188,10 @@ fn is_environment(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let store = match (cause.downcast_ref::<LiveError>(), cause.downcast_ref::<RecordedError>()) {
             (Some(LiveError::Store(error)), _) | (_, Some(RecordedError::Store(error))) => Some(error),
-            _ => cause.downcast_ref::<StoreError>(),
+            _ => match cause.downcast_ref::<IndexError>() {
+                Some(IndexError::Store(error)) => Some(error),
+                _ => cause.downcast_ref::<StoreError>(),
+            },
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))

@@ -44,6 +44,11 @@ impl Names {
         self.known.binary_search_by_key(&id, |name| name.id).ok().map(|place| &self.known[place])
     }
 
+    /// All URLs with their numbers, in order of these.
+    pub fn iter(&self) -> impl Iterator<Item = (UrlId, &CrawlUrl)> {
+        self.known.iter().map(|name| (name.id, &name.url))
+    }
+
     /// The URL of a page or redirect.
     #[must_use]
     pub fn url(&self, id: UrlId) -> Option<&CrawlUrl> {

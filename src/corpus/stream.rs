@@ -16,7 +16,7 @@ use crate::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
 use crate::read;
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
-use crate::store::{Store, StoreError, date};
+use crate::store::{Exchange, Store, StoreError, date};
 
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
@@ -39,6 +39,8 @@ pub struct Chosen<'a> {
     location: Location,
     path: &'a PathBuf,
     at: Millis,
+    /// Where the answer before it in its file ends.
+    from: u64,
 }
 
 impl Chosen<'_> {
@@ -48,6 +50,14 @@ impl Chosen<'_> {
     /// [`StoreError::Damaged`] if the record does not unpack.
     pub fn fetched(&self) -> Result<Fetched, StoreError> {
         unpack_record(self.record, self.path, self.location, MAX_BODY)
+    }
+
+    /// Its request, and what its records say of themselves.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if the records are not those of a request and its answer.
+    pub fn exchange(&self) -> Result<Exchange, StoreError> {
+        Exchange::read(self.path, self.from, self.location, self.record)
     }
 
     /// The page as a document.
@@ -148,6 +158,7 @@ pub fn stream<T: Send>(
     let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
     let mut ready: Vec<T> = Vec::new();
     let mut number = 0;
+    let mut last: Option<Location> = None;
     let mut turn = |portion: &mut Vec<Waiting>, ready: &mut Vec<T>| -> Result<(), WriteError> {
         let rendered = |waiting: &Waiting| {
             render(&Chosen {
@@ -160,6 +171,7 @@ pub fn stream<T: Send>(
                 location: waiting.location,
                 path: &waiting.path,
                 at: waiting.at,
+                from: waiting.from,
             })
         };
         let before = std::mem::take(ready);
@@ -175,6 +187,9 @@ pub fn stream<T: Send>(
     for record in store.batches() {
         let record = record?;
         let Batch { at, events } = record.batch;
+        let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
+        let from = before.map_or(0, Location::end);
+        last = record.archive.or(last);
         for event in events {
             let Event::Settled(page) = event else { continue };
             let wanted = selection.chosen.get(number).copied().unwrap_or(false);
@@ -182,7 +197,7 @@ pub fn stream<T: Send>(
                 let (record, path) = archive.record(location)?;
                 streamed.pages += 1;
                 streamed.archived += record.len() as u64;
-                portion.push(Waiting { at, page, location, record, path, number });
+                portion.push(Waiting { at, page, location, record, path, number, from });
             }
             number += 1;
         }
@@ -203,6 +218,7 @@ struct Waiting {
     record: Vec<u8>,
     path: PathBuf,
     number: usize,
+    from: u64,
 }
 
 #[cfg(test)]

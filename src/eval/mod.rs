@@ -7,16 +7,19 @@
 mod bootstrap;
 mod comparison;
 pub mod csv;
+mod evaluation;
 mod graph;
 mod measure;
 mod oracle;
 mod plan;
+pub mod queries;
 mod report;
 mod run;
 mod tables;
 
 pub use bootstrap::{RESAMPLES, Resamples};
 pub use comparison::{Comparison, Duel, ORACLE, Scope};
+pub use evaluation::{Evaluated, Evaluation, OfQuery};
 pub use graph::Graph;
 pub use measure::{Measure, Tally, tunnels};
 pub use oracle::Oracle;

@@ -1,24 +1,22 @@
 //! The corpus as JSON lines: one object for each page, in order of fetching.
 
-use std::path::Path;
-
-use super::{Export, packed};
+use super::{Export, Output};
 use crate::corpus::{Fields, Shown, Streamed};
 use crate::store::StoreError;
 
-/// Writes the chosen pages to `path` ([`packed`]), each with the given fields.
+/// Writes the chosen pages, each with the given fields.
 ///
 /// # Errors
 /// [`StoreError`] if log or archive do not read, or the output cannot be written.
-pub fn write(export: &Export, path: &Path, fields: &Fields) -> Result<Streamed, StoreError> {
-    packed(path, |out| {
+pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Streamed, StoreError> {
+    output.rows("jsonl", |rows| {
         export.each(
             |chosen| {
                 let mut line = serde_json::to_vec(&Shown(&chosen.document(fields.parts())?, fields))?;
                 line.push(b'\n');
                 Ok(line)
             },
-            |line| Ok(out.write_all(&line)?),
+            |line| Ok(rows.add(&line)?),
         )
     })
 }
@@ -51,7 +49,7 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let to = |name: &str| {
             let path = out.path().join(name);
-            assert_eq!(write(&export, &path, &Fields::without_links()).unwrap().pages, 2);
+            assert_eq!(write(&export, &Output::file(&path), &Fields::without_links()).unwrap().pages, 2);
             std::fs::read(path).unwrap()
         };
         let plain = to("pages.jsonl");
@@ -76,7 +74,7 @@ mod tests {
         let names: Vec<&String> = last.as_object().unwrap().keys().collect();
         assert_eq!(names.len(), Fields::ALL.len() - 1);
         let few = Fields::named(["text", "url"]).unwrap();
-        write(&export, &out.path().join("few"), &few).unwrap();
+        write(&export, &Output::file(out.path().join("few")), &few).unwrap();
         let few = std::fs::read_to_string(out.path().join("few")).unwrap();
         assert!(few.starts_with("{\"url\":\"http://a.cn/\",\"text\":\"足球 比赛\"}\n"), "{few}");
         assert!(
@@ -98,7 +96,7 @@ mod tests {
         let selection = Filter::default().select(&catalogue);
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
         let out = root.path().join("out.jsonl");
-        let message = write(&export, &out, &Fields::all()).unwrap_err().to_string();
+        let message = write(&export, &Output::file(&out), &Fields::all()).unwrap_err().to_string();
         assert!(message.contains("suidao-00000.warc.gz"), "{message}");
         assert!(!out.exists());
     }

@@ -3,12 +3,20 @@
 //!
 //! Whatever is written appears under its final name only when all of it is there.
 
+mod card;
+mod cdxj;
+mod columns;
 pub mod engines;
 pub mod former;
+pub mod graph;
 pub mod jsonl;
 mod output;
+pub mod parquet;
+mod surt;
+pub mod text;
+pub mod warc;
 
-pub use output::packed;
+pub use output::{Output, Rows};
 
 use crate::corpus::{Catalogue, Chosen, Selection, Streamed, stream};
 use crate::store::Store;

@@ -46,6 +46,13 @@ impl Day {
         Millis(u64::try_from(self.0).unwrap_or(0) * 86_400_000)
     }
 
+    /// Its year.
+    #[must_use]
+    pub fn year(self) -> i16 {
+        let date = jiff::civil::Date::constant(1970, 1, 1);
+        date.checked_add(jiff::Span::new().days(self.0.clamp(-719_000, 2_900_000))).map_or(1970, |date| date.year())
+    }
+
     /// Reads `2021-03-05`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

@@ -29,7 +29,9 @@ pub struct Location {
 }
 
 impl Location {
-    fn end(self) -> u64 {
+    /// Behind its last byte.
+    #[must_use]
+    pub fn end(self) -> u64 {
         self.offset + self.length
     }
 }
@@ -191,27 +193,9 @@ impl Archive {
         let path = self.pages.join(&name);
         let fail = || StoreError::io(&path, "begin it");
         let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(fail())?;
-        let mut info = String::new();
-        for (field, value) in [
-            ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),
-            ("format", "WARC File Format 1.1"),
-            ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
-            ("robots", "obeyed"),
-            ("http-header-user-agent", &self.settings.user_agent.replace(['\r', '\n'], " ")),
-        ] {
-            info.push_str(&format!("{field}: {value}\r\n"));
-        }
-        let pending = Draft {
-            kind: "warcinfo",
-            name: &format!("{name} {}", at.0),
-            at,
-            media: "application/warc-fields",
-            fields: vec![("WARC-Filename", name.trim_end_matches(OPEN).to_owned())],
-            head: &[],
-            payload: info.as_bytes(),
-        }
-        .write(Compression::fast(), Vec::new())
-        .map_err(fail())?;
+        let agent = [("http-header-user-agent", self.settings.user_agent.as_str())];
+        let pending =
+            warc::info(name.trim_end_matches(OPEN), &format!("{name} {}", at.0), at, &agent).map_err(fail())?;
         sync_directory(&self.pages)?;
         Ok(OpenFile { file, path, length: pending.len() as u64, pending })
     }

@@ -132,10 +132,7 @@ pub fn write_whole<T>(
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<T, StoreError> {
     let fail = || StoreError::io(path, "write it");
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let parent = parent(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".suidao-").suffix(".part");
     // The library's default is 0600; a result file is as readable as any other the user makes.
@@ -149,6 +146,48 @@ pub fn write_whole<T>(
     file.persist(path).map_err(|error| fail()(error.error))?;
     sync_directory(parent)?;
     Ok(value)
+}
+
+/// Writes a whole directory: `content` fills one beside it, which takes the name `path` only when all its files are on
+/// disk. Where `path` exists it must be an empty directory, and that is told before anything is written.
+///
+/// # Errors
+/// [`StoreError::Io`]; nothing is there then that was not before.
+pub fn write_whole_directory<T>(
+    path: &Path,
+    content: impl FnOnce(&Path) -> Result<T, WriteError>,
+) -> Result<T, StoreError> {
+    let fail = || StoreError::io(path, "write it");
+    match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
+        Ok(false) => {}
+        Ok(true) => return Err(fail()(io::ErrorKind::DirectoryNotEmpty.into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(fail()(error)),
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".suidao-").suffix(".part");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+    let part = builder.tempdir_in(parent(path)).map_err(fail())?;
+    let value = content(part.path()).map_err(|error| error.at(path))?;
+    for entry in fs::read_dir(part.path()).map_err(fail())? {
+        let file = entry.and_then(|entry| File::open(entry.path())).map_err(fail())?;
+        file.sync_all().map_err(fail())?;
+    }
+    sync_directory(part.path())?;
+    fs::rename(part.path(), path).map_err(fail())?;
+    // It has another name now: nothing is to be taken away.
+    let _ = part.keep();
+    sync_directory(parent(path))?;
+    Ok(value)
+}
+
+/// The directory a file or directory lies in.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Why the content of a file could not be written: the file itself, or what it is made from.

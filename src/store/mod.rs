@@ -7,6 +7,7 @@
 pub mod archive;
 mod chunked;
 pub mod directory;
+mod exchange;
 pub mod harvest;
 mod indexed;
 pub mod log;
@@ -20,10 +21,11 @@ use std::path::{Path, PathBuf};
 
 pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location};
 pub use directory::CrawlDirectory;
+pub use exchange::Exchange;
 pub use indexed::Indexed;
 pub use log::{Meta, Record, Store};
 pub use responses::Responses;
-pub use warc::date;
+pub use warc::{date, info as warcinfo};
 pub use writer::{Notice, Stopped, Work, Writer};
 
 /// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.
@@ -134,6 +136,7 @@ fn is_misdirected(error: &io::Error) -> bool {
             | ErrorKind::NotADirectory
             | ErrorKind::IsADirectory
             | ErrorKind::AlreadyExists
+            | ErrorKind::DirectoryNotEmpty
             | ErrorKind::InvalidFilename
     )
 }
@@ -147,6 +150,7 @@ fn advice(error: &io::Error) -> &'static str {
         ErrorKind::NotFound => "check the path",
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a file is in the way: use another path",
         ErrorKind::IsADirectory => "give the path of a file",
+        ErrorKind::DirectoryNotEmpty => "it is not empty: use another path, or remove what is there",
         ErrorKind::InvalidFilename => "use another name",
         _ => "put that right and run the same command again",
     }

@@ -19,7 +19,7 @@ use crate::model::{CrawlUrl, Fetched, Millis};
 use crate::read::coding;
 
 /// Longest head of a record or of an HTTP answer that is read, in bytes.
-const HEAD_LIMIT: usize = 256 << 10;
+pub(super) const HEAD_LIMIT: usize = 256 << 10;
 
 /// A record about to be written.
 pub(super) struct Draft<'a> {
@@ -69,6 +69,34 @@ impl Draft<'_> {
         }
         member.finish()
     }
+}
+
+/// A warcinfo record for the head of the file `filename`, as a gzip member: `name` makes its id, `fields` come after the
+/// ones that every file of ours has.
+///
+/// # Errors
+/// None in practice: it is packed in memory.
+pub fn info(filename: &str, name: &str, at: Millis, fields: &[(&str, &str)]) -> io::Result<Vec<u8>> {
+    let own = [
+        ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),
+        ("format", "WARC File Format 1.1"),
+        ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+        ("robots", "obeyed"),
+    ];
+    let mut info = String::new();
+    for (field, value) in own.iter().chain(fields) {
+        push_field(&mut info, field, value);
+    }
+    Draft {
+        kind: "warcinfo",
+        name,
+        at,
+        media: "application/warc-fields",
+        fields: vec![("WARC-Filename", filename.to_owned())],
+        head: &[],
+        payload: info.as_bytes(),
+    }
+    .write(Compression::fast(), Vec::new())
 }
 
 /// `<urn:uuid:...>` of a record, from its kind and name alone.
@@ -144,9 +172,12 @@ fn push_field(head: &mut String, name: &str, value: &str) {
     head.push_str("\r\n");
 }
 
+/// Header fields in order, names in lower case.
+type Fields = Vec<(String, String)>;
+
 /// A record's head, as read.
 pub(super) struct Head {
-    fields: Vec<(String, String)>,
+    fields: Fields,
     /// Bytes of its block.
     pub length: u64,
 }
@@ -208,6 +239,25 @@ impl Head {
 /// The answer in a response record's block; `None` if it is not HTTP. The body is put together and unpacked to at
 /// most `limit` bytes; where it does not unpack it is given as it stands.
 pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetched> {
+    let (status, mut headers, length) = http_head(block)?;
+    let mut stored = block.slice(length..);
+    if value(&headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked")) {
+        if let Some(joined) = chunked::chunked(&stored) {
+            stored = joined.into();
+        }
+        headers.retain(|(name, _)| name != "transfer-encoding");
+    }
+    let unpacked =
+        value(&headers, "content-encoding").and_then(|coding| coding::unpack(coding, &stored, limit).ok().flatten());
+    let (body, wire) = match unpacked {
+        Some(body) => (body, Some(stored)),
+        None => (stored, None),
+    };
+    Some(Fetched { url, status, headers, body, wire })
+}
+
+/// Status and header fields of an HTTP answer, and how many bytes its head takes; `None` if it is not HTTP.
+pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
     let mut lines = &block[..block.len().min(HEAD_LIMIT)];
     let mut left = HEAD_LIMIT;
     let mut line = Vec::new();
@@ -224,20 +274,7 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
         }
         push_line(&mut headers, &line);
     }
-    let mut stored = block.slice(block.len().min(HEAD_LIMIT - left)..);
-    if value(&headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked")) {
-        if let Some(joined) = chunked::chunked(&stored) {
-            stored = joined.into();
-        }
-        headers.retain(|(name, _)| name != "transfer-encoding");
-    }
-    let unpacked =
-        value(&headers, "content-encoding").and_then(|coding| coding::unpack(coding, &stored, limit).ok().flatten());
-    let (body, wire) = match unpacked {
-        Some(body) => (body, Some(stored)),
-        None => (stored, None),
-    };
-    Some(Fetched { url, status, headers, body, wire })
+    Some((status, headers, block.len().min(HEAD_LIMIT - left)))
 }
 
 /// The response in one record (a gzip member or plain); `None` if it is another kind of record.
@@ -260,7 +297,7 @@ pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched
 /// How a gzip member begins.
 pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-fn value<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
     fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
 }
 
@@ -279,7 +316,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, left: &mut usize) -> 
 }
 
 /// A header line into a field: name in lower case, value as UTF-8 or else Latin-1. Folded lines join the field before.
-fn push_line(fields: &mut Vec<(String, String)>, line: &[u8]) {
+fn push_line(fields: &mut Fields, line: &[u8]) {
     let text = match std::str::from_utf8(line) {
         Ok(text) => text.to_owned(),
         Err(_) => line.iter().map(|&byte| char::from(byte)).collect(),

@@ -6,3 +6,4 @@ mod stop;
 pub mod textrank;
 
 pub use segment::{cut, fold, is_term};
+pub use stop::{is_function_word, is_stop};

@@ -82,7 +82,8 @@ pub fn fold_into(text: &str, folded: &mut String) {
 }
 
 /// A Chinese character.
-fn is_han(character: char) -> bool {
+#[must_use]
+pub fn is_han(character: char) -> bool {
     matches!(character, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}' | '々' | '〇')
 }
 
@@ -130,6 +131,43 @@ pub fn cut(text: &str, mut each: impl FnMut(Range<usize>)) {
             }
         }
         Run::Word(range) => each(range),
+    });
+}
+
+/// A word or a part of one, as [`cut_all`] finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// Chinese characters and words of other scripts before it.
+    pub place: usize,
+    /// How many of them it is.
+    pub length: usize,
+}
+
+/// Hands over every word of the dictionary that stands anywhere in the Chinese of folded text, inside others too, every
+/// Chinese character, and the words of other scripts: by place, the shorter first. What is found in a piece of text is
+/// so found wherever the piece stands, as it is not with [`cut`], which goes by the neighbours.
+pub fn cut_all(text: &str, mut each: impl FnMut(Part)) {
+    let mut place = 0;
+    runs(text, |run| match run {
+        Run::Han(range) => {
+            let words = JIEBA.cut_all(&text[range.clone()]);
+            let mut words = words.iter().filter(|word| word.end - word.start > 1).peekable();
+            for (number, (start, character)) in text[range.clone()].char_indices().enumerate() {
+                let start = range.start + start;
+                each(Part { range: start..start + character.len_utf8(), place: place + number, length: 1 });
+                while let Some(word) = words.next_if(|word| range.start + word.byte_start <= start) {
+                    let range = start..range.start + word.byte_end;
+                    each(Part { range, place: place + number, length: word.end - word.start });
+                }
+            }
+            place += text[range].chars().count();
+        }
+        Run::Word(range) => {
+            each(Part { range, place, length: 1 });
+            place += 1;
+        }
     });
 }
 
@@ -192,6 +230,30 @@ mod tests {
             ["c#", "f#", "a#", "1", "node", "js", "x86", "64", "1", "1", "日本", "のサッカー"]
         );
         assert!(words(" 。—… \u{0}").is_empty());
+    }
+
+    #[test]
+    fn every_part_of_a_word_has_its_place() {
+        let text = fold("用神經網絡 C++ 㐂吗");
+        let mut parts = Vec::new();
+        cut_all(&text, |part| parts.push((text[part.range].to_owned(), part.place, part.length)));
+        let parts: Vec<(&str, usize, usize)> =
+            parts.iter().map(|(word, at, long)| (word.as_str(), *at, *long)).collect();
+        let expected = [
+            ("用", 0, 1),
+            ("神", 1, 1),
+            ("神经", 1, 2),
+            ("神经网", 1, 3),
+            ("神经网络", 1, 4),
+            ("经", 2, 1),
+            ("网", 3, 1),
+            ("网络", 3, 2),
+            ("络", 4, 1),
+            ("c++", 5, 1),
+            ("㐂", 6, 1),
+            ("吗", 7, 1),
+        ];
+        assert_eq!(parts, expected);
     }
 
     #[test]

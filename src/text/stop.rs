@@ -5,16 +5,29 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashSet;
 
-const LISTS: [&str; 3] = [include_str!("stop/zh.txt"), include_str!("stop/en.txt"), include_str!("stop/web.txt")];
+const FUNCTION: [&str; 2] = [include_str!("stop/zh.txt"), include_str!("stop/en.txt")];
+const FURNITURE: [&str; 1] = [include_str!("stop/web.txt")];
 
-static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| {
-    let lines = LISTS.iter().flat_map(|list| list.lines());
+type Words = FxHashSet<&'static str>;
+
+static FUNCTION_WORDS: LazyLock<Words> = LazyLock::new(|| words(&FUNCTION));
+static FURNITURE_WORDS: LazyLock<Words> = LazyLock::new(|| words(&FURNITURE));
+
+fn words(lists: &[&'static str]) -> Words {
+    let lines = lists.iter().flat_map(|list| list.lines());
     lines.map(|line| line.split('#').next().unwrap_or_default()).flat_map(str::split_whitespace).collect()
-});
+}
 
 /// Whether a folded word says nothing about any topic.
-pub(super) fn is_stop(word: &str) -> bool {
-    WORDS.contains(word)
+#[must_use]
+pub fn is_stop(word: &str) -> bool {
+    is_function_word(word) || FURNITURE_WORDS.contains(word)
+}
+
+/// Whether a folded word is grammar and no more. Furniture of web pages is not: who types 推荐 or `download` means it.
+#[must_use]
+pub fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.contains(word)
 }
 
 #[cfg(test)]
@@ -23,10 +36,10 @@ mod tests {
 
     #[test]
     fn every_stop_word_is_written_as_folding_leaves_it() {
-        for word in WORDS.iter() {
+        for word in FUNCTION_WORDS.iter().chain(FURNITURE_WORDS.iter()) {
             assert_eq!(super::super::fold(word), *word, "the folded text never holds {word}");
         }
         assert!(is_stop("我们") && is_stop("the") && is_stop("首页") && is_stop("copyright"));
-        assert!(!is_stop("足球"));
+        assert!(!is_stop("足球") && is_function_word("我们") && !is_function_word("首页"));
     }
 }

@@ -41,6 +41,8 @@ pub struct ServerOptions {
     pub delay: Duration,
     /// Keep an [`Access`] of every request, for [`Server::log`].
     pub log: bool,
+    /// Port of 127.0.0.1; 0 for a free one.
+    pub port: u16,
 }
 
 /// A web being served. Stops, with all its connections, when dropped.
@@ -67,12 +69,12 @@ impl Server {
         Self::start_with(web, ServerOptions::default())
     }
 
-    /// [`Server::start`] with a delay or a log.
+    /// [`Server::start`] with a delay, a log or a port.
     ///
     /// # Errors
     /// The system's, if there is no port or thread to be had.
     pub fn start_with(web: Arc<dyn Web>, options: ServerOptions) -> std::io::Result<Self> {
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         listener.set_nonblocking(true)?;
         let addr = listener.local_addr()?;
         let shared = Arc::new(Shared { web, options, requests: AtomicU64::new(0), log: Mutex::default() });

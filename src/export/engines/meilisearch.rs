@@ -1,6 +1,6 @@
 //! Meilisearch: documents as NDJSON (`POST /indexes/NAME/documents`, primary key `id`), and the settings of the index.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::corpus::{Document, Fields, Shown};
 
@@ -10,23 +10,18 @@ use crate::corpus::{Document, Fields, Shown};
 /// # Errors
 /// As `serde_json`.
 pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> {
-    let mut value = serde_json::to_value(Shown(document, fields))?;
-    if let Value::Object(object) = &mut value {
-        add_seconds(object, document, fields);
-    }
-    let mut row = serde_json::to_vec(&value)?;
-    row.push(b'\n');
-    Ok(row)
-}
-
-fn add_seconds(object: &mut Map<String, Value>, document: &Document, fields: &Fields) {
+    let mut row = serde_json::to_vec(&Shown(document, fields))?;
+    // Behind the last field, and not by way of a value, which would write single numbers as double ones.
+    row.pop();
     if fields.holds("published") {
         let seconds = document.published.map(|day| i64::from(day.0) * 86_400);
-        object.insert("published_at".to_owned(), json!(seconds));
+        row.extend(format!(",\"published_at\":{}", json!(seconds)).bytes());
     }
     if fields.holds("fetched") {
-        object.insert("fetched_at".to_owned(), json!(document.fetched_at.0 / 1000));
+        row.extend(format!(",\"fetched_at\":{}", document.fetched_at.0 / 1000).bytes());
     }
+    row.extend(b"}\n");
+    Ok(row)
 }
 
 /// The body of `PATCH /indexes/NAME/settings`. Texts are declared Chinese, English and Japanese, so that the server does

@@ -1,0 +1,225 @@
+//! `suidao evaluate`: what a topic's queries find in one crawl or several, as the crawls went on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use rustc_hash::FxHashSet;
+use suidao::corpus::{Catalogue, Names};
+use suidao::eval::queries::{Collected, at_marks};
+use suidao::eval::{Evaluated, Evaluation, OfQuery};
+use suidao::index::{Index, Request};
+use suidao::recorded::Truth;
+use suidao::store::directory::{WriteError, write_whole};
+use suidao::store::{CrawlDirectory, Store};
+
+use super::index::current;
+use super::inputs::topic;
+use super::{Exit, Voice};
+
+/// Tell what a topic's queries find in a crawl: precision and relevant pages as it went on.
+#[derive(Args)]
+#[command(after_help = "Example: suidao evaluate ml --queries queries.txt --truth truth.txt -o evaluation")]
+pub struct EvaluateArgs {
+    /// Crawl directories
+    #[arg(required = true)]
+    pub directories: Vec<PathBuf>,
+    /// Queries of the topic, one a line
+    #[arg(long, value_name = "FILE", required_unless_present = "lexicon")]
+    pub queries: Option<PathBuf>,
+    /// Take the lexicon's first terms for queries instead
+    #[arg(short = 'm', long, value_name = "FILE", conflicts_with = "queries")]
+    pub lexicon: Option<PathBuf>,
+    /// Relevant URLs, one a line; without it a page is relevant that reached the page threshold
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<PathBuf>,
+    /// Hosts that count for nothing, one a line: those the lexicon was learnt on
+    #[arg(long, value_name = "FILE", requires = "truth")]
+    pub exclude: Option<PathBuf>,
+    /// Pages of the crawl after which is counted
+    #[arg(long, value_name = "PAGES", value_delimiter = ',')]
+    pub marks: Vec<u64>,
+    /// Write report.html and evaluation.csv into this directory
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Terms of a lexicon that serve as queries.
+const TERMS: usize = 20;
+/// Marks at most, where none are given.
+const MARKS: u64 = 20;
+
+/// Runs the verb.
+pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
+    let queries = match (&args.queries, &args.lexicon) {
+        (Some(path), _) => queries(path)?,
+        (None, Some(path)) => {
+            let topic = topic(path)?;
+            topic.lexicon().terms.iter().take(TERMS).map(|(term, _)| term.clone()).collect()
+        }
+        (None, None) => bail!("give --queries FILE, or -m LEXICON"),
+    };
+    let truth = args.truth.as_deref().map(|truth| Truth::read(truth, args.exclude.as_deref())).transpose()?;
+    let mut crawls = Vec::new();
+    let mut pages = 0;
+    for directory in &args.directories {
+        let crawl = Crawl::read(directory, &queries, truth.as_ref(), voice)?;
+        pages = pages.max(crawl.pages.len() as u64);
+        crawls.push(crawl);
+    }
+    let marks = marks(&args.marks, pages);
+    name(&mut crawls);
+    let crawls = crawls
+        .into_iter()
+        .map(|crawl| {
+            let last = crawl.pages.len() as u64;
+            // A crawl that ended early is not told again and again.
+            let until = marks.iter().position(|&mark| mark >= last).map_or(marks.len(), |at| at + 1);
+            Evaluated { name: crawl.name, marks: at_marks(&crawl.pages, &marks[..until]), queries: crawl.queries }
+        })
+        .collect();
+    let judge = match &args.truth {
+        Some(truth) => format!("Relevant is what {} lists.", truth.display()),
+        None => "Relevant is a page at or above the lexicon’s page threshold: the crawl judges itself.".to_owned(),
+    };
+    let evaluation = Evaluation { marks, judge, crawls };
+    if let Some(output) = &args.output {
+        write(output, &evaluation)?;
+    }
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&evaluation)?);
+    } else {
+        say!("{}", evaluation.in_words().trim_end());
+        if let Some(output) = args.output.as_ref().filter(|_| !voice.quiet) {
+            eprintln!("the curves are in {}", output.join("report.html").display());
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A crawl as it is evaluated.
+struct Crawl {
+    name: String,
+    strategy: String,
+    /// Pages that count, in order of fetching.
+    pages: Vec<Collected>,
+    queries: Vec<OfQuery>,
+}
+
+impl Crawl {
+    fn read(directory: &Path, queries: &[String], truth: Option<&Truth>, voice: Voice) -> Result<Self> {
+        let index = current(directory, voice)?;
+        let store = Store::open(&CrawlDirectory::new(directory))?;
+        let catalogue = Catalogue::read(&store)?;
+        let names = Names::read(&store, &catalogue)?;
+        let mut seen = FxHashSet::default();
+        // Of each page whether it counts, and whether it is relevant; the same page under another address counts once.
+        let judged: Vec<Option<bool>> = catalogue
+            .entries
+            .iter()
+            .map(|entry| match (truth, names.url(entry.id)) {
+                (Some(truth), Some(url)) => {
+                    (!truth.is_excluded(url)).then(|| truth.is_hit(url) && seen.insert(Truth::key(url)))
+                }
+                _ => Some(entry.relevant),
+            })
+            .collect();
+        let relevant = |page: u64| judged.get(page as usize).copied().flatten() == Some(true);
+        let counts = |page: u64| judged.get(page as usize).copied().flatten().is_some();
+        let mut hit = vec![false; judged.len()];
+        let mut told = Vec::new();
+        for query in queries {
+            let mut of = OfQuery { query: query.clone(), hits: 0, relevant_hits: 0, at_ten: None };
+            for found in index.matching(query)?.iter().filter(|found| counts(found.page)) {
+                of.hits += 1;
+                of.relevant_hits += u64::from(relevant(found.page));
+                if let Some(hit) = hit.get_mut(found.page as usize) {
+                    *hit = true;
+                }
+            }
+            of.at_ten = at_ten(&index, query, counts, relevant)?;
+            told.push(of);
+        }
+        let pages = judged.iter().zip(hit);
+        let pages = pages.filter_map(|(judged, hit)| judged.map(|relevant| Collected { relevant, hit })).collect();
+        let name = directory.file_name().unwrap_or(directory.as_os_str()).to_string_lossy().into_owned();
+        Ok(Self { name, strategy: store.meta().strategy.clone(), pages, queries: told })
+    }
+}
+
+/// Share of relevant pages among the first ten that count, as a user would see them.
+fn at_ten(
+    index: &Index,
+    query: &str,
+    counts: impl Fn(u64) -> bool,
+    relevant: impl Fn(u64) -> bool,
+) -> Result<Option<f64>> {
+    // Some more, for those that do not count.
+    let answer = index.search(&Request { query: query.to_owned(), limit: 200, ..Request::default() })?;
+    let first: Vec<u64> = answer.hits.iter().map(|hit| hit.page.page).filter(|page| counts(*page)).take(10).collect();
+    let paying = first.iter().filter(|page| relevant(**page)).count();
+    Ok((!first.is_empty()).then(|| paying as f64 / first.len() as f64))
+}
+
+/// Crawls are called by their strategies where these tell them apart, by their directories otherwise.
+fn name(crawls: &mut [Crawl]) {
+    let strategies: FxHashSet<&str> = crawls.iter().map(|crawl| crawl.strategy.as_str()).collect();
+    if strategies.len() == crawls.len() && crawls.len() > 1 {
+        for crawl in crawls {
+            crawl.name.clone_from(&crawl.strategy);
+        }
+    }
+}
+
+/// Queries, one a line; empty lines and `#` comments are left out.
+fn queries(path: &Path) -> Result<Vec<String>> {
+    let name = path.display();
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("cannot read the queries {name}; give a text file with one query a line"))?;
+    let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let queries: Vec<String> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect();
+    if queries.is_empty() {
+        bail!("{name} holds no query; write one a line");
+    }
+    Ok(queries)
+}
+
+/// The marks given, rising; else as many at a round distance as a table can show.
+fn marks(given: &[u64], pages: u64) -> Vec<u64> {
+    if given.is_empty() {
+        let mut steps = (1..).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.saturating_pow(power)));
+        let step = steps.find(|step| pages.div_ceil(*step) <= MARKS).unwrap_or(u64::MAX);
+        return (1..=pages.div_ceil(step).max(1)).map(|nth| nth * step).collect();
+    }
+    let mut marks = given.to_vec();
+    marks.sort_unstable();
+    marks.dedup();
+    marks
+}
+
+fn write(output: &Path, evaluation: &Evaluation) -> Result<()> {
+    fs::create_dir_all(output).with_context(|| format!("cannot make {}; give another -o", output.display()))?;
+    write_whole(&output.join("evaluation.csv"), |out| evaluation.csv(out).map_err(WriteError::from))?;
+    write_whole(&output.join("report.html"), |out| Ok(out.write_all(evaluation.html().as_bytes())?))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_and_few() {
+        assert_eq!(marks(&[], 500), (1..=10).map(|n| n * 50).collect::<Vec<_>>());
+        assert_eq!(marks(&[], 5000).len(), 10);
+        assert_eq!(marks(&[], 5001).last(), Some(&5500));
+        assert_eq!(marks(&[], 1_000_000)[0], 50_000);
+        assert_eq!(marks(&[], 0), [10]);
+        assert_eq!(marks(&[1000, 500, 500], 9), [500, 1000]);
+    }
+}

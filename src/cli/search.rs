@@ -1,0 +1,148 @@
+//! `suidao search`: the pages of a crawl that answer a query.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use suidao::corpus::Duplicates;
+use suidao::index::{Answer, Hit, Index, Marked, Request};
+
+use super::filter::FilterArgs;
+use super::index::{current, is_terminal};
+use super::{Exit, Voice};
+
+/// Search the pages of a crawl.
+#[derive(Args)]
+#[command(after_help = "All words must occur; where no page has them all, pages with some are given.\n\
+    \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:cmn  date:2021..2022  relevant:yes\n\n\
+    Examples:\n  suidao search ml 机器学习\n  suidao search ml '\"gradient descent\" -python date:2020..' --json")]
+pub struct SearchArgs {
+    /// Crawl directory; its index is made or made anew where pages were fetched since
+    pub directory: PathBuf,
+    /// What is looked for; without it all pages are, the most relevant first. Quote it for the shell, or write -- before
+    /// it, where a word begins with -
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// Hits to show at most
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    pub limit: usize,
+    /// Hits to leave out at the beginning
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub offset: usize,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Say why of each hit: what each word adds to its score, and how the page was found
+    #[arg(long)]
+    pub explain: bool,
+    #[command(flatten)]
+    pub filter: FilterArgs,
+}
+
+#[allow(clippy::disallowed_methods)] // how long a search takes is told to people; nothing is decided by it
+fn clock() -> Instant {
+    Instant::now()
+}
+
+/// Runs the verb.
+pub fn run(args: &SearchArgs, voice: Voice) -> Result<Exit> {
+    let filter = args.filter.filter_with(Duplicates::Best)?;
+    let index = current(&args.directory, voice)?;
+    let (query, explain) = (args.query.join(" "), args.explain);
+    let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };
+    let begun = clock();
+    let answer = index.search(&request)?;
+    let took = begun.elapsed();
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&answer)?);
+    } else {
+        say!("{}", in_words(&index, &request, &answer, took)?.trim_end());
+    }
+    Ok(Exit::Done)
+}
+
+fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -> Result<String> {
+    let marks = if is_terminal() { ["\x1b[1m", "\x1b[0m"] } else { ["«", "»"] };
+    let mut out = String::new();
+    let asked = request.query.trim();
+    if answer.pages == 0 {
+        let what =
+            if asked.is_empty() { "no page passes the filters".to_owned() } else { format!("no page answers {asked}") };
+        writeln!(out, "{what} ({} pages were searched); try fewer or other words", index.origin().pages)?;
+        return Ok(out);
+    }
+    let pages = if answer.pages == 1 { "page" } else { "pages" };
+    write!(out, "{} {pages}", answer.pages)?;
+    if answer.duplicates > 0 {
+        write!(out, " ({} more say the same)", answer.duplicates)?;
+    }
+    writeln!(out, " in {:.1} ms", took.as_secs_f64() * 1000.0)?;
+    if answer.loosened {
+        writeln!(out, "No page has all the words together; these have some.")?;
+    }
+    for (rank, hit) in (answer.offset + 1..).zip(&answer.hits) {
+        let page = &hit.page;
+        let title = if page.title.is_empty() { &page.url } else { &page.title };
+        let title = if page.title.is_empty() { title.clone() } else { marked(&hit.title(), marks) };
+        writeln!(out, "\n{rank:2}. {title}\n    {}", page.url)?;
+        let mut facts: Vec<String> = page.published.iter().map(ToString::to_string).collect();
+        facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", off topic" }));
+        facts.extend((hit.duplicates > 0).then(|| format!("{} more say the same", hit.duplicates)));
+        facts.extend(page.duplicate_of.iter().map(|url| format!("says the same as {url}")));
+        writeln!(out, "    {}", facts.join(" · "))?;
+        if !hit.snippet.text.is_empty() {
+            writeln!(out, "    {}", marked(&hit.snippet, marks))?;
+        }
+        if request.explain {
+            why(index, hit, &mut out)?;
+        }
+    }
+    let next = answer.offset + answer.hits.len();
+    if (next as u64) < answer.pages && !answer.hits.is_empty() {
+        writeln!(out, "\nThe next ones: --offset {next}")?;
+    } else if answer.hits.is_empty() && request.limit > 0 {
+        writeln!(out, "There is none behind the first {}.", answer.pages)?;
+    }
+    Ok(out)
+}
+
+fn marked(text: &Marked, [open, close]: [&str; 2]) -> String {
+    let pieces = text.pieces().map(|(piece, marked)| {
+        // What a page says must not steer the terminal.
+        let plain: String = piece.chars().filter(|letter| !letter.is_control()).collect();
+        if marked { format!("{open}{plain}{close}") } else { plain }
+    });
+    pieces.collect()
+}
+
+fn why(index: &Index, hit: &Hit, out: &mut String) -> Result<()> {
+    let page = &hit.page;
+    let bm25: f32 = hit.why.iter().map(|share| share.bm25).sum();
+    writeln!(
+        out,
+        "      score {:.3} = BM25 {bm25:.3} × {:.3} by relevance and kind",
+        hit.score,
+        hit.score / bm25.max(f32::MIN_POSITIVE)
+    )?;
+    for share in &hit.why {
+        writeln!(out, "        {:.3} {} in {}", share.bm25, share.words, share.field)?;
+    }
+    if !page.terms.is_empty() {
+        let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
+        writeln!(out, "      terms of the topic: {}", terms.join(", "))?;
+    }
+    let k = page.k.map_or_else(|| "∞".to_owned(), |k| k.to_string());
+    writeln!(
+        out,
+        "      fetched as page {}, depth {}, {} off-topic pages before it, k {k}",
+        page.page + 1,
+        page.depth,
+        page.hops
+    )?;
+    let path = index.path(page)?;
+    let path: Vec<String> = path.iter().map(|step| step.url.clone()).collect();
+    writeln!(out, "      path: {}", path.join(" → "))?;
+    Ok(())
+}

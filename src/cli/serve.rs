@@ -1,0 +1,46 @@
+//! `suidao serve`: a search page for a crawl.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use suidao::serve::{Site, serve};
+use tokio::net::TcpListener;
+
+use super::crawl::interrupted;
+use super::index::current;
+use super::{Exit, Voice};
+
+/// A search page for the pages of a crawl, on this machine.
+#[derive(Args)]
+#[command(
+    after_help = "Example: suidao serve ml\n\nAnybody who can reach the address can read the corpus: another than this machine's \
+    own shows it to others."
+)]
+pub struct ServeArgs {
+    /// Crawl directory; its index is made or made anew where pages were fetched since
+    pub directory: PathBuf,
+    /// Address and port; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090")]
+    pub listen: SocketAddr,
+}
+
+/// Runs the verb: until Ctrl-C, which is its end.
+pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
+    let index = current(&args.directory, voice)?;
+    let site = Site::new(index, &args.directory.display().to_string());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind(args.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}; give another with --listen", args.listen))?;
+        let address = listener.local_addr()?;
+        if !voice.quiet {
+            say!("http://{address}/");
+            eprintln!("serving until Ctrl-C");
+        }
+        serve(listener, site, interrupted()).await?;
+        Ok(Exit::Done)
+    })
+}

@@ -1,0 +1,83 @@
+//! What a vertical search engine made of a crawl is worth, as the crawl goes on. Apart from the measures of a run, which
+//! count pages: here it is counted what the topic's queries find.
+//!
+//! Jiang, Zhu, Wang, Computer Systems & Applications 29(3), 2020, figures 6 and 7. After n pages of the crawl, with N hits
+//! of the topic's query set among them and M of these relevant: precision = M / N; and R = relevant pages among them. A page
+//! that several queries find is one hit.
+
+use serde::Serialize;
+
+/// A page of a crawl, in order of fetching.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// By truth, or by the lexicon's threshold.
+    pub relevant: bool,
+    /// A query found it.
+    pub hit: bool,
+}
+
+/// What there is after so many pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct AtMark {
+    /// Pages collected: the mark, or fewer where the crawl ended before it.
+    pub pages: u64,
+    /// N: pages that the queries find.
+    pub hits: u64,
+    /// M: relevant ones among them.
+    pub relevant_hits: u64,
+    /// R: relevant pages.
+    pub relevant: u64,
+}
+
+impl AtMark {
+    /// M / N; none where nothing is found.
+    #[must_use]
+    pub fn precision(&self) -> Option<f64> {
+        ratio(self.relevant_hits, self.hits)
+    }
+
+    /// M / R: which share of what is relevant the queries find; none where nothing is.
+    #[must_use]
+    pub fn found(&self) -> Option<f64> {
+        ratio(self.relevant_hits, self.relevant)
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// What there is after each of `marks` pages, rising; a mark beyond the end of the crawl is given the end.
+#[must_use]
+pub fn at_marks(pages: &[Collected], marks: &[u64]) -> Vec<AtMark> {
+    let mut at = AtMark::default();
+    let mut rest = pages.iter();
+    marks
+        .iter()
+        .map(|&mark| {
+            for page in rest.by_ref().take(usize::try_from(mark.saturating_sub(at.pages)).unwrap_or(usize::MAX)) {
+                at.pages += 1;
+                at.hits += u64::from(page.hit);
+                at.relevant_hits += u64::from(page.hit && page.relevant);
+                at.relevant += u64::from(page.relevant);
+            }
+            at
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precision_and_pages_grow_with_the_crawl() {
+        let page = |relevant, hit| Collected { relevant, hit };
+        let pages = [page(true, true), page(false, true), page(true, false), page(true, true), page(false, false)];
+        let at = at_marks(&pages, &[0, 1, 2, 4, 9]);
+        let counts: Vec<_> = at.iter().map(|at| (at.pages, at.hits, at.relevant_hits, at.relevant)).collect();
+        assert_eq!(counts, [(0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 1, 1), (4, 3, 2, 3), (5, 3, 2, 3)]);
+        assert_eq!((at[0].precision(), at[0].found()), (None, None));
+        assert_eq!((at[3].precision(), at[3].found()), (Some(2.0 / 3.0), Some(2.0 / 3.0)));
+    }
+}

@@ -1,0 +1,267 @@
+//! The piece of a page's text that answers best, with the words marked. Apart because it reads texts, not the index:
+//! words are found as the index finds them, in folded text, and marked in the text as it was given.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Serialize, Serializer};
+
+use super::clauses::Unit;
+use super::tokenizer::analyzer;
+
+/// Width of a piece: a Chinese character counts two, others one.
+const WIDTH: usize = 240;
+/// How far back it may begin to begin with a sentence.
+const BEFORE: usize = 80;
+/// Occurrences that say as much as more would.
+const ENOUGH: usize = 6;
+/// Bytes of a text that are looked through.
+const MOST: usize = 200_000;
+
+/// A piece of text with marks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marked {
+    /// The text, on one line.
+    pub text: String,
+    /// Bytes of it that are marked, in order and apart.
+    pub marks: Vec<Range<usize>>,
+}
+
+impl Serialize for Marked {
+    /// As text and marks, which count characters (Unicode scalar values).
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            text: &'a str,
+            marks: Vec<[usize; 2]>,
+        }
+        Shown { text: &self.text, marks: in_characters(&self.text, &self.marks) }.serialize(serializer)
+    }
+}
+
+impl Marked {
+    /// A text with marks that count characters.
+    pub(super) fn by_characters(text: &str, marks: &[[usize; 2]]) -> Self {
+        let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        let end = |at: usize| ends.get(at).copied().unwrap_or(text.len());
+        Self { text: text.to_owned(), marks: marks.iter().map(|[from, to]| end(*from)..end(*to)).collect() }
+    }
+
+    /// Its pieces in order, and whether each is marked.
+    pub fn pieces(&self) -> impl Iterator<Item = (&str, bool)> {
+        let ends = self.marks.iter().flat_map(|mark| [(mark.start, false), (mark.end, true)]);
+        let mut from = 0;
+        ends.chain([(self.text.len(), false)])
+            .map(move |(to, marked)| (&self.text[std::mem::replace(&mut from, to)..to], marked))
+            .filter(|(piece, _)| !piece.is_empty())
+    }
+}
+
+fn in_characters(text: &str, marks: &[Range<usize>]) -> Vec<[usize; 2]> {
+    let count = |at: usize| text[..at].chars().count();
+    marks.iter().map(|mark| [count(mark.start), count(mark.end)]).collect()
+}
+
+/// The words of a query, as they are looked for in texts.
+pub(super) struct Words<'a> {
+    covers: Vec<&'a [(usize, String)]>,
+}
+
+/// An occurrence of a word.
+#[derive(Clone, Debug)]
+struct Found {
+    range: Range<usize>,
+    word: usize,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(units: &'a [Unit]) -> Self {
+        let wanted = units.iter().filter(|unit| !unit.optional);
+        Self { covers: wanted.map(|unit| &unit.cover[..]).collect() }
+    }
+
+    /// Where they stand in a text, in order.
+    fn find(&self, text: &str) -> Vec<Found> {
+        let wanted: FxHashSet<&str> =
+            self.covers.iter().flat_map(|cover| cover.iter().map(|(_, token)| token.as_str())).collect();
+        let mut places: FxHashMap<(usize, String), Range<usize>> = FxHashMap::default();
+        let mut order: Vec<(usize, String)> = Vec::new();
+        let mut analyzer = analyzer();
+        analyzer.token_stream(text).process(&mut |token| {
+            if wanted.contains(token.text.as_str()) {
+                let key = (token.position, token.text.clone());
+                places.insert(key.clone(), token.offset_from..token.offset_to);
+                order.push(key);
+            }
+        });
+        let mut found = Vec::new();
+        for (place, token) in &order {
+            for (word, cover) in self.covers.iter().enumerate().filter(|(_, cover)| cover[0].1 == *token) {
+                let all: Option<Vec<_>> =
+                    cover.iter().map(|(offset, token)| places.get(&(place + offset, token.clone()))).collect();
+                if let Some(all) = all {
+                    let end = all.iter().map(|range| range.end).max().unwrap_or_default();
+                    found.push(Found { range: all[0].start..end, word });
+                }
+            }
+        }
+        found
+    }
+
+    /// The words in a title, in characters.
+    pub(super) fn in_title(&self, title: &str) -> Vec<[usize; 2]> {
+        in_characters(title, &joined(self.find(title).into_iter().map(|found| found.range)))
+    }
+
+    /// The piece of a text with the most of the words; its beginning if it has none.
+    pub(super) fn snippet(&self, text: &str) -> Marked {
+        let text = &text[..floor(text, MOST)];
+        let found = self.find(text);
+        let window = best(text, &found);
+        let marks = found.into_iter().map(|found| found.range);
+        cut_out(text, &window, joined(marks.filter(|mark| mark.start >= window.start && mark.end <= window.end)))
+    }
+}
+
+/// Marks without overlaps; what touches is one.
+fn joined(marks: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for mark in marks {
+        match apart.last_mut() {
+            Some(last) if mark.start <= last.end => last.end = last.end.max(mark.end),
+            _ => apart.push(mark),
+        }
+    }
+    apart
+}
+
+/// The last border of characters at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+fn width(character: char) -> usize {
+    if character >= '\u{1100}' { 2 } else { 1 }
+}
+
+fn ends_sentence(character: char) -> bool {
+    matches!(character, '。' | '！' | '？' | '；' | '\n' | '…')
+}
+
+/// Whether a sentence ends between what stands before `at` and what stands behind.
+fn border(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t', '”', '」', '"', '\'', ')', '）']);
+    let spaced = text[before.len()..].starts_with(char::is_whitespace);
+    match before.chars().next_back() {
+        None => true,
+        Some('.' | '!' | '?') => spaced,
+        Some(last) => ends_sentence(last),
+    }
+}
+
+/// The window with the most words, then the most occurrences, then the first; begun at a sentence where one begins near.
+fn best(text: &str, found: &[Found]) -> Range<usize> {
+    // First column of each occurrence, and the one behind its last.
+    let (mut at, mut columns) = (0, 0);
+    let mut spans = Vec::with_capacity(found.len());
+    for found in found {
+        columns += text[at..found.range.start].chars().map(width).sum::<usize>();
+        at = found.range.start;
+        spans.push((columns, columns + text[found.range.clone()].chars().map(width).sum::<usize>()));
+    }
+    let mut best: Option<((usize, usize), usize)> = None;
+    for (first, start) in found.iter().enumerate() {
+        let inside = spans[first..].iter().take_while(|span| span.1 <= spans[first].0 + WIDTH - BEFORE).count();
+        let words: FxHashSet<usize> = found[first..first + inside].iter().map(|found| found.word).collect();
+        let worth = (words.len(), inside.min(ENOUGH));
+        if best.is_none_or(|(most, _)| worth > most) {
+            best = Some((worth, start.range.start));
+        }
+    }
+    let start = begin(text, best.map_or(0, |(_, at)| at));
+    start..finish(text, start)
+}
+
+/// Where a window that must hold `anchor` begins.
+fn begin(text: &str, anchor: usize) -> usize {
+    let mut columns = 0;
+    let mut last_word = anchor;
+    for (at, character) in text[..anchor].char_indices().rev() {
+        if border(text, at + character.len_utf8()) {
+            return at + character.len_utf8();
+        }
+        columns += width(character);
+        if columns > BEFORE {
+            return last_word;
+        }
+        if columns <= BEFORE / 2 && (width(character) == 2 || character.is_whitespace()) {
+            last_word = at + if character.is_whitespace() { character.len_utf8() } else { 0 };
+        }
+    }
+    0
+}
+
+/// Where a window ends that begins at `start`.
+fn finish(text: &str, start: usize) -> usize {
+    let mut columns = 0;
+    let (mut sentence, mut word) = (None, start);
+    for (at, character) in text[start..].char_indices() {
+        let at = start + at;
+        if columns > WIDTH * 2 / 3 && border(text, at) {
+            sentence = Some(at);
+        }
+        if width(character) == 2 || character.is_whitespace() {
+            word = at;
+        }
+        columns += width(character);
+        if columns > WIDTH {
+            let end = if word > start { word } else { at };
+            return sentence.unwrap_or(end);
+        }
+    }
+    text.len()
+}
+
+/// A window as one line, with marks moved along and dots where text was left out.
+fn cut_out(text: &str, window: &Range<usize>, marks: Vec<Range<usize>>) -> Marked {
+    let mut shown = Marked::default();
+    if window.start > 0 && !border(text, window.start) {
+        shown.text.push('…');
+    }
+    let mut marks = marks.into_iter().peekable();
+    let mut open = None;
+    for (at, character) in text[window.clone()].char_indices() {
+        let at = window.start + at;
+        if let Some(mark) = marks.peek() {
+            if at == mark.start {
+                open = Some(shown.text.len());
+            }
+            if at == mark.end
+                && let Some(from) = open.take()
+            {
+                shown.marks.push(from..shown.text.len());
+                marks.next();
+                if marks.peek().is_some_and(|next| next.start == at) {
+                    open = Some(shown.text.len());
+                }
+            }
+        }
+        match character {
+            '\n' | '\t' | '\r' => {
+                if !shown.text.ends_with(' ') && !shown.text.is_empty() {
+                    shown.text.push(' ');
+                }
+            }
+            other => shown.text.push(other),
+        }
+    }
+    if let Some(from) = open {
+        shown.marks.push(from..shown.text.len());
+    }
+    let kept = shown.text.trim_end().len();
+    shown.text.truncate(kept.max(shown.marks.last().map_or(0, |mark| mark.end)));
+    if window.end < text.len() && !border(text, window.end) {
+        shown.text.push('…');
+    }
+    shown
+}
