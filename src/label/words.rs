@@ -18,8 +18,10 @@ const LEAST_Z: f64 = 1.96;
 /// Pages a word must occur in.
 const LEAST_PAGES: u32 = 3;
 
-/// Hosts a word must occur on, where the pages lie on as many: the words of one host's name and template tell that host.
+/// Hosts a word must occur on, where the pages lie on as many, and of many one in so many: the words of one host's name and
+/// template tell that host.
 const LEAST_HOSTS: usize = 2;
+const ONE_HOST_IN: usize = 4;
 
 /// Words told of each kind.
 const TOLD: usize = 20;
@@ -125,7 +127,7 @@ fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str)
         let with = one.iter().filter(|page| word.is_none_or(|word| page.words.contains(word)));
         with.map(|page| page.host.as_str()).collect::<BTreeSet<_>>().len()
     };
-    let least_hosts = LEAST_HOSTS.min(hosts(None));
+    let least_hosts = LEAST_HOSTS.max(hosts(None) / ONE_HOST_IN).min(hosts(None));
     let telling = |(word, count): (&&str, &[u32; 2])| {
         let alpha = scale * f64::from(count[0] + count[1]);
         let odds = |group: usize| {

@@ -82,7 +82,13 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     let strata = Strata::new(threshold, chosen.map(|(entry, _)| entry.relevance));
     let judged = Judged { store: &store, catalogue: &catalogue, names, selection, strata, topic };
 
-    let (mut file, labels) = LabelFile::open(&directory.root().join("labels.tsv"))?;
+    let path = directory.root().join("labels.tsv");
+    let asks = !args.summary && !args.json;
+    let none = || format!("{}: no page was judged yet; run suidao label without --summary", args.directory.display());
+    if !asks && !path.exists() {
+        bail!(none());
+    }
+    let (mut file, labels) = LabelFile::open(&path)?;
     let places = judged.places();
     let known = labels.iter().filter_map(|label| Some((*places.get(&label.url)?, label.relevant)));
     let mut answers: BTreeMap<usize, bool> = known.collect();
@@ -90,7 +96,7 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     if foreign > 0 && !voice.quiet {
         eprintln!("suidao: {foreign} labels in labels.tsv are of other pages than the chosen ones, and do not count");
     }
-    if !args.summary && !args.json {
+    if asks {
         ask(args, &judged, &mut file, &mut answers)?;
         if answers.len() < ENOUGH {
             let more = ENOUGH - answers.len();
@@ -99,7 +105,7 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
         }
     }
     if answers.is_empty() {
-        bail!("{}: no page was judged yet; run suidao label without --summary", args.directory.display());
+        bail!(none());
     }
     let told = summary::Summary::new(&judged, &answers)?;
     if args.json {

@@ -106,7 +106,7 @@ fn harvest(facts: &Facts) -> String {
             harvest.points.iter().map(|point| (point.pages as usize, Interval { median: value(point), range: None }));
         Line { name, style, points: points.collect(), ahead }
     };
-    let mut found = line("relevant", Style::Nth(0), true, &|point| point.relevant as f64);
+    let mut found = line("relevant pages", Style::Nth(0), true, &|point| point.relevant as f64);
     found.points.insert(0, (0, Interval { median: 0.0, range: None }));
     let all = line("from the start", Style::Nth(6), false, &|point| point.relevant as f64 / point.pages as f64);
     let moving = line("moving", Style::Nth(0), true, &|point| point.moving);
