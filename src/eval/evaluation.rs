@@ -148,7 +148,8 @@ impl Evaluation {
                     .iter()
                     .filter_map(|at| Some((at.pages as usize, Interval { median: value(at)?, range: None })))
                     .collect(),
-                ahead: self.crawls.len() > 1 && best(crawl) >= most && most > 0.0,
+                // Who stops early has the best share of all, and nothing to be proud of.
+                ahead: !is_share && self.crawls.len() > 1 && best(crawl) >= most && most > 0.0,
             })
             .collect();
         let last = self.crawls.iter().filter_map(|crawl| crawl.marks.last()).map(|at| at.pages as usize).max();
