@@ -14,7 +14,7 @@ use super::{Exit, Voice};
 
 /// Write a page about a crawl: harvest, hosts, tunnels, dates, duplicates, what failed and what waits.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  suidao report ml\n  suidao report ml -m ml.toml -o ml.html")]
+#[command(after_help = "Example: suidao report ml\n  suidao report ml -m ml.toml -o ml.html")]
 pub struct ReportArgs {
     /// Crawl directory
     pub directory: PathBuf,

@@ -36,7 +36,8 @@ pub struct Entry {
     pub duplicate_of: Option<u32>,
 }
 
-/// The pages of a crawl. Memory: 90 bytes a page, and while it is made 12 for each known URL.
+/// The pages of a crawl. Memory: 90 bytes a page, and while it is made
+/// 80 more and 12 for each known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     /// One for each page, in order of fetching.

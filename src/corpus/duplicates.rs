@@ -28,7 +28,7 @@ pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<u32>]) {
     // Of each page its leader, and once groups are joined the leader of leaders.
     let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
     for (place, entry) in (0..).zip(entries.iter()) {
-        let leader = leaders.find(entry, entries);
+        let leader = leaders.find(entry);
         if leader.is_none() {
             leaders.add(place, entry);
         }
@@ -76,11 +76,12 @@ fn root(parents: &mut [u32], mut at: u32) -> u32 {
 #[derive(Default)]
 struct Leaders {
     by_text: FxHashMap<u64, u32>,
-    by_part: FxHashMap<(u8, u16), Vec<u32>>,
+    /// Fingerprints lie beside the places: a look at each entry would miss the cache every time.
+    by_part: FxHashMap<(u8, u16), Vec<(u64, u32)>>,
 }
 
 impl Leaders {
-    fn find(&self, entry: &Entry, entries: &[Entry]) -> Option<u32> {
+    fn find(&self, entry: &Entry) -> Option<u32> {
         if entry.sketch.chars == 0 {
             return None;
         }
@@ -92,11 +93,7 @@ impl Leaders {
         }
         let simhash = entry.sketch.simhash;
         let near = parts(simhash).filter_map(|part| self.by_part.get(&part)).flat_map(|leaders| {
-            leaders
-                .iter()
-                .rev()
-                .take(MOST)
-                .map(|&leader| (distance(simhash, entries[leader as usize].sketch.simhash), leader))
+            leaders.iter().rev().take(MOST).map(|&(other, leader)| (distance(simhash, other), leader))
         });
         near.filter(|(distance, _)| *distance <= NEAR).min().map(|(_, leader)| leader)
     }
@@ -108,7 +105,7 @@ impl Leaders {
         self.by_text.insert(entry.sketch.digest, place);
         if entry.sketch.chars >= SHORTEST {
             for part in parts(entry.sketch.simhash) {
-                self.by_part.entry(part).or_default().push(place);
+                self.by_part.entry(part).or_default().push((entry.sketch.simhash, place));
             }
         }
     }

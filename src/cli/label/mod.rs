@@ -24,7 +24,7 @@ const ENOUGH: usize = 50;
 /// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is.
 #[derive(Args)]
 #[command(after_help = "Answers are lines: y(es), n(o), s(kip), u(ndo), o(pen: print the URL), q(uit).\n\n\
-    Examples:\n  suidao label ml -m ml.toml\n  suidao label ml -m ml.toml --summary")]
+    Example: suidao label ml -m ml.toml\n  suidao label ml -m ml.toml --summary")]
 pub struct LabelArgs {
     /// Crawl directory; answers go to labels.tsv in it
     pub directory: PathBuf,
