@@ -77,7 +77,7 @@ enum Verb {
     Search(search::SearchArgs),
     /// Tell what a topic's queries find in a crawl as it went on
     Evaluate(evaluate::EvaluateArgs),
-    /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, what failed and what waits
+    /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, failures
     Report(report::ReportArgs),
     /// A search page for the pages of a crawl, on this machine
     Serve(serve::ServeArgs),

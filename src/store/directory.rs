@@ -132,6 +132,14 @@ pub fn write_whole<T>(
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<T, StoreError> {
     let fail = || StoreError::io(path, "write it");
+    // A device or pipe takes bytes as they come; renamed over, it would be gone.
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        let file = OpenOptions::new().write(true).open(path).map_err(fail())?;
+        let mut buffer = BufWriter::with_capacity(1 << 16, file);
+        let value = content(&mut buffer).map_err(|error| error.at(path))?;
+        buffer.flush().map_err(fail())?;
+        return Ok(value);
+    }
     let parent = parent(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(".suidao-").suffix(".part");
@@ -262,6 +270,18 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the part is taken away");
         write_whole(&path, |out| Ok(out.write_all(b"new")?)).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_not_replaced() {
+        if Path::new("/dev/null").exists() && Path::new("/dev/full").exists() {
+            write_whole(Path::new("/dev/null"), |out| Ok(out.write_all(b"gone")?)).unwrap();
+            let full = write_whole(Path::new("/dev/full"), |out| Ok(out.write_all(b"x")?)).unwrap_err();
+            assert!(full.is_environment(), "{full}");
+            for path in ["/dev/null", "/dev/full"] {
+                assert!(!fs::metadata(path).unwrap().is_file(), "{path}");
+            }
+        }
     }
 
     #[test]
