@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use tantivy::merge_policy::NoMergePolicy;
 use tantivy::schema::TantivyDocument;
 use tantivy::{DateTime, IndexWriter, TantivyError};
 
@@ -112,6 +113,8 @@ fn write(
     index.tokenizers().register(TOKENIZER, analyzer());
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
+    // All parts are joined at the end; parts that are being joined behind our back meanwhile would be gone by then.
+    writer.set_merge_policy(Box::new(NoMergePolicy));
     let anchors = Anchors::read(store, catalogue, tell).map_err(IndexError::write(place))?;
     let render = |chosen: &crate::corpus::Chosen| {
         let document = chosen.document(Parts { text: true, links: false })?;
