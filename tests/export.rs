@@ -223,3 +223,27 @@ fn a_killed_index_is_no_index() {
         }
     }
 }
+
+#[test]
+fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
+    let stage = crawled();
+    let out = stage.path("out");
+    for (format, more, told) in [
+        ("warc", vec!["--fields", "url"], "--fields is for jsonl"),
+        ("index", vec!["--since", "2020-01-01"], "leave --since out"),
+        ("index", vec!["--shard-size", "1MB"], "an index is a directory"),
+        ("graph", vec!["--shard-size", "1MB"], "three files"),
+        ("jsonl", vec!["--since", "last"], "leave --since out the first time"),
+        ("jsonl", vec!["--index-name", "x"], "--index-name is for"),
+        ("es-bulk", vec!["--index-name", "X"], "lower case"),
+        ("quickwit", vec!["--index-name", "x"], "--index-name"),
+        ("jsonl", vec!["--name", "../x"], "make a name"),
+        ("jsonl", vec!["--min-relevance", "2"], "between 0 and 1"),
+        ("jsonl", vec!["--published-from", "2021"], "2021-03-05"),
+    ] {
+        let ended = run(export(&stage, format, &out.join("x"), &more)).expect(2);
+        assert!(ended.err.contains(told), "{format} {more:?}: {}", ended.err);
+        assert!(visible(&out).is_empty(), "{format} {more:?}");
+    }
+    assert!(!stage.path("crawl").join("exports").exists());
+}

@@ -148,6 +148,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         [] => None,
         names => Some(Fields::named(names.iter().map(|name| name.trim()))?),
     };
+    refuse_what_does_not_go_together(args)?;
     let directory = CrawlDirectory::new(&args.directory);
     let to = Destination::of(args)?;
     let store = Store::open(&directory)?;
@@ -190,6 +191,21 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         }
     }
     Ok(if whole { Exit::Done } else { Exit::Short })
+}
+
+/// A flag that a format has no use for is told, and not passed over.
+fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
+    let fixed = matches!(args.format, Format::Warc | Format::Text | Format::Graph | Format::Index);
+    if fixed && !args.fields.is_empty() {
+        bail!("--fields is for jsonl, parquet and search servers; warc, text, graph and index have their own");
+    }
+    if args.format == Format::Index && args.since.is_some() {
+        bail!("an index is made whole, and takes the place of a former one: leave --since out");
+    }
+    if args.format == Format::Index && (args.shard_size.is_some() || args.output.as_deref() == Some(Path::new("-"))) {
+        bail!("an index is a directory: give -o DIR, and no --shard-size");
+    }
+    Ok(())
 }
 
 /// Writes a format that is for no server.
