@@ -228,10 +228,10 @@ impl Rows<'_> {
         self.part.write_all(row)
     }
 
-    /// As [`Files::companion`].
+    /// As `Files::companion`.
     ///
     /// # Errors
-    /// As [`Files::companion`].
+    /// As `Files::companion`.
     pub fn companion(&mut self) -> io::Result<Option<Out<'_>>> {
         self.files.companion().map(|out| out.map(|out| out as Out<'_>))
     }

@@ -216,7 +216,7 @@ pub struct Group {
 /// Off-topic pages crossed on the paths by which relevant pages became known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tunnels {
-    /// Relevant pages by the off-topic pages in a row before them; [0]: found on a relevant page, or seeds.
+    /// Relevant pages by the off-topic pages in a row before them; `[0]`: found on a relevant page, or seeds.
     pub by_hops: Vec<u64>,
     /// The longest, one for each mouth (the first off-topic page behind the last relevant one).
     pub longest: Vec<Tunnel>,

@@ -1,6 +1,6 @@
 //! The report on one crawl: what it brought, how it got there, and what it left, for whoever is to use the corpus.
 //!
-//! [`gather`] makes [`Facts`] of log and catalogue; [`page`] makes a self-contained HTML page of the facts, without clock or
+//! [`gather()`] makes [`Facts`] of log and catalogue; [`page()`] makes a self-contained HTML page of the facts, without clock or
 //! chance, so that a crawl reported on twice gives the same bytes.
 
 mod bins;

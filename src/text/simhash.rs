@@ -5,7 +5,7 @@
 //! Apart because it makes words of its own: every Chinese character is one, and features are three in a row. Segmented
 //! words would be the same features at twenty times the price, and every page is sketched.
 //!
-//! Bit b of the fingerprint is 1 where Σ_f (2 h_f[b] - 1) > 0, over the features' hashes h_f, each as often as it
+//! Bit b of the fingerprint is 1 where Σ_f (2 h_fb - 1) > 0, over the features' hashes h_f and their bits h_fb, each as often as it
 //! occurs.
 
 use xxhash_rust::xxh3::xxh3_64;
