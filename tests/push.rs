@@ -21,7 +21,8 @@ use support::{Stage, export, finite, run, suidao};
 #[derive(Default)]
 struct Server {
     documents: BTreeMap<String, Value>,
-    templates: BTreeMap<String, Value>,
+    /// What each index was made with.
+    indices: BTreeMap<String, Value>,
     /// Requests of the bulk API so far.
     requests: u64,
     /// Documents taken, those taken again included.
@@ -57,9 +58,10 @@ async fn answer(State(shared): State<Shared>, method: Method, uri: Uri, headers:
         return StatusCode::UNAUTHORIZED.into_response();
     }
     match (method, uri.path()) {
+        (Method::HEAD, path) if server.indices.contains_key(path) => StatusCode::OK.into_response(),
         (Method::HEAD, _) => StatusCode::NOT_FOUND.into_response(),
         (Method::PUT, path) => {
-            server.templates.insert(path.to_owned(), serde_json::from_slice(&body).unwrap());
+            server.indices.insert(path.to_owned(), serde_json::from_slice(&body).unwrap());
             "{\"acknowledged\":true}".into_response()
         }
         (Method::POST, "/es/_bulk") => bulk(&mut server, &body),
@@ -149,8 +151,8 @@ fn everything_arrives_once_however_the_server_behaves() {
     let expected: BTreeSet<&String> = ids.iter().filter(|id| **id != refused).collect();
     assert_eq!(server.documents.keys().collect::<BTreeSet<_>>(), expected);
     assert!(server.documents.iter().all(|(id, document)| document["id"] == id.as_str()));
-    let template = &server.templates["/es/_index_template/suidao-corpus"];
-    assert!(template.to_string().contains("smartcn_tokenizer"));
+    let made = &server.indices["/es/corpus"];
+    assert!(made.to_string().contains("smartcn_tokenizer") && made.get("mappings").is_some());
     let rejected: Vec<String> = std::fs::read_dir(stage.path("crawl").join("exports"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -191,6 +193,17 @@ fn a_push_that_was_broken_off_goes_on_where_it_was() {
     let relevant = export(&stage.path("crawl"), &stage.path("pages.jsonl"));
     let relevant = relevant.iter().filter(|line| line["relevant"] == true).count();
     assert_eq!(server.lock().unwrap().documents.len(), relevant);
+
+    // An index that is gone has none of what was exported before.
+    *server.lock().unwrap() = Server { limit: usize::MAX, away_from: 8, ..Server::default() };
+    let ended = run(push(&stage, address, &["--since", "last"])).expect(2);
+    assert!(ended.err.contains("leave --since last out"), "{}", ended.err);
+    run(push(&stage, address, &patience)).expect(1);
+    let mut anew = server.lock().unwrap();
+    (anew.documents, anew.indices, anew.away_from) = (BTreeMap::new(), BTreeMap::new(), u64::MAX);
+    drop(anew);
+    run(push(&stage, address, &patience)).expect(0);
+    assert_eq!(server.lock().unwrap().documents.len(), ids.len(), "nothing is skipped of what a former index had");
 }
 
 #[test]

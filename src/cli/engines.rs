@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 use suidao::corpus::document::id;
-use suidao::corpus::{Document, Fields, Names};
+use suidao::corpus::{Document, Fields, Names, Selection};
 use suidao::export::engines::es_bulk::Analyser;
 use suidao::export::engines::push::{Push, PushError, Pushed, Terms};
 use suidao::export::engines::target::Target;
@@ -16,7 +17,7 @@ use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
 use suidao::export::{Export, Output};
 use suidao::store::directory::{WriteError, write_whole};
 
-use super::export::{ExportArgs, Format, Wanted};
+use super::export::{ExportArgs, Format, Since, Wanted};
 
 /// A search server that rows are made for.
 pub enum Engine {
@@ -38,7 +39,7 @@ pub enum Engine {
 
 /// Whether the rows go where earlier ones are still.
 pub fn is_server(args: &ExportArgs) -> bool {
-    args.push.is_some() || args.format == Format::EsBulk
+    args.push.is_some() || matches!(args.format, Format::EsBulk | Format::Meilisearch | Format::Quickwit)
 }
 
 impl Engine {
@@ -83,6 +84,31 @@ pub struct Told {
     pub said: String,
     /// Whether all that was wanted is where it was to go.
     pub whole: bool,
+    /// Ids of pages that a server will never take.
+    pub rejected: Vec<String>,
+}
+
+/// Ids in a list of rejected rows.
+fn rejects(path: &Path) -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+    let id = |line: &str| serde_json::from_str::<Value>(line).ok()?.get("id")?.as_str().map(str::to_owned);
+    Ok(text.lines().filter_map(id).collect())
+}
+
+/// A selection without the pages of some ids.
+pub fn without(export: &Export, mut selection: Selection, ids: &[String]) -> Result<Selection> {
+    if ids.is_empty() {
+        return Ok(selection);
+    }
+    let gone: FxHashSet<&str> = ids.iter().map(String::as_str).collect();
+    let names = Names::read(export.store, export.catalogue)?;
+    for (entry, chosen) in export.catalogue.entries.iter().zip(&mut selection.chosen) {
+        if *chosen && names.url(entry.id).is_some_and(|url| gone.contains(id(url).as_str())) {
+            *chosen = false;
+            selection.pages -= 1;
+        }
+    }
+    Ok(selection)
 }
 
 /// Writes or sends the rows; the answer is what to tell.
@@ -93,7 +119,8 @@ pub fn write(
     wanted: &Wanted,
     fields: Option<&Fields>,
 ) -> Result<Told> {
-    let fields = fields.cloned().unwrap_or_else(searched);
+    // A server knows a page by its id, and Quickwit its age by when it was fetched.
+    let fields = fields.map_or_else(searched, |fields| fields.with(&["id", "fetched"]));
     if let Engine::EsBulk { push: Some(target), .. } = engine {
         return push(args, target, export, wanted, &fields);
     }
@@ -103,16 +130,6 @@ pub fn write(
         Engine::Meilisearch => meilisearch::row(document, &fields),
         Engine::Quickwit { .. } => quickwit::row(document, &fields),
     };
-    let mut said = String::new();
-    for (suffix, settings) in settings(engine) {
-        if let Some(path) = beside(output, suffix) {
-            write_whole(&path, |out| {
-                serde_json::to_writer_pretty(&mut *out, &settings)?;
-                Ok(out.write_all(b"\n")?)
-            })?;
-            said += &format!("\n{} is beside it", path.display());
-        }
-    }
     let retired = match engine {
         Engine::EsBulk { index, .. } => retired_rows(export, wanted, index)?,
         _ => Vec::new(),
@@ -124,12 +141,22 @@ pub fn write(
         retired.iter().try_for_each(|(_, row)| out.add(row))?;
         Ok(done)
     })?;
+    let mut said = String::new();
+    for (suffix, settings) in settings(engine) {
+        if let Some(path) = beside(output, suffix) {
+            write_whole(&path, |out| {
+                serde_json::to_writer_pretty(&mut *out, &settings)?;
+                Ok(out.write_all(b"\n")?)
+            })?;
+            said += &format!("\n{} is beside it", path.display());
+        }
+    }
     let place = super::export::place(output);
     let gone = match retired.len() {
         0 => String::new(),
         gone => format!(", and {gone} deletes"),
     };
-    Ok(Told { said: format!("{} pages written to {place}{gone}{said}", done.pages), whole: true })
+    Ok(Told { said: format!("{} pages written to {place}{gone}{said}", done.pages), whole: true, rejected: Vec::new() })
 }
 
 /// What is written beside the rows: the end of the name, and the content.
@@ -183,8 +210,16 @@ fn retired(export: &Export, wanted: &Wanted) -> Result<Vec<(String, String)>> {
 /// Writes the ids of the pages that are gone beside an output that cannot say so itself; the answer is what to tell.
 pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Result<String> {
     let gone = retired(export, wanted)?;
-    let Some(path) = args.output.as_deref().and_then(|output| beside(output, "retired.jsonl")) else {
-        return Ok(format!("\n{} pages exported before are not wanted any more", gone.len()));
+    let path = args.output.as_deref().and_then(|output| beside(output, "retired.jsonl"));
+    if gone.is_empty() {
+        // A list of another time says nothing of this one.
+        if let Some(path) = path.filter(|path| path.is_file()) {
+            std::fs::remove_file(&path).with_context(|| format!("{}: cannot remove it", path.display()))?;
+        }
+        return Ok(String::new());
+    }
+    let Some(path) = path else {
+        bail!("{} pages exported before are gone, and the standard output cannot say so: give -o FILE", gone.len());
     };
     write_whole(&path, |out| {
         for (id, url) in &gone {
@@ -211,7 +246,10 @@ fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fi
     );
     let terms = Terms { rows: args.push_rows as usize, patience: Duration::from_secs(args.push_wait) };
     let mut push = Push::open(target.clone(), &of, &file("progress"), &file("rejected.jsonl"), terms)?;
-    push.template(&es_bulk::template(index, args.analyser.analyser()))?;
+    let made = push.prepare(&es_bulk::template(index, args.analyser.analyser()))?;
+    if made && matches!(args.since, Some(Since::Last)) {
+        bail!("{}: the index was not there, so nothing exported before is: leave --since last out", target.shown());
+    }
     let done_before = push.done();
     let rest = export.selection.behind(done_before);
     for _ in 0..export.selection.pages - rest.pages {
@@ -248,7 +286,11 @@ fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fi
         let path = file("rejected.jsonl");
         said += &format!("\n{rejected} were rejected, the first with: {reason}; all in {}", path.display());
     }
-    Ok(Told { said, whole: rejected == 0 })
+    Ok(Told {
+        said,
+        whole: rejected == 0,
+        rejected: if rejected == 0 { Vec::new() } else { rejects(&file("rejected.jsonl"))? },
+    })
 }
 
 /// Ends the stream; the error itself is kept aside, as a stream knows only files and stores.

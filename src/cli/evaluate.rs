@@ -38,7 +38,7 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "FILE", requires = "truth")]
     pub exclude: Option<PathBuf>,
     /// Pages of the crawl after which is counted
-    #[arg(long, value_name = "PAGES", value_delimiter = ',')]
+    #[arg(long, value_name = "PAGES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub marks: Vec<u64>,
     /// Write report.html and evaluation.csv into this directory
     #[arg(short, long, value_name = "DIR")]
@@ -117,13 +117,15 @@ impl Crawl {
         let catalogue = Catalogue::read(&store)?;
         let names = Names::read(&store, &catalogue)?;
         let mut seen = FxHashSet::default();
-        // Of each page whether it counts, and whether it is relevant; the same page under another address counts once.
+        // Of each page whether it counts, and whether it is relevant; a relevant page under a second address does not.
         let judged: Vec<Option<bool>> = catalogue
             .entries
             .iter()
             .map(|entry| match (truth, names.url(entry.id)) {
                 (Some(truth), Some(url)) => {
-                    (!truth.is_excluded(url)).then(|| truth.is_hit(url) && seen.insert(Truth::key(url)))
+                    let hit = truth.is_hit(url);
+                    let repeats = hit && !seen.insert(Truth::key(url));
+                    (!repeats && !truth.is_excluded(url)).then_some(hit)
                 }
                 _ => Some(entry.relevant),
             })

@@ -85,6 +85,13 @@ pub enum Format {
     Graph,
 }
 
+impl Format {
+    /// As it is typed.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
 /// How a search server cuts Chinese.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Cut {
@@ -157,8 +164,9 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
-    // Each page is gone through twice for an index.
-    let bar = progress(wanted.selection.pages * if args.format == Format::Index { 2 } else { 1 }, voice);
+    // For an index the links of all pages are gone through first.
+    let archived = catalogue.entries.iter().filter(|entry| entry.archived).count() as u64;
+    let bar = progress(wanted.selection.pages + if args.format == Format::Index { archived } else { 0 }, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
     let done = match (&to.engine, &args.output) {
@@ -170,19 +178,20 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         (None, None) => bail!("--output is missing: name the file to write"),
     };
     bar.finish_and_clear();
-    let Told { mut said, whole } = done?;
-    if !matches!(to.engine, Some(Engine::EsBulk { .. })) && !wanted.retired.is_empty() {
+    let Told { mut said, whole, rejected } = done?;
+    if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         said += &engines::write_retired(args, &export, &wanted)?;
     }
     if !matches!(args.since, Some(Since::Day(_))) {
         let finished = Finished {
-            format: args.format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()),
+            format: args.format.name(),
             output: to.shown,
             at: date(now()),
             batches: catalogue.batches,
             pages: wanted.all.pages,
         };
-        former::remember(&directory, &to.name, &finished, &catalogue, &wanted.all)?;
+        let held = engines::without(&export, wanted.all, &rejected)?;
+        former::remember(&directory, &to.name, &finished, &catalogue, &held)?;
     }
     if !voice.quiet {
         eprintln!("{said}");
@@ -222,7 +231,11 @@ fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fiel
         // The others are a server's.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
     };
-    Ok(Told { said: format!("{} pages written to {}", done.pages, place(&output.path)), whole: true })
+    Ok(Told {
+        said: format!("{} pages written to {}", done.pages, place(&output.path)),
+        whole: true,
+        rejected: Vec::new(),
+    })
 }
 
 /// Where an export goes.
@@ -247,7 +260,11 @@ impl Destination {
             (Some(name), _) if former::is_name(name) => name.clone(),
             (Some(name), _) => bail!("--name {name}: at most 64 letters, digits, - _ and . make a name"),
             (None, Some(Engine::EsBulk { push: Some(target), .. })) => target.name(),
-            (None, _) => args.format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned()),
+            (None, Some(Engine::EsBulk { index, .. } | Engine::Quickwit { index })) => {
+                let own = format!("{}-{index}", args.format.name());
+                if former::is_name(&own) { own } else { format!("{}-{:x}", args.format.name(), former::digest(index)) }
+            }
+            (None, _) => args.format.name(),
         };
         Ok(Self { engine, name, shown })
     }

@@ -82,7 +82,7 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     if answer.loosened {
         writeln!(out, "No page has all the words together; these have some.")?;
     }
-    for (rank, hit) in (answer.offset + 1..).zip(&answer.hits) {
+    for (rank, hit) in (answer.offset.saturating_add(1)..).zip(&answer.hits) {
         let page = &hit.page;
         let title = if page.title.is_empty() { &page.url } else { &page.title };
         let title = if page.title.is_empty() { title.clone() } else { marked(&hit.title(), marks) };
@@ -99,7 +99,7 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
             why(index, hit, &mut out)?;
         }
     }
-    let next = answer.offset + answer.hits.len();
+    let next = answer.offset.saturating_add(answer.hits.len());
     if (next as u64) < answer.pages && !answer.hits.is_empty() {
         writeln!(out, "\nThe next ones: --offset {next}")?;
     } else if answer.hits.is_empty() && request.limit > 0 {

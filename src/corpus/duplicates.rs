@@ -15,6 +15,8 @@ const NEAR: u32 = 3;
 /// Bits in which a page and the one it calls its own address differ at most; more, and the claim is taken for a mistake
 /// (sites that name their home page on every page).
 const CLAIMED: u32 = 16;
+/// Texts of fewer characters are what a template leaves on pages that say nothing: equal ones must have one title too.
+const TELLING: u32 = 40;
 /// Texts of fewer characters are only compared whole: too few words to tell by.
 const SHORTEST: u32 = 120;
 /// Leaders of one part that are compared, the latest; only pages made to hurt share it with more.
@@ -38,7 +40,9 @@ pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<u32>]) {
     for (place, target) in (0..).zip(canonical) {
         let Some(target) = target.filter(|target| *target != place) else { continue };
         let (own, to) = (entries[place as usize].sketch, entries[target as usize].sketch);
-        if own.chars > 0 && to.chars > 0 && distance(own.simhash, to.simhash) <= CLAIMED {
+        // Whoever copies a page must not say which of them is the original.
+        let site = entries[place as usize].host == entries[target as usize].host;
+        if site && own.chars > 0 && to.chars > 0 && distance(own.simhash, to.simhash) <= CLAIMED {
             claimed[target as usize] = true;
             let (from, into) = (root(&mut parents, place), root(&mut parents, target));
             parents[from as usize] = into;
@@ -85,7 +89,7 @@ impl Leaders {
         if entry.sketch.chars == 0 {
             return None;
         }
-        if let Some(&leader) = self.by_text.get(&entry.sketch.digest) {
+        if let Some(&leader) = self.by_text.get(&text(entry)) {
             return Some(leader);
         }
         if entry.sketch.chars < SHORTEST {
@@ -102,12 +106,21 @@ impl Leaders {
         if entry.sketch.chars == 0 {
             return;
         }
-        self.by_text.insert(entry.sketch.digest, place);
+        self.by_text.insert(text(entry), place);
         if entry.sketch.chars >= SHORTEST {
             for part in parts(entry.sketch.simhash) {
                 self.by_part.entry(part).or_default().push((entry.sketch.simhash, place));
             }
         }
+    }
+}
+
+/// What equal texts share: of short ones, which templates leave on many pages, title and text.
+fn text(entry: &Entry) -> u64 {
+    if entry.sketch.chars < TELLING {
+        entry.sketch.digest ^ u64::from(entry.title).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    } else {
+        entry.sketch.digest
     }
 }
 
@@ -126,6 +139,7 @@ mod tests {
         Entry {
             id: UrlId(0),
             host: 0,
+            title: u32::try_from(simhash & 0xff).unwrap(),
             language: None,
             at: Millis(0),
             relevance: Relevance::new(relevance),

@@ -93,6 +93,12 @@ impl Fields {
         Ok(Self(Self::ALL.iter().copied().filter(|name| wanted.contains(name)).collect()))
     }
 
+    /// These and some more.
+    #[must_use]
+    pub fn with(&self, more: &[&str]) -> Self {
+        Self(Self::ALL.iter().copied().filter(|name| self.holds(name) || more.contains(name)).collect())
+    }
+
     /// Whether a field is among them.
     #[must_use]
     pub fn holds(&self, name: &str) -> bool {

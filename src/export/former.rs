@@ -141,6 +141,12 @@ fn mark(entry: &Entry) -> u64 {
     xxh3_64(&said)
 }
 
+/// Stands for a name that cannot be one of a file.
+#[must_use]
+pub fn digest(name: &str) -> u64 {
+    xxh3_64(name.as_bytes())
+}
+
 /// Whether a name can stand for an export: it becomes the name of a file.
 #[must_use]
 pub fn is_name(name: &str) -> bool {

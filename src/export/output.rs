@@ -55,7 +55,8 @@ impl Output {
     ) -> Result<T, StoreError> {
         let name = Name::of(&self.path, extension);
         let packing = match (name.packing, self.shard_size) {
-            (None, Some(_)) if !name.named => Some(Packing::Zstd),
+            // What goes to a server goes as it is.
+            (None, Some(_)) if !name.named && !extension.ends_with("ndjson") => Some(Packing::Zstd),
             (packing, _) => packing,
         };
         let suffix = format!(".{extension}{}", packing.map_or("", Packing::suffix));

@@ -28,6 +28,10 @@ pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Stream
                 Ok((chosen.number, line))
             },
             |(number, line)| {
+                // Of signs that show nothing, nothing is left.
+                if line == "\n" {
+                    return Ok(());
+                }
                 card.count(number, &line);
                 Ok(rows.add(line.as_bytes())?)
             },
@@ -99,7 +103,7 @@ mod tests {
         let store = crawl(
             root.path(),
             &[
-                ("http://a.cn/", article),
+                ("http://a.cn/0", article),
                 ("http://a.cn/1", article),
                 ("http://b.cn/2", &kept),
                 ("http://c.cn/", "<title>x</title>"),

@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::store::directory::WriteError;
 
 /// Format of the index: raised when a field or the cutting of text changes.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// Memory in which a part of the index is made before it is written, in bytes, for each thread.
 const MEMORY: usize = 64 << 20;
@@ -74,10 +74,9 @@ pub fn build(
     path: &Path,
     tell: &(dyn Fn() + Sync),
 ) -> Result<Streamed, IndexError> {
-    if path.exists()
-        && !path.join("meta.json").is_file()
-        && fs::read_dir(path).map_or(true, |mut all| all.next().is_some())
-    {
+    // Only an index is replaced: a crawl's state has a meta.json too.
+    let is_index = path.join("meta.json").is_file() && path.join(".managed.json").is_file();
+    if path.exists() && !is_index && fs::read_dir(path).map_or(true, |mut all| all.next().is_some()) {
         return Err(IndexError::InTheWay(path.to_owned()));
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -68,7 +68,7 @@ impl LabelFile {
                 labels
             }
             Ok(labels) => labels,
-            Err(_) if whole < bytes.len() => {
+            Err(_) if whole < bytes.len() && is_torn(&bytes[whole..]) => {
                 let labels = Self::parse(path, &String::from_utf8_lossy(&bytes[..whole]))?;
                 file.set_len(whole as u64).map_err(fail)?;
                 labels
@@ -137,6 +137,13 @@ impl LabelFile {
     }
 }
 
+/// Whether a line is a part of one that was being written; any other that does not read is somebody's, and is told.
+fn is_torn(line: &[u8]) -> bool {
+    let line = String::from_utf8_lossy(line);
+    let verdict = line.split('\t').nth(1).unwrap_or_default();
+    ["yes", "no"].iter().any(|whole| whole.starts_with(verdict))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,5 +184,7 @@ mod tests {
         let told = LabelFile::open(&path).unwrap_err().to_string();
         assert!(told.contains("labels.tsv, line 1: \"perhaps\" is no label"), "{told}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "http://a.cn/1\tperhaps\n", "nothing is changed");
+        std::fs::write(&path, "http://a.cn/1\tperhaps").unwrap();
+        assert!(LabelFile::open(&path).is_err(), "written by hand, and not torn");
     }
 }

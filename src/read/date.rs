@@ -84,9 +84,12 @@ impl Dates {
         }
     }
 
-    /// The most reliable of what was declared.
-    pub(super) fn best(mut self) -> Option<Day> {
+    /// The most reliable of what was declared; nothing of a page that lists others, whose dates those are.
+    pub(super) fn best(mut self, lists: bool) -> Option<Day> {
         self.end_script();
+        if lists {
+            return None;
+        }
         let time = if self.times.len() <= FEW { self.times.first().copied() } else { None };
         self.best.map(|(_, day)| day).or(time)
     }
@@ -141,7 +144,15 @@ impl Dates {
 
 /// The date in a page's address, else the one it shows in its head lines.
 pub(super) fn of(document: &Document, url: &CrawlUrl) -> Option<Day> {
-    in_path(url.path()).or_else(|| shown(document))
+    in_path(url.path()).or_else(|| if is_section(url) { None } else { shown(document) })
+}
+
+/// Whether an address is one of a list of articles: the dates on such a page are theirs.
+pub(super) fn is_section(url: &CrawlUrl) -> bool {
+    const SECTIONS: [&str; 10] =
+        ["tag", "tags", "category", "categories", "page", "author", "series", "links", "friends", "about"];
+    let mut segments = url.path().split('/').filter(|segment| !segment.is_empty());
+    url.path() == "/" || segments.any(|segment| SECTIONS.iter().any(|section| segment.eq_ignore_ascii_case(section)))
 }
 
 /// `/2021/03/05/` or `/2021-03-05-title` or `/20210305/`.
@@ -264,6 +275,8 @@ mod tests {
         assert_eq!(of(&format!("{shown}{time}")), day("2019-05-06"));
         assert_eq!(published("http://a.cn/2017/1/02/x", shown), day("2017-01-02"));
         assert_eq!(of(shown), day("2018-07-08"));
+        assert_eq!(published("http://a.cn/tags/x/", &format!("{time}{shown}")), None, "an article's on a list");
+        assert_eq!(published("http://a.cn/", shown), None);
         assert_eq!(of("<script>var x = {\"datePublished\": \"2020-01-02\"}</script>"), None);
     }
 

@@ -124,7 +124,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         parsed.document.put_title(&markup.title);
         parsed.title = markup.title;
         lang = markup.lang;
-        published = markup.dates.best();
+        published = markup.dates.best(date::is_section(&fetched.url));
     }
     parsed.text = parsed.document.main_text(&parsed.title);
     parsed.sketch = simhash::sketch(&parsed.text);

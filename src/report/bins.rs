@@ -117,6 +117,7 @@ mod tests {
 
     fn entry(chars: u32, published: Option<&str>, seconds: u64) -> Entry {
         Entry {
+            title: 0,
             id: UrlId(0),
             host: 0,
             language: None,

@@ -41,7 +41,7 @@ pub enum Analyser {
     Smartcn,
 }
 
-/// The index template for indices whose names begin with `name`: the body of `PUT _index_template/NAME`.
+/// The index template for the index `name`: the body of `PUT _index_template/NAME`.
 #[must_use]
 pub fn template(name: &str, analyser: Analyser) -> Value {
     let chinese = match analyser {
@@ -58,7 +58,7 @@ pub fn template(name: &str, analyser: Analyser) -> Value {
     };
     let text = json!({ "type": "text", "analyzer": "suidao_text" });
     json!({
-        "index_patterns": [name, format!("{name}-*")],
+        "index_patterns": [name],
         "priority": 200,
         "template": {
             "settings": {
@@ -130,7 +130,7 @@ mod tests {
             }
         }
         let patterns = &template("ml", Analyser::Bigrams)["index_patterns"];
-        assert_eq!(patterns, &json!(["ml", "ml-*"]), "not other indices that begin alike");
+        assert_eq!(patterns, &json!(["ml"]), "not other indices that begin alike");
     }
 
     #[test]

@@ -182,20 +182,24 @@ impl Push {
         self.done.rows
     }
 
-    /// Puts the index template, unless there is such an index already: its own settings then stand.
+    /// Makes the index with the settings and mappings of a template, unless it is there: its own then stand. Where it was
+    /// not there, no row is there either, whatever was sent before; the answer says whether it was made.
     ///
     /// # Errors
     /// As [`Push::add`].
-    pub fn template(&mut self, template: &Value) -> Result<(), PushError> {
+    pub fn prepare(&mut self, template: &Value) -> Result<bool, PushError> {
         let index = self.target.index().to_owned();
         let there = self.persist("whether there is the index", Method::HEAD, &index, None)?;
         if there.status().is_success() {
-            return Ok(());
+            return Ok(false);
         }
-        let path = format!("_index_template/suidao-{index}");
-        let body = template.to_string().into_bytes();
-        let answer = self.persist("the index template", Method::PUT, &path, Some((body, "application/json")))?;
-        if answer.status().is_success() { Ok(()) } else { Err(self.refused("the index template", answer)) }
+        let body = template["template"].to_string().into_bytes();
+        let answer = self.persist("making the index", Method::PUT, &index, Some((body, "application/json")))?;
+        if !answer.status().is_success() {
+            return Err(self.refused("making the index", answer));
+        }
+        self.done = Pushed::default();
+        Ok(true)
     }
 
     /// Adds the row of a document; sends when enough wait.

@@ -29,7 +29,8 @@ pub(super) fn verdicts(answer: &[u8], rows: usize) -> Option<Vec<Verdict>> {
             200..=299 => Verdict::Taken,
             // What is to be gone is gone.
             404 if action == "delete" => Verdict::Taken,
-            429 | 502 | 503 | 504 => Verdict::Busy,
+            // 403: the server takes no writes for now, as when its disk is full.
+            403 | 429 | 500..=599 => Verdict::Busy,
             _ => {
                 let error = result.get("error");
                 let part = |name: &str| error.and_then(|error| error.get(name)).and_then(Value::as_str);
