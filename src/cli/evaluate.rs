@@ -148,7 +148,7 @@ impl Crawl {
         }
         let pages = judged.iter().zip(hit);
         let pages = pages.filter_map(|(judged, hit)| judged.map(|relevant| Collected { relevant, hit })).collect();
-        let name = directory.file_name().unwrap_or(directory.as_os_str()).to_string_lossy().into_owned();
+        let name = directory.display().to_string();
         Ok(Self { name, strategy: store.meta().strategy.clone(), pages, queries: told })
     }
 }
@@ -162,6 +162,10 @@ fn at_ten(
 ) -> Result<Option<f64>> {
     // Some more, for those that do not count.
     let answer = index.search(&Request { query: query.to_owned(), limit: 200, ..Request::default() })?;
+    // Pages with some of the words are no hits where hits are counted.
+    if answer.loosened {
+        return Ok(None);
+    }
     let first: Vec<u64> = answer.hits.iter().map(|hit| hit.page.page).filter(|page| counts(*page)).take(10).collect();
     let paying = first.iter().filter(|page| relevant(**page)).count();
     Ok((!first.is_empty()).then(|| paying as f64 / first.len() as f64))

@@ -1,6 +1,6 @@
 //! `suidao report`: one HTML page about a crawl.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -47,6 +47,10 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let output = args.output.clone().unwrap_or_else(|| directory.root().join("report.html"));
+    if output == Path::new("-") {
+        say!("{}", page(&facts).trim_end());
+        return Ok(Exit::Done);
+    }
     write_whole(&output, |out| Ok(out.write_all(page(&facts).as_bytes())?))?;
     if !voice.quiet {
         eprintln!("{} pages told of in {}", facts.counts.pages, output.display());
