@@ -156,24 +156,12 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
     let origin = if id.0 == 0 { Origin::Seed } else { Origin::Link(UrlId(id.0 / 2)) };
     let anchor = if id.0 == 0 { String::new() } else { "体育新闻 更多".to_owned() };
     let found = Discovered { id, url: fetched.url.clone(), origin, anchor };
+    let place = Place { lane: Lane::MAIN, priority: Priority::new(0.5), trail: Trail::SEED };
+    let relevant = page.relevance > Relevance::new(0.1);
     let settled = Settled {
-        id,
-        status: fetched.status,
-        place: Place { lane: Lane::MAIN, priority: Priority::new(0.5), trail: Trail::SEED },
-        relevance: page.relevance,
-        relevant: page.relevance > Relevance::new(0.1),
-        title: page.title,
-        language: page.language,
-        digest: page.digest,
-        terms: page.terms,
-        listing: page.listing,
-        noindex: page.noindex,
-        sketch: page.sketch,
-        published: page.published,
-        canonical: page.canonical,
-        links: Vec::new(),
         // Each page leads to some that were fetched before it.
         known: (1..=20).filter_map(|step| id.0.checked_sub(step * step).map(UrlId)).collect(),
+        ..Settled::of(id, fetched.status, place, relevant, page)
     };
     let events = vec![Event::Discovered(found), Event::Settled(Box::new(settled))];
     Work { batch: Batch { at: start.after(u64::from(id.0) * 10), events }, fetched: Some(fetched) }

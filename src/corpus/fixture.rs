@@ -39,24 +39,9 @@ pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
         let anchor = if number == 0 { String::new() } else { format!("链接{number}") };
         let found = Discovered { id, url: fetched.url.clone(), origin, anchor };
         let trail = Trail { depth: u16::from(number > 0), hops: 0, k: Tunnel::Left(4), inherited: Relevance::ZERO };
-        let settled = Settled {
-            id,
-            status: 200,
-            place: Place { lane: Lane::MAIN, priority: Priority::new(0.25), trail },
-            relevance: page.relevance,
-            relevant: page.relevance.get() >= 0.1,
-            title: page.title,
-            language: page.language,
-            digest: page.digest,
-            terms: page.terms,
-            listing: page.listing,
-            noindex: page.noindex,
-            sketch: page.sketch,
-            published: page.published,
-            canonical: page.canonical,
-            links: vec![],
-            known: vec![],
-        };
+        let place = Place { lane: Lane::MAIN, priority: Priority::new(0.25), trail };
+        let relevant = page.relevance.get() >= 0.1;
+        let settled = Settled::of(id, 200, place, relevant, page);
         let at = Millis(1_700_000_000_000 + 1000 * u64::from(number));
         let events = vec![Event::Discovered(found), Event::Settled(Box::new(settled))];
         writer.submit(Work { batch: crate::model::Batch { at, events }, fetched: Some(fetched) }).unwrap();

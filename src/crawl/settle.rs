@@ -18,7 +18,7 @@ impl Crawl {
         id: UrlId,
         status: u16,
         url: &CrawlUrl,
-        page: Page,
+        mut page: Page,
         now: Millis,
     ) {
         let place = self.urls.get(id).place();
@@ -26,7 +26,7 @@ impl Crawl {
         let mut targets = Vec::with_capacity(page.outlinks.len());
         let mut seen = FxHashSet::with_capacity_and_hasher(page.outlinks.len(), FxBuildHasher);
         let found = self.urls.find_all(page.outlinks.iter().map(|outlink| &outlink.url));
-        for (outlink, found) in page.outlinks.into_iter().zip(found) {
+        for (outlink, found) in std::mem::take(&mut page.outlinks).into_iter().zip(found) {
             let (target, found) = match found {
                 Some((to, host)) if !self.is_abroad(host, &outlink.url) => (outlink.url, Some(to)),
                 _ => match self.at_home(&outlink.url) {
@@ -66,24 +66,8 @@ impl Crawl {
             links: &candidates,
         };
         let judged = self.judge(&visit, &targets);
-        let settled = Settled {
-            id,
-            status,
-            place,
-            relevance: page.relevance,
-            relevant,
-            title: page.title,
-            language: page.language,
-            digest: page.digest,
-            terms: page.terms,
-            listing: page.listing,
-            noindex: page.noindex,
-            sketch: page.sketch,
-            published: page.published,
-            canonical: page.canonical,
-            links: judged.links,
-            known: judged.known,
-        };
+        let settled =
+            Settled { links: judged.links, known: judged.known, ..Settled::of(id, status, place, relevant, page) };
         self.tell(events, Event::Settled(Box::new(settled)), now);
         self.expand(events, judged.longer, now);
     }

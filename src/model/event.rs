@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Day, Digest, Evidence, HostId, Millis, Place, Priority, Region, Relevance, Sketch, TermMatch, UrlId,
-    Verdict,
+    CrawlUrl, Day, Digest, Evidence, HostId, Millis, Page, Place, Priority, Region, Relevance, Sketch, TermMatch,
+    UrlId, Verdict,
 };
 
 /// How a URL became known.
@@ -283,6 +283,31 @@ pub struct Settled {
     pub links: Vec<Link>,
     /// The rest of the link graph: links to URLs that were fetched before, or that changed nothing.
     pub known: Vec<UrlId>,
+}
+
+impl Settled {
+    /// What is kept of a page that was read; its links are another matter.
+    #[must_use]
+    pub fn of(id: UrlId, status: u16, place: Place, relevant: bool, page: Page) -> Self {
+        Self {
+            id,
+            status,
+            place,
+            relevance: page.relevance,
+            relevant,
+            title: page.title,
+            language: page.language,
+            digest: page.digest,
+            terms: page.terms,
+            listing: page.listing,
+            noindex: page.noindex,
+            sketch: page.sketch,
+            published: page.published,
+            canonical: page.canonical,
+            links: Vec::new(),
+            known: Vec::new(),
+        }
+    }
 }
 
 /// What happened.
