@@ -6,6 +6,7 @@ pub mod crawl;
 pub mod eval;
 pub mod export;
 pub mod fetch;
+pub mod forum;
 pub mod html;
 pub mod index;
 pub mod label;

@@ -3,6 +3,7 @@
 //! Apart from the rest because every layer uses them and they use none.
 
 mod event;
+mod forum;
 mod page;
 mod scores;
 mod time;
@@ -11,6 +12,7 @@ mod url;
 pub use event::{
     Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, Refusal, RobotsRules, Settled, Stop,
 };
+pub use forum::{Clock, Moment, PostRecord, ThreadRecord};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch};
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
 pub use time::{Day, Millis};
