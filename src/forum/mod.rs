@@ -3,3 +3,8 @@
 //!
 //! Papers: Li, Cheng, Guo, Zhang 2007 (board-topic correlation judgement, BTCJ); Du, Ma 2010 (incremental crawling by
 //! boards, BIC and BRA).
+
+pub mod board;
+pub mod links;
+pub mod paging;
+pub mod shape;
