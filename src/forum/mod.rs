@@ -3,3 +3,5 @@
 //!
 //! Papers: Li, Cheng, Guo, Zhang 2007 (board-topic correlation judgement, BTCJ); Du, Ma 2010 (incremental crawling by
 //! boards, BIC and BRA).
+
+pub mod increment;
