@@ -5,6 +5,7 @@
 //! boards, BIC and BRA).
 
 pub mod board;
+pub mod increment;
 pub mod links;
 pub mod paging;
 pub mod shape;

@@ -53,6 +53,25 @@ pub struct ThreadRecord {
     pub sticky: bool,
 }
 
+impl ThreadRecord {
+    /// What tells whether it has changed.
+    #[must_use]
+    pub fn listed(&self) -> Listed {
+        Listed { last_reply: self.last_reply, replies: self.replies, sticky: self.sticky }
+    }
+}
+
+/// What a list shows of a thread, as far as it tells whether the thread has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// When it was last replied to.
+    pub last_reply: Option<Moment>,
+    /// Posts after the first.
+    pub replies: Option<u32>,
+    /// Kept at the top whatever its age.
+    pub sticky: bool,
+}
+
 /// A post of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostRecord {

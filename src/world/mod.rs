@@ -12,6 +12,7 @@ mod answer;
 mod blog;
 mod draw;
 mod facts;
+pub mod forum;
 mod gauge;
 mod html;
 mod layout;
