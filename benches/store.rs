@@ -77,6 +77,7 @@ fn batch(page: u32) -> Batch {
         canonical: None,
         links: new.map(link).collect(),
         known: Vec::new(),
+        forum: None,
     })));
     Batch { at: Millis(u64::from(page)), events }
 }

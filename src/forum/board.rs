@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::links::{SightLink, columns};
+use super::links::columns;
 use super::shape::{Class, Shapes};
+use crate::model::SightLink;
 
 /// Thresholds of the test, which the paper does not state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +52,8 @@ pub fn classes(links: &[SightLink], shapes: &Shapes) -> Vec<LinkClass> {
         .into_iter()
         .map(|(class, members)| {
             // A link that shows nothing, or a page's number, is a second one beside the title.
-            let shown = |&&at: &&usize| !links[at].text.is_empty() && !links[at].text.bytes().all(|b| b.is_ascii_digit());
+            let shown =
+                |&&at: &&usize| !links[at].text.is_empty() && !links[at].text.bytes().all(|b| b.is_ascii_digit());
             let widths: Vec<usize> = members.iter().filter(shown).map(|&at| columns(&links[at].text)).collect();
             #[allow(clippy::cast_precision_loss)] // few and short
             let columns = widths.iter().sum::<usize>() as f64 / widths.len().max(1) as f64;
@@ -90,7 +92,8 @@ mod tests {
         threads(&classes(&links, &Shapes::default()), thresholds).map(|class| class.class.to_string())
     }
 
-    const THREAD: &str = "<tr><td><a href=/thread-#-1-1.html>第#个帖子的标题在这里</a><td><a href=/space-uid-#.html>张三#</a>";
+    const THREAD: &str =
+        "<tr><td><a href=/thread-#-1-1.html>第#个帖子的标题在这里</a><td><a href=/space-uid-#.html>张三#</a>";
 
     #[test]
     fn a_list_of_threads_is_a_board_and_a_page_of_short_links_is_none() {
@@ -112,7 +115,8 @@ mod tests {
 
     #[test]
     fn last_post_links_of_the_same_class_do_not_shorten_the_titles() {
-        let last = list(20, "<tr><td><a href=/t/#>第#个帖子的标题在这里</a><td><a href=/t/9#>9#</a><a href=/t/8#><img></a>");
+        let last =
+            list(20, "<tr><td><a href=/t/#>第#个帖子的标题在这里</a><td><a href=/t/9#>9#</a><a href=/t/8#><img></a>");
         assert!(test(&last, &Thresholds::STRICT).is_some());
     }
 }

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::CrawlUrl;
+use crate::model::{CrawlUrl, Mark, SightLink};
 use crate::read::{Document, DocumentLink};
 
 use super::shape::{sessions, without};
@@ -15,34 +15,23 @@ const MARK: usize = 12;
 
 /// Words that lead to the next page, as a link's whole text, signs beside them left out.
 const NEXT: [&str; 14] = [
-    "下一页", "下一頁", "下页", "下頁", "后一页", "後一頁", "后页", "次へ", "次のページ", "次の頁", "다음", "next", "next page", "older",
+    "下一页",
+    "下一頁",
+    "下页",
+    "下頁",
+    "后一页",
+    "後一頁",
+    "后页",
+    "次へ",
+    "次のページ",
+    "次の頁",
+    "다음",
+    "next",
+    "next page",
+    "older",
 ];
 /// Signs that do so where no word does.
 const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
-
-/// A link of the site.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SightLink {
-    /// Where it leads, sessions left out.
-    pub url: CrawlUrl,
-    /// The longest text that a link to it shows; empty if all are images.
-    pub text: String,
-    /// Signs of paging on its links.
-    pub marks: Vec<Mark>,
-    /// Where the longest text stands: hash of the tag names and classes from the root.
-    pub path: u32,
-}
-
-/// A link that may lead to another page of the same list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// Index of the block of text that it stands in.
-    pub block: usize,
-    /// The number that is its whole text.
-    pub number: Option<i64>,
-    /// How surely it says "next": 2 by a word, 1 by an arrow.
-    pub next: u8,
-}
 
 /// Links to the page's own host, each URL once, in order of appearance.
 #[must_use]
@@ -55,13 +44,12 @@ pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
         let url = without(&link.url, &names);
         let (shown, hidden) = texts(document, link.anchor.clone());
         let at = *places.entry(url.clone()).or_insert_with(|| {
-            links.push(SightLink { url, text: String::new(), marks: Vec::new(), path: link.path });
+            links.push(SightLink { url, text: String::new(), marks: Vec::new() });
             links.len() - 1
         });
         let known = &mut links[at];
         if shown.chars().count() > known.text.chars().count() {
             known.text = shown.chars().take(TEXT).collect();
-            known.path = link.path;
         }
         known.marks.extend(mark(if shown.is_empty() { &hidden } else { &shown }, link.block));
     }
@@ -94,11 +82,7 @@ fn mark(text: &str, block: usize) -> Option<Mark> {
     let is_number = (1..=6).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = is_number.then(|| digits.parse().ok()).flatten();
     let word = bare.to_lowercase();
-    let next = if NEXT.contains(&word.as_str()) {
-        2
-    } else {
-        u8::from(ARROWS.contains(&text.trim()))
-    };
+    let next = if NEXT.contains(&word.as_str()) { 2 } else { u8::from(ARROWS.contains(&text.trim())) };
     (number.is_some() || next > 0).then_some(Mark { block, number, next })
 }
 

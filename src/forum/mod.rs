@@ -5,7 +5,21 @@
 //! boards, BIC and BRA).
 
 pub mod board;
+mod cursor;
+pub mod evidence;
+pub mod explore;
+mod fields;
 pub mod increment;
 pub mod links;
+pub mod login;
+pub mod map;
 pub mod paging;
+pub mod posts;
+pub mod records;
+mod rows;
 pub mod shape;
+pub mod sight;
+pub mod site;
+pub mod tally;
+mod times;
+pub mod tree;

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::CrawlUrl;
+use crate::model::{CrawlUrl, PagingRule, SightLink};
 
-use super::links::{SightLink, columns};
+use super::links::columns;
 use super::shape::{Shaped, Shapes};
 
 /// Width of a text that can be a word for a page (末页, last), in columns.
@@ -58,7 +58,13 @@ impl Paging {
     }
 
     /// What a group of links says, with how surely.
-    fn fit(own: &Shaped, page: i64, slot: usize, members: &[(usize, Shaped)], links: &[SightLink]) -> Option<(usize, Self)> {
+    fn fit(
+        own: &Shaped,
+        page: i64,
+        slot: usize,
+        members: &[(usize, Shaped)],
+        links: &[SightLink],
+    ) -> Option<(usize, Self)> {
         let value = |shaped: &Shaped| shaped.number(slot);
         let mut pairs: Vec<(i64, i64, usize)> = Vec::new();
         let mut next: Option<(u8, i64)> = None;
@@ -90,7 +96,9 @@ impl Paging {
             *blocks.entry(*block).or_default() += usize::from(number(*value) == Some(*shown));
         }
         let in_line = blocks.values().copied().max().unwrap_or(0);
-        let sure = 2 * in_line.min(4) + 3 * usize::from(next.map_or(0, |(sure, _)| sure)) + usize::from(fits * 2 > pairs.len());
+        let sure = 2 * in_line.min(4)
+            + 3 * usize::from(next.map_or(0, |(sure, _)| sure))
+            + usize::from(fits * 2 > pairs.len());
         let mut pages = BTreeMap::new();
         for (_, shaped) in members {
             if let Some(number) = value(shaped).and_then(number) {
@@ -118,7 +126,7 @@ impl Paging {
 
     /// The rule, for people and for the forum file: the class of the pages, with `{page}` for the value that counts.
     #[must_use]
-    pub fn rule(&self) -> Rule {
+    pub fn rule(&self) -> PagingRule {
         let mut slot = 0;
         let mut url = String::new();
         let mut rest = self.example.class.as_str();
@@ -130,20 +138,8 @@ impl Paging {
             rest = &rest[to..];
         }
         url.push_str(rest);
-        Rule { pages: url, first: self.first, step: self.step }
+        PagingRule { pages: url, first: self.first, step: self.step, unlinked: false }
     }
-}
-
-/// How the pages of a list are numbered, as a forum file says it.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Rule {
-    /// Class of the pages, with `{page}` for the value that counts: `/viewforum.php?f={n}&start={page}`.
-    pub pages: String,
-    /// Value of the first page.
-    pub first: i64,
-    /// Difference between two pages; at least 1.
-    pub step: i64,
 }
 
 fn others(shaped: &Shaped, slot: usize) -> Vec<String> {
@@ -169,10 +165,13 @@ fn continues(own: &Shaped, other: &Shaped, slot: usize) -> bool {
     let in_query = |at: usize| at >= other.url.as_str().len() - other.url.query().map_or(0, str::len);
     let paging_in_query = in_query(other.slots[slot].at.start);
     // Further values beside those of the first page are options (pp=20), never names.
-    let more_in_path = other.slots.iter().enumerate().filter(|(at, found)| *at != slot && !in_query(found.at.start)).count()
-        > own.slots.iter().filter(|found| {
-            found.at.start < own.url.as_str().len() - own.url.query().map_or(0, str::len)
-        }).count();
+    let more_in_path =
+        other.slots.iter().enumerate().filter(|(at, found)| *at != slot && !in_query(found.at.start)).count()
+            > own
+                .slots
+                .iter()
+                .filter(|found| found.at.start < own.url.as_str().len() - own.url.query().map_or(0, str::len))
+                .count();
     if more_in_path {
         return false;
     }
@@ -238,7 +237,7 @@ mod tests {
     }
 
     fn rule(path: &str, body: &str) -> (String, i64, i64) {
-        let Rule { pages, first, step } = paging(path, 1, body).unwrap().rule();
+        let PagingRule { pages, first, step, .. } = paging(path, 1, body).unwrap().rule();
         (pages, first, step)
     }
 
@@ -271,7 +270,10 @@ mod tests {
         assert_eq!(after("/c/sports/5", 1, "<a href=/c/sports/5?page=2>›</a>").as_deref(), Some("/c/sports/5?page=2"));
         assert_eq!(after("/forum/x.3/", 1, "<a href=/forum/x.3/page-2>2</a>").as_deref(), Some("/forum/x.3/page-2"));
         assert_eq!(after("/", 1, "<p><a href=/?p=1>2</a><a href=/?p=2>3</a>").as_deref(), Some("/?p=1"));
-        assert_eq!(rule("/i?topic=5.0", "<a href=/i?topic=5.20>2</a> <a href=/i?topic=5.40>3</a>").0, "/i?topic={n}.{page}");
+        assert_eq!(
+            rule("/i?topic=5.0", "<a href=/i?topic=5.20>2</a> <a href=/i?topic=5.40>3</a>").0,
+            "/i?topic={n}.{page}"
+        );
     }
 
     #[test]

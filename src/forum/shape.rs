@@ -120,6 +120,18 @@ pub struct Shapes {
 }
 
 impl Shapes {
+    /// As a forum file has them: prefixes of classes up to a slug, and the words that are none there.
+    #[must_use]
+    pub fn slugs(&self) -> &BTreeMap<String, BTreeSet<String>> {
+        &self.slugs
+    }
+
+    /// From a forum file.
+    #[must_use]
+    pub fn from_slugs(slugs: BTreeMap<String, BTreeSet<String>>) -> Self {
+        Self { slugs }
+    }
+
     /// Learns from the links of a page; what is known stays.
     pub fn learn<'a>(&mut self, urls: impl Iterator<Item = &'a CrawlUrl> + Clone) {
         // A slug's place is told by the words there, and the next one's by the class up to it: once a depth.
@@ -206,7 +218,8 @@ pub fn sessions<'a>(urls: impl Iterator<Item = &'a CrawlUrl>) -> BTreeSet<String
         *times += 1;
         values.insert(if is_code { value } else { "" });
     }
-    let same = codes.into_iter().filter(|(_, (times, values))| *times >= 3 && values.len() == 1 && !values.contains(""));
+    let same =
+        codes.into_iter().filter(|(_, (times, values))| *times >= 3 && values.len() == 1 && !values.contains(""));
     same.map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -292,7 +305,8 @@ fn run(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
 fn join_slugs(text: &str, parts: &mut Vec<Part>, first: usize, end: usize) {
     let mut joined: Vec<Part> = Vec::with_capacity(parts.len() - first);
     let is_word = |part: &Part| matches!(part.kind, Kind::Word | Kind::Slug);
-    let is_joint = |part: &Part| part.kind == Kind::Fixed && matches!(&text[part.at.clone()], "-" | "_" | "+" | "," | "~" | "!");
+    let is_joint =
+        |part: &Part| part.kind == Kind::Fixed && matches!(&text[part.at.clone()], "-" | "_" | "+" | "," | "~" | "!");
     let mut at = first;
     while at < parts.len() {
         let part = parts[at].clone();
@@ -344,7 +358,10 @@ mod tests {
 
     #[test]
     fn scripts_and_names_of_parameters_make_the_class() {
-        assert_eq!(class("/viewtopic.php?t=12&f=3"), "/viewtopic.php?f={n}&t={n}".replace("?f", "&f").replace("&t", "?t"));
+        assert_eq!(
+            class("/viewtopic.php?t=12&f=3"),
+            "/viewtopic.php?f={n}&t={n}".replace("?f", "&f").replace("&t", "?t")
+        );
         assert_eq!(class("/forum.php?mod=viewthread&tid=3"), "/forum.php?mod=viewthread&tid={n}");
         assert_eq!(class("/thread-123-1-1.html"), "/thread-{n}-{n}-{n}.html");
         assert_eq!(class("/t/5567"), "/t/{n}");
@@ -394,9 +411,8 @@ mod tests {
 
     #[test]
     fn sessions_are_told_by_being_the_same_everywhere() {
-        let urls: Vec<CrawlUrl> = (0..4)
-            .map(|n| url(&format!("/showthread.php?s=0123456789abcdef0123456789abcdef&t={n}")))
-            .collect();
+        let urls: Vec<CrawlUrl> =
+            (0..4).map(|n| url(&format!("/showthread.php?s=0123456789abcdef0123456789abcdef&t={n}"))).collect();
         let names = sessions(urls.iter());
         assert_eq!(names.iter().collect::<Vec<_>>(), ["s"]);
         assert_eq!(without(&urls[2], &names), url("/showthread.php?t=2"));
