@@ -3,3 +3,7 @@
 //!
 //! Papers: Li, Cheng, Guo, Zhang 2007 (board-topic correlation judgement, BTCJ); Du, Ma 2010 (incremental crawling by
 //! boards, BIC and BRA).
+
+mod tree;
+
+pub use tree::Tree;

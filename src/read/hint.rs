@@ -153,7 +153,7 @@ fn is_furniture(word: &str) -> bool {
 }
 
 /// Whether an element is not shown, as far as its own tag says.
-pub(super) fn is_hidden(tag: &Tag) -> bool {
+pub(crate) fn is_hidden(tag: &Tag) -> bool {
     if tag.name == local_name!("body") || tag.name == local_name!("html") {
         return false;
     }

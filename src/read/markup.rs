@@ -8,9 +8,8 @@
 use std::cell::RefCell;
 
 use encoding_rs::Encoding;
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::{LocalName, local_name};
 
 use super::date::Dates;
@@ -19,13 +18,12 @@ use super::hanzi::is_ideograph;
 use super::hint::{self, Hint};
 use super::links::OpenLink;
 use super::names::{is_block, is_skipped, is_void};
+use super::nesting::{self, DEPTH, Opened, explicit_end, implied_end, raw_kind};
 use super::robots::Robots;
 use crate::model::{CrawlUrl, Region};
 
 /// Bytes of text read of one page.
 pub(super) const TEXT: usize = 2 << 20;
-/// Open elements; deeper ones are read as if their parents' own.
-const DEPTH: usize = 512;
 /// Block-level elements remembered.
 const ELEMENTS: usize = 200_000;
 
@@ -80,18 +78,7 @@ pub(super) struct Markup {
 /// Reads a page. `lenient` takes in what is shown only without scripts or is hidden.
 pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Markup {
     let sink = Sink(RefCell::new(Builder::new(url, encoding, lenient)));
-    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
-    let input = BufferQueue::default();
-    // A tendril holds less than 4 GiB; bodies are far smaller.
-    let mut end = html.len().min(1 << 30);
-    while !html.is_char_boundary(end) {
-        end -= 1;
-    }
-    input.push_back(StrTendril::from_slice(&html[..end]));
-    // Scripts are not run, so the tokenizer never stops for one.
-    let _ = tokenizer.feed(&input);
-    tokenizer.end();
-    tokenizer.sink.0.into_inner().finish()
+    nesting::tokenize(html, sink).0.into_inner().finish()
 }
 
 struct Sink(RefCell<Builder>);
@@ -129,6 +116,16 @@ pub(super) struct Open {
     block: bool,
     /// Hash of the names and classes from the root to here.
     path: u32,
+}
+
+impl Opened for Open {
+    fn name(&self) -> &LocalName {
+        &self.name
+    }
+
+    fn block(&self) -> bool {
+        self.block
+    }
 }
 
 pub(super) struct Builder {
@@ -208,14 +205,7 @@ impl Builder {
 
     /// A start tag; the answer says how the tokenizer is to read what follows.
     fn start(&mut self, tag: &Tag) -> Option<RawKind> {
-        let raw = match tag.name {
-            local_name!("script") => Some(ScriptData),
-            local_name!("style") | local_name!("xmp") => Some(Rawtext),
-            local_name!("title") | local_name!("textarea") => Some(Rcdata),
-            // Its content is shown in old browsers only, and may hold the end of a link.
-            local_name!("iframe") | local_name!("noembed") => Some(Rawtext),
-            _ => None,
-        };
+        let raw = raw_kind(&tag.name);
         self.markup.dates.tag(tag);
         if self.skip.is_some() {
             if !is_void(&tag.name) && !tag.self_closing {
@@ -270,7 +260,9 @@ impl Builder {
         }
         let block = is_block(&tag.name);
         if block {
-            self.imply_ends(&tag.name);
+            if let Some(length) = implied_end(&self.stack, &tag.name) {
+                self.pop_to(length);
+            }
             self.end_block();
         }
         // What scripts show on a click is no content, but its links are as good as any.
@@ -303,32 +295,6 @@ impl Builder {
         self.stack.iter().any(|open| open.name == *name)
     }
 
-    /// Closes what this start tag closes without an end tag: `<p>`, `<li>`, cells and rows.
-    fn imply_ends(&mut self, name: &LocalName) {
-        let (ends, borders): (&[LocalName], &[LocalName]) = match *name {
-            local_name!("li") => (&[local_name!("li")], &[local_name!("ul"), local_name!("ol")]),
-            local_name!("dt") | local_name!("dd") => (&[local_name!("dt"), local_name!("dd")], &[local_name!("dl")]),
-            local_name!("td") | local_name!("th") => {
-                (&[local_name!("td"), local_name!("th")], &[local_name!("tr"), local_name!("table")])
-            }
-            local_name!("tr") => (&[local_name!("tr")], &[local_name!("table")]),
-            local_name!("tbody") | local_name!("thead") | local_name!("tfoot") => {
-                (&[local_name!("tbody"), local_name!("thead"), local_name!("tfoot")], &[local_name!("table")])
-            }
-            _ => (&[local_name!("p")], &[]),
-        };
-        for (at, open) in self.stack.iter().enumerate().rev() {
-            if ends.contains(&open.name) {
-                self.pop_to(at);
-                return;
-            }
-            let cell = matches!(open.name, local_name!("td") | local_name!("th") | local_name!("table"));
-            if borders.contains(&open.name) || borders.is_empty() && (cell || open.block) {
-                return;
-            }
-        }
-    }
-
     fn end(&mut self, name: &LocalName) {
         if self.overflow > 0 {
             self.overflow -= usize::from(!is_void(name));
@@ -340,29 +306,8 @@ impl Builder {
             local_name!("a") if self.skip.is_none() => self.end_link(),
             _ => {}
         }
-        let inline = !is_block(name);
-        let in_table = matches!(
-            *name,
-            local_name!("table")
-                | local_name!("tr")
-                | local_name!("tbody")
-                | local_name!("thead")
-                | local_name!("tfoot")
-        );
-        let floor = self.skip.unwrap_or(0);
-        let mut found = None;
-        for (at, open) in self.stack.iter().enumerate().skip(floor).rev() {
-            if open.name == *name {
-                found = Some(at);
-                break;
-            }
-            // An inline end tag closes nothing beyond its block, and none but a table's own closes a cell.
-            let cell = matches!(open.name, local_name!("td") | local_name!("th") | local_name!("table"));
-            if inline && open.block && self.skip.is_none() || cell && !in_table && open.name != *name {
-                break;
-            }
-        }
-        if self.skip.is_none() && !inline {
+        let found = explicit_end(&self.stack, name, self.skip);
+        if self.skip.is_none() && is_block(name) {
             self.end_block();
         }
         if let Some(at) = found {
@@ -544,7 +489,7 @@ impl Builder {
 }
 
 /// Appends `text` with white space folded to single spaces, none at either end of the whole.
-pub(super) fn fold_into(folded: &mut String, text: &str) {
+pub(crate) fn fold_into(folded: &mut String, text: &str) {
     let begins_apart = text.starts_with(char::is_whitespace);
     for (at, word) in text.split_whitespace().enumerate() {
         if !folded.is_empty() && (at > 0 || begins_apart) {
@@ -559,6 +504,6 @@ fn is_wide(c: char) -> bool {
     c >= '\u{2E80}' && (is_ideograph(c) || matches!(c, '\u{3000}'..='\u{30FF}' | '\u{FF00}'..='\u{FFEF}'))
 }
 
-pub(super) fn attribute<'a>(tag: &'a Tag, name: &LocalName) -> Option<&'a str> {
+pub(crate) fn attribute<'a>(tag: &'a Tag, name: &LocalName) -> Option<&'a str> {
     tag.attrs.iter().find(|attribute| attribute.name.local == *name).map(|attribute| &*attribute.value)
 }

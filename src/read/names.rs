@@ -3,7 +3,7 @@
 use html5ever::{LocalName, local_name};
 
 /// Elements without content and end tag.
-pub(super) fn is_void(name: &LocalName) -> bool {
+pub(crate) fn is_void(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("area")
@@ -29,7 +29,7 @@ pub(super) fn is_void(name: &LocalName) -> bool {
 }
 
 /// Never part of what a page says.
-pub(super) fn is_skipped(name: &LocalName) -> bool {
+pub(crate) fn is_skipped(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("script")
@@ -49,7 +49,7 @@ pub(super) fn is_skipped(name: &LocalName) -> bool {
     )
 }
 
-pub(super) fn is_block(name: &LocalName) -> bool {
+pub(crate) fn is_block(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("address")
