@@ -4,6 +4,8 @@
 //! Papers: Li, Cheng, Guo, Zhang 2007 (board-topic correlation judgement, BTCJ); Du, Ma 2010 (incremental crawling by
 //! boards, BIC and BRA).
 
+mod cursor;
+mod times;
 mod tree;
 
 pub use tree::Tree;

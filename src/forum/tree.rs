@@ -143,7 +143,7 @@ impl Tree {
         !self.nodes[node].name.is_empty()
     }
 
-    /// Whether it, itself, is not shown.
+    /// Whether it or what it stands in is not shown.
     pub(super) fn is_hidden(&self, node: NodeId) -> bool {
         self.nodes[node].hidden
     }
@@ -477,7 +477,7 @@ impl Builder {
             block: if block { at as u32 } else { up.block },
             depth: up.depth + 1,
             cell,
-            hidden: is_hidden(tag),
+            hidden: up.hidden || is_hidden(tag),
             shape,
             path: up.path.wrapping_mul(BASE).wrapping_add(shape),
             text: String::new(),

@@ -1,0 +1,62 @@
+//! A reader of short texts that can take steps back. Apart from `times`, whose forms are written with it.
+
+use std::ops::RangeInclusive;
+
+/// What is left of a text.
+#[derive(Clone)]
+pub(super) struct Cursor<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { rest: text }
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        self.rest
+    }
+
+    /// Tries to read; where that fails, nothing is read.
+    pub(super) fn or<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let before = self.rest;
+        let found = read(self);
+        if found.is_none() {
+            self.rest = before;
+        }
+        found
+    }
+
+    /// Whether there was white space, which is behind it now.
+    pub(super) fn spaces(&mut self) -> bool {
+        let rest = self.rest.trim_start();
+        let any = rest.len() < self.rest.len();
+        self.rest = rest;
+        any
+    }
+
+    /// The first of these that the text goes on with, ASCII letters of either case.
+    pub(super) fn any<'b>(&mut self, words: &[&'b str]) -> Option<&'b str> {
+        let begins = |word: &&&str| {
+            self.rest.as_bytes().get(..word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let word = *words.iter().find(begins)?;
+        self.rest = &self.rest[word.len()..];
+        Some(word)
+    }
+
+    /// A number of so many digits, no fewer and no more, and how many there are.
+    pub(super) fn digits(&mut self, digits: RangeInclusive<usize>) -> Option<(i64, usize)> {
+        let length = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        if !digits.contains(&length) || length > 18 {
+            return None;
+        }
+        let number = self.rest[..length].parse().ok()?;
+        self.rest = &self.rest[length..];
+        Some((number, length))
+    }
+
+    pub(super) fn number(&mut self, digits: RangeInclusive<usize>) -> Option<i64> {
+        self.digits(digits).map(|(number, _)| number)
+    }
+}
