@@ -5,7 +5,11 @@
 //! boards, BIC and BRA).
 
 mod cursor;
+mod fields;
+mod records;
+mod rows;
 mod times;
 mod tree;
 
+pub use records::records;
 pub use tree::Tree;

@@ -1,0 +1,340 @@
+//! What the parts of a record say: its times, numbers and people, each with what the words around it call it.
+//!
+//! Apart because lists of threads and pages of posts read their fields alike: a field is told by a word beside it, by the
+//! names of the elements it stands in, and by its place, which is the same in every record.
+
+use crate::model::{Clock, Moment};
+
+use super::times;
+use super::tree::{NodeId, Paragraph, Tree, words_of};
+
+/// Elements above a field whose names are believed to speak of it.
+const NAMED: usize = 8;
+/// Bytes of a paragraph that may be a line of particulars.
+const LINE: usize = 300;
+/// Characters of a person's name.
+const NAME: usize = 40;
+
+/// What a field is called; several at once where a word says several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said(u16);
+
+impl Said {
+    pub(super) const LAST: Self = Self(1);
+    pub(super) const CREATED: Self = Self(2);
+    pub(super) const REPLIES: Self = Self(4);
+    pub(super) const VIEWS: Self = Self(8);
+    pub(super) const POSTS: Self = Self(16);
+    pub(super) const AUTHOR: Self = Self(32);
+    /// When a member joined or was last here, what a member owns: nothing of the post.
+    pub(super) const MEMBER: Self = Self(64);
+    pub(super) const EDITED: Self = Self(128);
+    /// Votes and the like: a number that is none of ours.
+    pub(super) const OTHER: Self = Self(256);
+
+    pub(super) fn has(self, what: Self) -> bool {
+        self.0 & what.0 != 0
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn nothing(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Words of visible text, in lower case, and what they say.
+const SHOWN: [(Said, &str); 9] = [
+    (Said::LAST, "最后|最後|最新|最終|末次|last|latest|recent|最近|活动|activity|回复于|回复时间|更新"),
+    (Said::CREATED, "创建|发布|发起|started|created|opened|posted|发表|發表|作成|投稿日"),
+    (Said::REPLIES, "回复|回覆|回帖|回应|回應|返信|replies|reply|answers|评论|comments|跟帖|レス|コメント"),
+    (Said::VIEWS, "查看|浏览|瀏覽|阅读|閱讀|点击|點擊|人气|人氣|閲覧|表示数|views|view|reads|hits|访问"),
+    (Said::POSTS, "posts|帖子|messages|投稿数|帖数|文章数"),
+    (Said::AUTHOR, "作者|楼主|樓主|发帖人|发布者|author|posted by|started by|starter|投稿者|作成者|发起人|著者|by "),
+    (
+        Said::MEMBER,
+        "注册|註冊|加入|joined|join date|registered|登録|member since|在线|在線|上次登录|最后登录|last visit|last seen|\
+         生日|积分|積分|location",
+    ),
+    (Said::EDITED, "编辑|編輯|edited|修改|modified|編集|最后由"),
+    (Said::OTHER, "赞|votes|likes|score|推荐|收藏|いいね|rating|积分|威望"),
+];
+
+/// Beginnings and ends of words of classes and ids, and what they say; short ones are whole words.
+const NAMES: [(Said, &str); 9] = [
+    (Said::LAST, "last|latest|activity|freshness|recent"),
+    (Said::CREATED, "created|started|starttime|published|create"),
+    (Said::REPLIES, "repl|answer|comment|rep"),
+    (Said::VIEWS, "view|hit|read|visit|click|pv"),
+    (Said::POSTS, "posts|postcount"),
+    (Said::AUTHOR, "author|user|poster|starter|member|username|nick|owner|profile|uid|by"),
+    (Said::MEMBER, "join|regdate|registered|birthday"),
+    (Said::EDITED, "edit|modified|lastmod|pstatus"),
+    (Said::OTHER, "vote|like|score|rank|credit|rating|favo"),
+];
+
+/// Words of the address of a person's page.
+const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|space|uid|u|author|people|person|home|\
+                      accounts|username";
+
+/// What a visible text says.
+pub(super) fn said_by(text: &str) -> Said {
+    let lower = text.to_lowercase();
+    gather(&SHOWN, |word| lower.contains(word))
+}
+
+/// What the names of an element and of those above it say, up to `row`.
+pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
+    let mut said = Said::default();
+    for at in std::iter::once(node).chain(tree.ancestors(node)).take_while(|&at| at != row).take(NAMED) {
+        for word in tree.words(at) {
+            said = said.and(gather(&NAMES, |name| {
+                if name.len() < 4 {
+                    word == name
+                } else {
+                    word.starts_with(name) || name.len() > 4 && word.ends_with(name)
+                }
+            }));
+            // `lastpost` is one word to many.
+            if word.starts_with("last") || word.contains("reply") {
+                said = said.and(gather(&NAMES, |name| name.len() > 3 && word.contains(name)));
+            }
+        }
+        if let Some(property) = tree.attribute(at, "itemprop") {
+            match property {
+                "author" | "name" => said = said.and(Said::AUTHOR),
+                "dateCreated" | "datePublished" => said = said.and(Said::CREATED),
+                "dateModified" => said = said.and(Said::EDITED),
+                _ => {}
+            }
+        }
+    }
+    said
+}
+
+fn gather(table: &[(Said, &str)], says: impl Fn(&str) -> bool) -> Said {
+    let found = table.iter().filter(|(_, words)| words.split('|').any(&says));
+    found.fold(Said::default(), |said, (what, _)| said.and(*what))
+}
+
+/// Whether a link leads, by its address, to a person's page.
+pub(super) fn is_person(tree: &Tree, link: NodeId) -> bool {
+    tree.link(link).is_some_and(|url| {
+        let address = [url.path(), url.query().unwrap_or_default()].join("?");
+        words_of(&address).iter().any(|word| PEOPLE.split('|').any(|known| known == word))
+    })
+}
+
+/// A part of a record: one subtree, or several that are siblings.
+pub(super) struct Part<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) roots: &'a [NodeId],
+}
+
+impl Part<'_> {
+    /// The element whose children the part is made of, or the part itself: places are counted from it.
+    pub(super) fn row(&self) -> NodeId {
+        match self.roots {
+            [one] => *one,
+            [first, ..] => self.tree.parent(*first),
+            [] => 0,
+        }
+    }
+
+    /// Nodes of the part in order.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.roots.iter().flat_map(|&root| self.tree.subtree(root))
+    }
+
+    pub(super) fn paragraphs(&self, skip: &dyn Fn(NodeId) -> bool) -> Vec<Paragraph> {
+        self.roots.iter().flat_map(|&root| self.tree.paragraphs(root, skip)).collect()
+    }
+
+    pub(super) fn place(&self, node: NodeId) -> u64 {
+        self.tree.place(node, self.row())
+    }
+}
+
+/// A time of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Time {
+    pub(super) node: NodeId,
+    pub(super) moment: Moment,
+    pub(super) said: Said,
+    pub(super) place: u64,
+}
+
+/// The times of a part, in order: exact ones from attributes first where both are there.
+pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) -> Vec<Time> {
+    let tree = part.tree;
+    let mut found: Vec<Time> = Vec::new();
+    let mut covered: Vec<NodeId> = Vec::new();
+    let mut end = 0;
+    for node in part.nodes() {
+        if node < end || tree.is_hidden(node) {
+            continue;
+        }
+        if skip(node) {
+            end = tree.subtree(node).end;
+            continue;
+        }
+        let exact = ["datetime", "data-time", "data-timestamp", "title", "content"].into_iter().find_map(|name| {
+            let value = tree.attribute(node, name).filter(|value| value.len() <= 80)?;
+            times::of_attribute(value, clock)
+        });
+        if let Some(moment) = exact
+            && tree.subtree(node).len() <= 12
+        {
+            found.push(Time { node, moment, said: said_by_names(tree, node, part.row()), place: part.place(node) });
+            covered.push(node);
+            end = tree.subtree(node).end;
+        }
+    }
+    let exact = found.len();
+    let skipped = |node: NodeId| skip(node) || covered.binary_search(&node).is_ok();
+    for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
+        let mut before = 0;
+        for shown in times::all(&paragraph.text, clock) {
+            let node = paragraph.node(shown.text.start);
+            let said = said_by(&paragraph.text[before..shown.text.start]);
+            before = shown.text.end;
+            let names = said_by_names(tree, tree.parent(node), part.row());
+            found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node) });
+        }
+    }
+    if exact > 0 {
+        // What is written before an exact time speaks of it too.
+        for time in &mut found[..exact] {
+            let line = tree.own_text(time.node.saturating_sub(1));
+            time.said = time.said.and(said_by(line));
+        }
+    }
+    found.sort_by_key(|time| time.node);
+    found
+}
+
+/// A number of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    pub(super) node: NodeId,
+    pub(super) value: u32,
+    /// What the words beside it say.
+    pub(super) shown: Said,
+    /// Whether nothing but numbers stands in its line.
+    pub(super) alone: bool,
+    /// Its place, and which number of its text it is.
+    pub(super) place: (u64, usize),
+}
+
+/// The numbers of a part that are no times, in order.
+pub(super) fn numbers(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) -> Vec<Number> {
+    let mut found = Vec::new();
+    for paragraph in part.paragraphs(skip).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
+        let text = &paragraph.text;
+        let times = times::all(text, clock);
+        let mut spans = Vec::new();
+        let ends = paragraph.pieces.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+        for (&(start, node), end) in paragraph.pieces.iter().zip(ends) {
+            for (order, (at, length, value)) in counts(&text[start..end]).into_iter().enumerate() {
+                let (from, to) = (start + at, start + at + length);
+                if !times.iter().any(|time| time.text.start < to && from < time.text.end) {
+                    spans.push((from, to, node, order, value));
+                }
+            }
+        }
+        let first = spans.first().map_or(0, |span| span.0);
+        let label_before = !said_by(&text[..first]).nothing();
+        let alone = !text.chars().any(|c| c.is_alphabetic() && !matches!(c, 'k' | 'K' | 'w' | 'm' | 'M' | '万' | '千'));
+        for (index, &(from, to, node, order, value)) in spans.iter().enumerate() {
+            let before = if index == 0 { 0 } else { spans[index - 1].1 };
+            let after = spans.get(index + 1).map_or(text.len(), |next| next.0);
+            let shown = said_by(if label_before { &text[before..from] } else { &text[to..after] });
+            found.push(Number { node, value, shown, alone, place: (part.place(node), order) });
+        }
+    }
+    found
+}
+
+/// Counts in a text: where, how long, how many. "1,234", "1.2k", "3万".
+fn counts(text: &str) -> Vec<(usize, usize, u32)> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len()
+            && (bytes[at].is_ascii_digit()
+                || matches!(bytes[at], b',' | b'.') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
+        {
+            at += 1;
+        }
+        let digits: String = text[start..at].chars().filter(|c| *c != ',').collect();
+        let rest = text[at..].trim_start();
+        let (scale, unit) = match rest.chars().next() {
+            Some(c @ ('k' | 'K' | '千')) => (1e3, c.len_utf8()),
+            Some(c @ ('w' | 'W' | '万')) => (1e4, c.len_utf8()),
+            Some(c @ ('m' | 'M')) => (1e6, c.len_utf8()),
+            _ => (1.0, 0),
+        };
+        let word = rest[unit..].starts_with(|c: char| c.is_ascii_alphanumeric());
+        let scale = if word && unit == 1 { 1.0 } else { scale };
+        if scale > 1.0 {
+            at = text.len() - rest.len() + unit;
+        }
+        let before = text[..start].chars().next_back();
+        let is_word = before.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '.' | '_' | '-'));
+        if let Ok(number) = digits.parse::<f64>()
+            && !is_word
+            && (scale > 1.0 || !digits.contains('.'))
+            && number * scale < 4e9
+        {
+            found.push((start, at - start, (number * scale).round() as u32));
+        }
+    }
+    found
+}
+
+/// A name of somebody: what a link or a short text says, if it can be one.
+pub(super) fn name(text: &str, clock: Clock) -> Option<String> {
+    let text = text
+        .trim()
+        .trim_matches(|c: char| matches!(c, ':' | '：' | '|' | '·' | ',' | '(' | ')' | '—' | '-' | '–' | '@'))
+        .trim();
+    let count = text.chars().count();
+    let fits = (1..=NAME).contains(&count) && text.chars().any(char::is_alphanumeric);
+    (fits && times::all(text, clock).is_empty()).then(|| text.to_owned())
+}
+
+/// The value that most have; of two equally common ones the first.
+pub(super) fn mode<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: Vec<(T, usize)> = Vec::new();
+    for value in values {
+        if let Some(count) = entry(&mut counts, value) {
+            *count += 1;
+        }
+    }
+    let most = counts.iter().map(|(_, count)| *count).max()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(value, _)| value)
+}
+
+/// What is noted of `key`, in the order in which keys come. A page has few kinds of anything: of one made to hurt, the
+/// first 128 are noted.
+pub(super) fn entry<K: PartialEq, V: Default>(notes: &mut Vec<(K, V)>, key: K) -> Option<&mut V> {
+    let at = notes.iter().position(|(known, _)| *known == key);
+    let full = notes.len() >= 128;
+    if at.is_none() && !full {
+        notes.push((key, V::default()));
+    }
+    match at {
+        Some(at) => notes.get_mut(at),
+        None if full => None,
+        None => notes.last_mut(),
+    }
+    .map(|(_, value)| value)
+}

@@ -1,0 +1,76 @@
+//! Where the records of a page begin and end, given something that each of them holds one of.
+//!
+//! Apart because lists of threads and pages of posts find their records alike: a record is the largest part of the page
+//! that holds no other record's anchor, as in the data regions of Liu, Grossman, Zhai 2003 (generalised nodes below one
+//! parent). A record may be several siblings in a row: a head and a body in two rows of a table.
+
+use super::fields::mode;
+use super::tree::{NodeId, Tree};
+
+/// The siblings each record is made of, one entry for each of `anchors` (ascending).
+pub(super) fn rows(tree: &Tree, anchors: &[NodeId]) -> Vec<Vec<NodeId>> {
+    let count = |node: NodeId| {
+        let range = tree.subtree(node);
+        anchors.partition_point(|&at| at < range.end) - anchors.partition_point(|&at| at < range.start)
+    };
+    let mut tops: Vec<NodeId> = anchors
+        .iter()
+        .map(|&anchor| {
+            let mut top = anchor;
+            for up in tree.ancestors(anchor).take_while(|&up| up != 0 && count(up) <= 1) {
+                top = up;
+            }
+            top
+        })
+        .collect();
+    // The last of a list, or one in a box of its own, would take in all the page around it.
+    if let Some(depth) = mode(tops.iter().map(|&top| tree.depth(top))) {
+        for (top, &anchor) in tops.iter_mut().zip(anchors) {
+            if tree.depth(*top) < depth {
+                let lower = tree.ancestors(anchor).find(|&up| tree.depth(up) == depth);
+                *top = lower.unwrap_or(anchor);
+            }
+        }
+    }
+    extend(tree, &tops)
+}
+
+/// Adds to each record the siblings that go with it: those between two records, if there are always as many.
+fn extend(tree: &Tree, tops: &[NodeId]) -> Vec<Vec<NodeId>> {
+    let mut whole: Vec<Vec<NodeId>> = tops.iter().map(|&top| vec![top]).collect();
+    let mut at = 0;
+    while at < tops.len() {
+        let parent = tree.parent(tops[at]);
+        let mut to = at + 1;
+        while to < tops.len() && tree.parent(tops[to]) == parent {
+            to += 1;
+        }
+        if to - at > 1 {
+            let siblings: Vec<NodeId> = tree.children(parent).filter(|&child| tree.is_element(child)).collect();
+            let places: Vec<usize> =
+                tops[at..to].iter().map(|top| siblings.partition_point(|child| child < top)).collect();
+            let gaps = || places.windows(2).map(|pair| pair[1].saturating_sub(pair[0]).saturating_sub(1));
+            let gap = mode(gaps()).unwrap_or(0);
+            if gap > 0 && gap <= 8 && gaps().filter(|&own| own == gap).count() * 10 >= (to - at - 1) * 6 {
+                let shapes = |from: usize| -> Vec<u64> {
+                    siblings.iter().skip(from).take(gap).map(|&sibling| tree.shape(sibling)).collect()
+                };
+                let between = shapes(places[0] + 1);
+                let last = places[places.len() - 1];
+                let behind = shapes(last + 1) == between;
+                let before = places[0] >= gap && shapes(places[0] - gap) == between && !behind;
+                for (row, &place) in whole[at..to].iter_mut().zip(&places) {
+                    let range =
+                        if before { place - gap..place + 1 } else { place..(place + 1 + gap).min(siblings.len()) };
+                    // The last of a list has none behind it but what belongs to the page.
+                    if !before && place == last && !behind {
+                        continue;
+                    }
+                    *row = siblings[range].to_vec();
+                }
+            }
+        }
+        at = to;
+    }
+    whole
+}
