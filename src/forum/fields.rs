@@ -194,15 +194,22 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
     }
     let exact = found.len();
     let skipped = |node: NodeId| skip(node) || covered.binary_search(&node).is_ok();
+    // "Joined:" may be a line of its own above its time.
+    let mut label = Said::default();
     for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let mut before = 0;
         for shown in times::all(&paragraph.text, clock) {
             let node = paragraph.node(shown.text.start);
-            let said = said_by(&paragraph.text[before..shown.text.start]);
+            let mut said = said_by(&paragraph.text[before..shown.text.start]);
+            if shown.text.start == 0 {
+                said = said.and(label);
+            }
             before = shown.text.end;
             let names = said_by_names(tree, tree.parent(node), part.row());
             found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node) });
         }
+        let is_label = before == 0 && paragraph.text.len() <= 36;
+        label = if is_label { said_by(&paragraph.text) } else { Said::default() };
     }
     if exact > 0 {
         // What is written before an exact time speaks of it too.

@@ -6,10 +6,13 @@
 
 mod cursor;
 mod fields;
+mod posts;
 mod records;
+mod region;
 mod rows;
 mod times;
 mod tree;
 
+pub use posts::posts;
 pub use records::records;
 pub use tree::Tree;
