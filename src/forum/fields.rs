@@ -164,6 +164,8 @@ pub(super) struct Time {
     pub(super) moment: Moment,
     pub(super) said: Said,
     pub(super) place: u64,
+    /// Whether its line is hardly more than the time: one in a sentence is somebody's story.
+    pub(super) plain: bool,
 }
 
 /// The times of a part, in order: exact ones from attributes first where both are there.
@@ -187,7 +189,13 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
         if let Some(moment) = exact
             && tree.subtree(node).len() <= 12
         {
-            found.push(Time { node, moment, said: said_by_names(tree, node, part.row()), place: part.place(node) });
+            found.push(Time {
+                node,
+                moment,
+                said: said_by_names(tree, node, part.row()),
+                place: part.place(node),
+                plain: true,
+            });
             covered.push(node);
             end = tree.subtree(node).end;
         }
@@ -206,7 +214,8 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
             }
             before = shown.text.end;
             let names = said_by_names(tree, tree.parent(node), part.row());
-            found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node) });
+            let plain = shown.text.len() * 5 >= paragraph.text.len();
+            found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node), plain });
         }
         let is_label = before == 0 && paragraph.text.len() <= 36;
         label = if is_label { said_by(&paragraph.text) } else { Said::default() };

@@ -225,10 +225,11 @@ fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
                 if action || floor(&name).is_some() || !name.chars().any(char::is_alphabetic) && !writer {
                     continue;
                 }
-                if own.iter().any(|(place, _)| *place == (linked, post.part.place(node))) {
+                // Names of some have classes of their own: moderators'.
+                let key = (linked, post.part.place(tree.parent(node)));
+                if own.iter().any(|(place, _)| *place == key) {
                     continue;
                 }
-                let key = (linked, post.part.place(node));
                 if let Some(seen) = entry(&mut places, key) {
                     seen.order = if seen.posts == 0 { own.len() } else { seen.order };
                     seen.posts += 1;
@@ -244,7 +245,7 @@ fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
     places.retain(|(_, seen)| seen.likely > 0);
     let most = places.iter().map(|(_, seen)| seen.posts).max().unwrap_or(0);
     let differ = places.iter().any(|(_, seen)| seen.posts * 10 >= most * 7 && seen.names.len() > 1);
-    places.retain(|(_, seen)| !differ || posts.len() < 3 || seen.names.len() > 1 || seen.posts == 1);
+    places.retain(|(_, seen)| !differ || posts.len() < 3 || seen.names.len() > 1 || seen.posts * 10 < most * 7);
     places
         .sort_by_key(|((linked, _), seen)| (seen.posts * 10 < most * 7, !linked, seen.order, usize::MAX - seen.posts));
     let pick = |own: &Vec<((bool, u64), String)>| {
@@ -266,6 +267,10 @@ fn moments(posts: &[Outside], clock: Clock) -> Vec<Option<Moment>> {
         .iter()
         .map(|post| {
             let mut own = times(post.part, clock, &post.skips());
+            // A line may be long, where nothing else is a time.
+            if own.iter().any(|time| time.plain) {
+                own.retain(|time| time.plain);
+            }
             own.retain(|time| !time.said.has(member) || time.said.has(Said::CREATED) && !time.said.has(Said::EDITED));
             own
         })

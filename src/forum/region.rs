@@ -53,7 +53,7 @@ impl Survey {
         }
         let page = Part { tree, roots: &[0] };
         let member = Said::MEMBER.and(Said::EDITED);
-        let times = times(&page, clock, &|_| false).into_iter().filter(|time| !time.said.has(member));
+        let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.said.has(member));
         Self { shown, plain, times: times.map(|time| time.node).collect(), people }
     }
 
@@ -133,7 +133,7 @@ fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
     };
     let member = Said::MEMBER.and(Said::EDITED);
     for time in times(&Part { tree, roots: &[0] }, clock, &|_| false) {
-        if !time.said.has(member) {
+        if time.plain && !time.said.has(member) {
             add((0, time.place), time.node);
         }
     }
