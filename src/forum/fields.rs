@@ -164,6 +164,8 @@ pub(super) struct Time {
     pub(super) moment: Moment,
     pub(super) said: Said,
     pub(super) place: u64,
+    /// Whether its line is hardly more than the time: one in a sentence is somebody's story.
+    pub(super) plain: bool,
 }
 
 /// The times of a part, in order: exact ones from attributes first where both are there.
@@ -187,22 +189,36 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
         if let Some(moment) = exact
             && tree.subtree(node).len() <= 12
         {
-            found.push(Time { node, moment, said: said_by_names(tree, node, part.row()), place: part.place(node) });
+            found.push(Time {
+                node,
+                moment,
+                said: said_by_names(tree, node, part.row()),
+                place: part.place(node),
+                plain: true,
+            });
             covered.push(node);
             end = tree.subtree(node).end;
         }
     }
     let exact = found.len();
     let skipped = |node: NodeId| skip(node) || covered.binary_search(&node).is_ok();
+    // "Joined:" may be a line of its own above its time.
+    let mut label = Said::default();
     for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let mut before = 0;
         for shown in times::all(&paragraph.text, clock) {
             let node = paragraph.node(shown.text.start);
-            let said = said_by(&paragraph.text[before..shown.text.start]);
+            let mut said = said_by(&paragraph.text[before..shown.text.start]);
+            if shown.text.start == 0 {
+                said = said.and(label);
+            }
             before = shown.text.end;
             let names = said_by_names(tree, tree.parent(node), part.row());
-            found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node) });
+            let plain = shown.text.len() * 5 >= paragraph.text.len();
+            found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node), plain });
         }
+        let is_label = before == 0 && paragraph.text.len() <= 36;
+        label = if is_label { said_by(&paragraph.text) } else { Said::default() };
     }
     if exact > 0 {
         // What is written before an exact time speaks of it too.

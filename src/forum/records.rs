@@ -318,7 +318,7 @@ impl Fields {
                 let likely = is_person(tree, link) || said.has(Said::AUTHOR) && !said.has(Said::VIEWS);
                 people.push(Person {
                     name: own,
-                    place: part.place(link),
+                    place: part.place(tree.parent(link)),
                     said,
                     likely: likely || alone && said.has(Said::AUTHOR),
                 });
@@ -331,7 +331,11 @@ impl Fields {
     }
 
     fn author(&self, place: Option<u64>) -> Option<String> {
-        let linked = self.people.iter().find(|person| Some(person.place) == place).map(|person| person.name.clone());
+        let linked = self
+            .people
+            .iter()
+            .find(|person| person.likely && Some(person.place) == place)
+            .map(|person| person.name.clone());
         linked.or_else(|| self.plain.clone())
     }
 }

@@ -10,10 +10,8 @@ use super::board::{Thresholds, classes, threads};
 use super::links::{links, own_url};
 use super::login::asks_login;
 use super::map::Keyed;
-use super::posts::posts;
-use super::records::records;
 use super::shape::{Shapes, sessions, without};
-use super::tree::Tree;
+use super::{Tree, posts, records};
 
 /// What is known of a forum before one of its pages is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]

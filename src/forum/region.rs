@@ -1,0 +1,213 @@
+//! Where the posts of a thread's page stand: which of the regions that repeat themselves holds them.
+//!
+//! Apart from what a post says. Every post shows when it was written, and most templates number their posts in an `id` or
+//! call them by a word of their class; each such mark that stands in the same place of the template again and again is
+//! tried as the posts' anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the
+//! page's text, and a time and a person each; a thread of one post is told by its mark alone.
+
+use rustc_hash::FxHashMap;
+
+use super::fields::{Part, Said, is_person, said_by_names, times};
+use super::rows::rows;
+use super::tree::{NodeId, Tree};
+use crate::model::Clock;
+
+/// Posts of one page.
+const POSTS: usize = 1_000;
+/// Kinds of marks that are tried.
+const KINDS: usize = 64;
+
+/// Words of what a post is called in an `id` or a class.
+const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|answer|entry|p|postbit|article|topic";
+
+/// How much text there is before each node, and where times and people are.
+pub(super) struct Survey {
+    /// Characters shown before each node, and those of them outside links.
+    shown: Vec<u32>,
+    plain: Vec<u32>,
+    times: Vec<NodeId>,
+    people: Vec<NodeId>,
+}
+
+impl Survey {
+    pub(super) fn of(tree: &Tree, clock: Clock) -> Self {
+        let (mut shown, mut plain) = (vec![0], vec![0]);
+        let mut people = Vec::new();
+        let mut link_end = 0;
+        for node in 0..tree.len() {
+            let own = if tree.is_hidden(tree.parent(node)) || tree.name(tree.parent(node)) == "script" {
+                0
+            } else {
+                tree.own_text(node).chars().filter(|c| !c.is_whitespace()).count() as u32
+            };
+            if tree.link(node).is_some() {
+                link_end = tree.subtree(node).end;
+                if is_person(tree, node) {
+                    people.push(node);
+                }
+            } else if tree.is_element(node) && tree.words(node).any(|word| word == "author" || word == "username") {
+                people.push(node);
+            }
+            shown.push(shown[node] + own);
+            plain.push(plain[node] + if node < link_end { 0 } else { own });
+        }
+        let page = Part { tree, roots: &[0] };
+        let member = Said::MEMBER.and(Said::EDITED);
+        let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.said.has(member));
+        Self { shown, plain, times: times.map(|time| time.node).collect(), people }
+    }
+
+    /// Characters shown in a subtree.
+    pub(super) fn text(&self, tree: &Tree, node: NodeId) -> u32 {
+        let range = tree.subtree(node);
+        self.shown[range.end] - self.shown[range.start]
+    }
+
+    fn plain(&self, tree: &Tree, roots: &[NodeId]) -> u32 {
+        roots.iter().map(|&root| tree.subtree(root)).map(|range| self.plain[range.end] - self.plain[range.start]).sum()
+    }
+
+    pub(super) fn has_time(&self, tree: &Tree, node: NodeId) -> bool {
+        any_in(&self.times, tree, node)
+    }
+
+    pub(super) fn has_person(&self, tree: &Tree, node: NodeId) -> bool {
+        any_in(&self.people, tree, node)
+    }
+}
+
+fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
+    let range = tree.subtree(node);
+    let first = nodes.partition_point(|&at| at < range.start);
+    nodes.get(first).is_some_and(|&at| at < range.end)
+}
+
+/// The siblings each post is made of, in order.
+pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
+    let mut best: (f64, Vec<Vec<NodeId>>) = (0.0, Vec::new());
+    for (marked, mut nodes) in marks(tree, clock) {
+        nodes.truncate(POSTS);
+        let found = match nodes.as_slice() {
+            [one] if marked => vec![vec![around(tree, survey, *one)]],
+            [] | [_] => continue,
+            _ => rows(tree, &nodes),
+        };
+        let score = score(tree, survey, &found);
+        if score > best.0 {
+            best = (score, found);
+        }
+    }
+    best.1
+}
+
+fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
+    let count = found.len() as f64;
+    let share = |has: &dyn Fn(NodeId) -> bool| {
+        found.iter().filter(|roots| roots.iter().any(|&root| has(root))).count() as f64 / count
+    };
+    let complete =
+        0.2 + 0.4 * share(&|root| survey.has_time(tree, root)) + 0.4 * share(&|root| survey.has_person(tree, root));
+    let text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+    // Of two cuts of the same text the finer one is of the posts, the coarser one of what the page is made of.
+    f64::from(text) * complete * count.sqrt()
+}
+
+/// The part around a lone mark that holds a time and a person as well, if not much else comes with them.
+fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> NodeId {
+    let own = survey.text(tree, mark);
+    let complete = |node: NodeId| survey.has_time(tree, node) && survey.has_person(tree, node);
+    let mut up = std::iter::once(mark).chain(tree.ancestors(mark).take_while(|&up| up != 0));
+    up.find(|&node| complete(node)).filter(|&node| survey.text(tree, node) <= own * 2 + 200).unwrap_or(mark)
+}
+
+/// What can mark posts: nodes in the same place of the template, and whether they are called posts.
+fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
+    let mut kinds: Vec<(bool, Vec<NodeId>)> = Vec::new();
+    let mut known: FxHashMap<(u8, u64), usize> = FxHashMap::default();
+    let mut add = |kind: (u8, u64), node: NodeId| {
+        let at = *known.entry(kind).or_insert_with(|| {
+            kinds.push((kind.0 > 0, Vec::new()));
+            kinds.len() - 1
+        });
+        kinds[at].1.push(node);
+    };
+    let member = Said::MEMBER.and(Said::EDITED);
+    for time in times(&Part { tree, roots: &[0] }, clock, &|_| false) {
+        if time.plain && !time.said.has(member) {
+            add((0, time.place), time.node);
+        }
+    }
+    for node in (1..tree.len()).filter(|&node| tree.is_element(node) && !tree.is_hidden(node)) {
+        let is_mark = |word: &str| MARKS.split('|').any(|mark| mark == word);
+        if let Some(id) = tree.attribute(node, "id").or_else(|| tree.attribute(node, "name"))
+            && id.ends_with(|c: char| c.is_ascii_digit())
+            && super::tree::words_of(id).iter().any(|word| is_mark(word))
+        {
+            add((1, digest(id)), node);
+        }
+        let class = tree.attribute(node, "class").unwrap_or_default();
+        let called = tree.name(node) == "article"
+            || super::tree::words_of(class).iter().any(|word| is_mark(word) || word.starts_with("post"))
+            || tree
+                .attribute(node, "itemtype")
+                .is_some_and(|kind| kind.ends_with("Comment") || kind.ends_with("Posting"));
+        if called {
+            add((2, tree.path(node)), node);
+        }
+    }
+    // Nodes in order; the most frequent kinds first, as they are found.
+    kinds.sort_by_key(|(_, nodes)| usize::MAX - nodes.len());
+    kinds.truncate(KINDS);
+    kinds
+}
+
+/// An id without its digits, as a number (FNV-1a).
+pub(super) fn digest(id: &str) -> u64 {
+    let letters = id.bytes().filter(|byte| !byte.is_ascii_digit());
+    letters.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What the names of an element say of its part of a post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Body,
+    /// The writer, the tools, the foot: not what the post says.
+    Furniture,
+    Quote,
+    Silent,
+}
+
+/// The role of an element by its own names.
+pub(super) fn role(tree: &Tree, node: NodeId) -> Role {
+    const BODY: &str = "content|message|body|text|msg|markdown|cooked|entry";
+    const FURNITURE: &str = "author|user|profile|poster|avatar|side|stat|meta|sig|sign|foot|footer|action|actions|button|buttons|\
+                             tool|tools|toolbar|menu|control|controls|nav|share|signature|rate|vote|votes|pager|badge|details|info|\
+                             attribution|tip|tips|related|ad|ads|permalink|date|time|reactions|likes|member|joined";
+    if tree.attribute(node, "itemprop").is_some_and(|name| matches!(name, "text" | "articleBody")) {
+        return Role::Body;
+    }
+    let (mut body, mut furniture, mut quote) = (false, false, false);
+    for word in tree.words(node) {
+        quote |= word.contains("quote") && !word.contains("blockquote");
+        furniture |= FURNITURE.split('|').any(|known| known == word)
+            || word.contains("signature")
+            || ["poster", "author", "user", "profile", "avatar"]
+                .iter()
+                .any(|name| word.starts_with(name) || word.ends_with(name));
+        body |= BODY.split('|').any(|known| word.contains(known)) && !word.starts_with("context");
+    }
+    if quote || tree.name(node) == "blockquote" && !body {
+        Role::Quote
+    } else if furniture {
+        Role::Furniture
+    } else if body {
+        Role::Body
+    } else {
+        Role::Silent
+    }
+}
+
+/// Whether a link is one of a person, by its address or by what its elements are called.
+pub(super) fn is_writer(tree: &Tree, link: NodeId, row: NodeId) -> bool {
+    is_person(tree, link) || said_by_names(tree, link, row).has(Said::AUTHOR)
+}
