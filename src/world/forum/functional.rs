@@ -174,9 +174,8 @@ fn feed(view: &View, board: usize) -> Said {
         view.board_name(board)
     );
     for row in rows.iter().take(15) {
-        let link = view.forum.url(Route::Thread { thread: row.thread, page: 1 });
+        let link = view.whole(Route::Thread { thread: row.thread, page: 1 });
         let at = view.time(Style::Http, row.first.at);
-        let link = link.as_str().replace('&', "&amp;");
         let _ = writeln!(out, "<item><title>{}</title><link>{link}</link><pubDate>{at}</pubDate></item>", row.title);
     }
     out.push_str("</channel></rss>\n");

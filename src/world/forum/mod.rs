@@ -17,9 +17,11 @@ mod tests;
 mod text;
 mod times;
 mod view;
+mod web;
 mod words;
 
 pub use activity::{Activity, ActivitySpec, BoardActivity, Event, Posting, ThreadActivity};
 pub use site::{BoardTruth, Forum, Kind, ThreadTruth};
 pub use skin::Skin;
 pub use spec::{Beyond, ForumSpec, ForumSpecError, Traps};
+pub use web::ForumWeb;

@@ -140,7 +140,7 @@ pub(super) fn home(view: &View) -> String {
     for (name, group) in view.categories() {
         boards(view, &name, group.into_iter(), &mut out);
     }
-    let (threads, posts) = (view.forum.threads.len(), view.forum.posts.len());
+    let (threads, posts) = view.totals();
     let _ = write!(
         out,
         "<form method=\"post\" action=\"{}\" class=\"headerspace\"><h3>{}</h3><fieldset class=\"quick-login\"><label>用户名: <input type=\"text\" name=\"username\" /></label> <label>密码: <input type=\"password\" name=\"password\" /></label></fieldset></form>\n\

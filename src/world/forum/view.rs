@@ -79,6 +79,14 @@ impl<'a> View<'a> {
         &self.forum.spec.title
     }
 
+    /// Threads and posts of the whole forum.
+    pub fn totals(&self) -> (usize, usize) {
+        let posted =
+            |&(thread, place): &(u32, u32)| self.forum.threads[thread as usize].posts[place as usize].at <= self.now;
+        let threads = self.forum.threads.partition_point(|held| held.posts[0].at <= self.now);
+        (threads, self.forum.posts.partition_point(posted))
+    }
+
     pub fn traps(&self) -> Traps {
         self.forum.spec.traps
     }
@@ -101,16 +109,19 @@ impl<'a> View<'a> {
         if let Some(name) = style.session.filter(|_| self.traps().sessions) {
             let mut draw = Draw::new(self.forum.spec.activity.seed, super::text::Salt::Session as u64, self.nonce);
             let id = format!("{name}={:016x}{:016x}", draw.bits(), draw.bits());
-            out = match out.split_once('?') {
-                Some((path, query)) => format!("{path}?{id}&{query}"),
-                None => format!("{out}?{id}"),
-            };
+            out.push(if out.contains('?') { '&' } else { '?' });
+            out.push_str(&id);
         }
         if !more.is_empty() {
             out.push(if out.contains('?') { '&' } else { '?' });
             out.push_str(more);
         }
         out.replace('&', "&amp;")
+    }
+
+    /// A page's URL with scheme and host, as it was asked for, escaped.
+    pub fn whole(&self, route: Route) -> String {
+        format!("{}{}", self.url.origin(), self.forum.path(route).unwrap_or_default()).replace('&', "&amp;")
     }
 
     /// A link; nothing where the skin has no such page.
