@@ -1,7 +1,27 @@
-//! A generated forum: boards, threads, posts and when they come.
+//! A generated forum: boards, threads, posts and when they come, under the skins of the software in use.
 //!
-//! Apart from the web of topic islands: a forum is a matter of time, that web one of links.
+//! Apart from the web of topic islands: a forum is a matter of time, that web one of links. What is said, and when, is the
+//! same under every skin ([`Activity`], text); a skin writes pages and URLs and nothing else.
 
 mod activity;
+mod answer;
+mod discuz;
+mod functional;
+mod phpbb;
+mod route;
+mod site;
+mod skin;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod text;
+mod times;
+mod view;
+mod web;
+mod words;
 
 pub use activity::{Activity, ActivitySpec, BoardActivity, Event, Posting, ThreadActivity};
+pub use site::{BoardTruth, Forum, Kind, ThreadTruth};
+pub use skin::Skin;
+pub use spec::{Beyond, ForumSpec, ForumSpecError, Traps};
+pub use web::ForumWeb;
