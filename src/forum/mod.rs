@@ -5,3 +5,4 @@
 //! boards, BIC and BRA).
 
 pub mod increment;
+pub mod schedule;
