@@ -4,9 +4,11 @@
 //! Apart from the comparison of strategies: there the question is what to fetch first, here when to come back.
 
 mod board;
+mod delays;
 mod incremental;
 mod predicted;
 mod reader;
 
 pub use board::{Skin, Times};
+pub use delays::{Followed, Waits, Window, follow, statistics, waits};
 pub use incremental::{Cycles, Day, Finder, cycles};
