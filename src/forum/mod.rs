@@ -18,6 +18,7 @@ mod posts;
 mod records;
 mod region;
 mod rows;
+pub mod schedule;
 pub mod shape;
 pub mod sight;
 pub mod site;
