@@ -32,6 +32,8 @@ from content import Activity, Content  # noqa: E402
 from served import home, options, serve, write_truth  # noqa: E402
 
 PER_PAGE = 10
+ADDRESSES = {"index": r"^/forum/(?P<id>\d+)(?:-[^/?]*)?(?:\?page=(?P<page>\d+))?$",
+             "thread": r"^/topic/(?P<id>\d+)(?:-[^/?]*)?(?:\?page=(?P<page>\d+))?$"}
 
 
 def application(data: Path):
@@ -116,14 +118,14 @@ def add(threads: int, replies: int) -> None:
 
 def describe(app, data: Path, base: str) -> str:
     with app.test_request_context():
-        boards = [{"name": forum.title, "url": forum.url, "readable": any(group.guest for group in forum.groups)}
-                  for forum in Forum.query.order_by(Forum.id)]
-        readable = {board["name"]: board["readable"] for board in boards}
-        threads = [{"url": topic.url, "board": topic.forum.title, "title": topic.title, "posts": topic.post_count,
-                    "pages": ceil(topic.post_count / PER_PAGE), "sticky": topic.important,
-                    "last": int(topic.last_updated.timestamp()), "readable": readable[topic.forum.title]}
+        boards = [{"id": forum.id, "name": forum.title, "url": forum.url,
+                   "readable": any(group.guest for group in forum.groups)} for forum in Forum.query.order_by(Forum.id)]
+        open_to_guests = {board["id"] for board in boards if board["readable"]}
+        threads = [{"id": topic.id, "url": topic.url, "board": topic.forum_id, "title": topic.title,
+                    "posts": topic.post_count, "pages": ceil(topic.post_count / PER_PAGE), "sticky": topic.important,
+                    "last": int(topic.last_updated.timestamp()), "readable": topic.forum_id in open_to_guests}
                    for topic in Topic.query.order_by(Topic.id)]
-    write_truth(data, base, "FlaskBB", boards, threads)
+    write_truth(data, base, "FlaskBB", ADDRESSES, boards, threads)
     return f"{len(boards)} boards, {len(threads)} threads"
 
 

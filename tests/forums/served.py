@@ -35,12 +35,15 @@ def options(description: str) -> argparse.Namespace:
     return given
 
 
-def write_truth(data: Path, home: str, software: str, boards: list[dict], threads: list[dict]) -> None:
-    """truth.json: every board (name, url, readable) and thread (url, board, posts, pages, sticky, last: seconds since
-    1970, readable: without a login), with addresses as the forum's own pages link them."""
+def write_truth(data: Path, home: str, software: str, addresses: dict[str, str], boards: list[dict],
+                threads: list[dict]) -> None:
+    """truth.json: `addresses` (regular expressions over path and query that tell the pages of boards, "index", and of
+    threads, "thread", with the groups `id` and `page`), every board (id, name, url, readable) and every thread (id,
+    url, board, title, posts, pages, sticky, last: seconds since 1970, readable: without a login). Each url is the one
+    that the forum's own lists link."""
     for entry in boards + threads:
         entry["url"] = home.rstrip("/") + entry["url"]
-    truth = {"software": software, "home": home, "boards": boards, "threads": threads}
+    truth = {"software": software, "home": home, "addresses": addresses, "boards": boards, "threads": threads}
     part = data / "truth.json.part"
     part.write_text(json.dumps(truth, ensure_ascii=False, indent=1), encoding="utf-8")
     part.replace(data / "truth.json")
