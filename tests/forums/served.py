@@ -1,4 +1,4 @@
-"""How a test forum is started, served and described, whatever its software: the command line, the server on loopback,
+"""How a test forum is filled, served and described, whatever its software: the command line, the server on loopback,
 the log of its requests and the truth beside it.
 
     python SOFTWARE.py --data DIR [--port N]             fill DIR where it is empty, serve it until killed
@@ -15,9 +15,41 @@ import os
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from socketserver import ThreadingMixIn
+from typing import Protocol
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+from content import Activity, Content
+
+
+class Software(Protocol):
+    """What a forum software is asked for. Boards and users are counted from 0 in the order of the content."""
+
+    name: str
+    # Regular expressions over path and query that tell the pages of boards ("index") and of threads ("thread"), with
+    # the groups `id` (none where a page lists the threads of all boards) and `page` (none on the first).
+    addresses: dict[str, str]
+
+    def open(self, database: Path) -> object:
+        """Starts the software upon a database, which need not exist yet; its WSGI application."""
+
+    def context(self) -> AbstractContextManager:
+        """What surrounds every use of the database."""
+
+    def fill(self, content: Content) -> None:
+        """Makes the database, and in it what its own forms would have left, had they been sent at the times given."""
+
+    def begin(self, board: int, author: int, title: str, text: str) -> None:
+        """Begins a thread now, by the software's own steps."""
+
+    def reply(self, thread: int, author: int, text: str) -> None:
+        """Replies to the thread of that id now, by the software's own steps."""
+
+    def describe(self) -> tuple[list[dict], list[dict]]:
+        """Boards and threads for the truth, with addresses from the root on."""
 
 
 def options(description: str) -> argparse.Namespace:
@@ -35,32 +67,42 @@ def options(description: str) -> argparse.Namespace:
     return given
 
 
-def write_truth(data: Path, home: str, software: str, addresses: dict[str, str], boards: list[dict],
-                threads: list[dict]) -> None:
-    """truth.json: `addresses` (regular expressions over path and query that tell the pages of boards, "index", and of
-    threads, "thread", with the groups `id` and `page`), every board (id, name, url, readable) and every thread (id,
-    url, board, title, posts, pages, sticky, last: seconds since 1970, readable: without a login). Each url is the one
-    that the forum's own lists link."""
+def write_truth(software: Software, data: Path, home: str) -> str:
+    """truth.json: the software's name and addresses, every board (id, name, url, readable) and every thread (id, url,
+    board, title, posts, pages, sticky, last: seconds since 1970, readable: without a login). Each url is the one that
+    the forum's own lists link. Says in a few words what there is."""
+    with software.context():
+        boards, threads = software.describe()
     for entry in boards + threads:
         entry["url"] = home.rstrip("/") + entry["url"]
-    truth = {"software": software, "home": home, "addresses": addresses, "boards": boards, "threads": threads}
+    truth = {"software": software.name, "home": home, "addresses": software.addresses, "boards": boards,
+             "threads": threads}
     part = data / "truth.json.part"
     part.write_text(json.dumps(truth, ensure_ascii=False, indent=1), encoding="utf-8")
     part.replace(data / "truth.json")
+    return f"{software.name}: {len(boards)} boards, {len(threads)} threads"
 
 
-def home(data: Path) -> str:
-    """The address under which the forum in `data` was served last."""
-    return json.loads((data / "truth.json").read_text(encoding="utf-8"))["home"]
+def add(software: Software, truth: dict, threads: int, replies: int) -> None:
+    """New threads and replies to those that were there, drawn anew at every call."""
+    before = truth["threads"]
+    activity = Activity(len(before) + sum(thread["posts"] for thread in before), datetime.utcnow())
+    content = activity.content
+    places = {board["id"]: place for place, board in enumerate(truth["boards"])}
+    for _ in range(threads):
+        board = activity.board()
+        software.begin(board, content.author(), content.title(board), content.text(board))
+    for thread in activity.draw.sample(before, min(replies, len(before))):
+        software.reply(thread["id"], content.author(), content.text(places[thread["board"]]))
 
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-def serve(application, given: argparse.Namespace, describe) -> None:
-    """Serves on 127.0.0.1 until killed; `describe(home)` writes the truth and says in a few words what there is. One
-    line of access.log per request: seconds since 1970, method, path with query, status, bytes."""
+def serve(application, software: Software, given: argparse.Namespace) -> None:
+    """Serves on 127.0.0.1 until killed. One line of access.log per request: seconds since 1970, method, path with
+    query, status, bytes."""
     log = (given.data / "access.log").open("a", encoding="utf-8", buffering=1)
 
     class Handler(WSGIRequestHandler):
@@ -70,17 +112,28 @@ def serve(application, given: argparse.Namespace, describe) -> None:
         def log_message(self, format, *args):
             print(format % args, file=sys.stderr)
 
-        def address_string(self):
-            return self.client_address[0]
-
     server = make_server("127.0.0.1", given.port, application, _Server, Handler)
     alarm = threading.Timer(given.lifetime, os._exit, [0])
     alarm.daemon = True
     alarm.start()
     home = f"http://127.0.0.1:{server.server_port}/"
-    said = describe(home)
+    said = write_truth(software, given.data, home)
     print(f"ready {home} {said}", flush=True)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
+    server.serve_forever()
+
+
+def main(software: Software) -> None:
+    given = options(f"A {software.name} forum with generated Chinese threads, on loopback.")
+    database = given.data / "forum.sqlite"
+    fresh = not database.exists()
+    application = software.open(database)
+    if given.add is not None:
+        truth = json.loads((given.data / "truth.json").read_text(encoding="utf-8"))
+        with software.context():
+            add(software, truth, given.add, given.replies)
+        print(write_truth(software, given.data, truth["home"]))
+        return
+    if fresh:
+        with software.context():
+            software.fill(Content(given.seed, given.threads, datetime.utcnow()))
+    serve(application, software, given)
