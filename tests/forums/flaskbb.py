@@ -36,10 +36,6 @@ PER_PAGE = 10
 
 class FlaskBB:
     name = "FlaskBB"
-    addresses = {
-        "index": r"^/forum/(?P<id>\d+)(?:-[^/?]*)?(?:\?page=(?P<page>\d+))?$",
-        "thread": r"^/topic/(?P<id>\d+)(?:-[^/?]*)?(?:\?page=(?P<page>\d+))?$",
-    }
 
     def open(self, database: Path):
         class Config(DefaultConfig):
@@ -107,13 +103,13 @@ class FlaskBB:
         Post(content=text).save(user=nth(User, author), topic=Topic.query.get(thread))
 
     def describe(self) -> tuple[list[dict], list[dict]]:
-        boards = [{"id": forum.id, "name": forum.title, "url": forum.url,
+        boards = [{"id": forum.id, "name": forum.title, "url": forum.url, "also": [f"/forum/{forum.id}"],
                    "readable": any(group.guest for group in forum.groups)} for forum in Forum.query.order_by(Forum.id)]
         readable = {board["id"] for board in boards if board["readable"]}
-        threads = [{"id": topic.id, "url": topic.url, "board": topic.forum_id, "title": topic.title,
-                    "posts": topic.post_count, "pages": ceil(topic.post_count / PER_PAGE), "sticky": topic.important,
-                    "last": int(topic.last_updated.timestamp()), "readable": topic.forum_id in readable}
-                   for topic in Topic.query.order_by(Topic.id)]
+        threads = [{"id": topic.id, "url": topic.url, "also": [f"/topic/{topic.id}"], "board": topic.forum_id,
+                    "title": topic.title, "posts": topic.post_count, "pages": ceil(topic.post_count / PER_PAGE),
+                    "sticky": topic.important, "last": int(topic.last_updated.timestamp()),
+                    "readable": topic.forum_id in readable} for topic in Topic.query.order_by(Topic.id)]
         return boards, threads
 
 

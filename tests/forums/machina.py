@@ -34,10 +34,6 @@ urlpatterns: list = []  # the module is its own table of addresses, filled when 
 
 class Machina:
     name = "django-machina"
-    addresses = {
-        "index": r"^/forum/[^/?]+-(?P<id>\d+)/(?:\?page=(?P<page>\d+))?$",
-        "thread": r"^/forum/[^/?]+/topic/[^/?]+-(?P<id>\d+)/(?:\?page=(?P<page>\d+)|\?post=\d+)?$",
-    }
     context = nullcontext
 
     def open(self, database: Path):

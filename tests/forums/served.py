@@ -29,9 +29,6 @@ class Software(Protocol):
     """What a forum software is asked for. Boards and users are counted from 0 in the order of the content."""
 
     name: str
-    # Regular expressions over path and query that tell the pages of boards ("index") and of threads ("thread"), with
-    # the groups `id` (none where a page lists the threads of all boards) and `page` (none on the first).
-    addresses: dict[str, str]
 
     def open(self, database: Path) -> object:
         """Starts the software upon a database, which need not exist yet; its WSGI application."""
@@ -68,15 +65,15 @@ def options(description: str) -> argparse.Namespace:
 
 
 def write_truth(software: Software, data: Path, home: str) -> str:
-    """truth.json: the software's name and addresses, every board (id, name, url, readable) and every thread (id, url,
-    board, title, posts, pages, sticky, last: seconds since 1970, readable: without a login). Each url is the one that
-    the forum's own lists link. Says in a few words what there is."""
+    """truth.json: every board (id, name, url, readable) and every thread (id, url, board, title, posts, pages, sticky,
+    last: seconds since 1970, readable: without a login). `url` is the one that the forum's own lists link; further
+    pages have the parameter `page`; `also` are other addresses of the same. Says in a few words what there is."""
     with software.context():
         boards, threads = software.describe()
     for entry in boards + threads:
         entry["url"] = home.rstrip("/") + entry["url"]
-    truth = {"software": software.name, "home": home, "addresses": software.addresses, "boards": boards,
-             "threads": threads}
+        entry["also"] = [home.rstrip("/") + path for path in entry.get("also", [])]
+    truth = {"software": software.name, "home": home, "boards": boards, "threads": threads}
     part = data / "truth.json.part"
     part.write_text(json.dumps(truth, ensure_ascii=False, indent=1), encoding="utf-8")
     part.replace(data / "truth.json")

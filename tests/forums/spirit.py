@@ -35,10 +35,6 @@ urlpatterns: list = []  # the module is its own table of addresses, filled when 
 
 class Spirit:
     name = "Spirit"
-    addresses = {
-        "index": r"^/(?:category/(?P<id>\d+)/(?:[^/?]+/)?)?(?:\?page=(?P<page>\d+))?$",
-        "thread": r"^/topic/(?P<id>\d+)/(?:[^/?]+/)?(?:\?page=(?P<page>\d+))?$",
-    }
     context = nullcontext
 
     def open(self, database: Path):
@@ -111,7 +107,9 @@ class Spirit:
         from spirit.topic.models import Topic
 
         boards = [{"id": board.pk, "name": board.title, "url": board.get_absolute_url(),
-                   "readable": not board.is_private} for board in Category.objects.exclude(parent=None).order_by("pk")]
+                   "readable": not board.is_private}
+                  for boards in (Category.objects.exclude(parent=None), Category.objects.filter(parent=None, pk__gt=2))
+                  for board in boards.order_by("pk")]
         threads = [{"id": topic.pk, "url": topic.get_absolute_url(), "board": topic.category_id, "title": topic.title,
                     "posts": topic.comment_count, "pages": ceil(topic.comment_count / PER_PAGE),
                     "sticky": topic.is_pinned, "last": int(topic.last_active.timestamp()),
