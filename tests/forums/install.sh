@@ -27,4 +27,4 @@ pip "$1" install --no-deps flaskbb==2.0.2
 # FlaskBB's wheel has its translations as text only, and its Babel asks for Chinese by the longer name.
 words=$(echo "$1"/lib/python3*/site-packages/flaskbb)/translations
 "$1/bin/pybabel" --quiet compile --use-fuzzy --locale zh_CN --directory "$words"
-cp -r "$words/zh_CN" "$words/zh_Hans_CN"
+cp -rT "$words/zh_CN" "$words/zh_Hans_CN"
