@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::forum::increment::Listed;
+use crate::model::Listed;
 use crate::model::Moment;
 use crate::world::forum::{BoardActivity, Event};
 

@@ -1,7 +1,8 @@
 //! Somebody who follows a board: what is on record of it, and what a request costs.
 
 use super::board::{Board, Skin};
-use crate::forum::increment::{Known, Listed, Pass};
+use crate::forum::increment::{Known, Pass};
+use crate::model::Listed;
 use crate::world::forum::BoardActivity;
 
 /// What is on record of a thread.
