@@ -224,9 +224,10 @@ impl Explorer {
 
     /// Looks at a thread, and puts everything together.
     fn finish(&self, boards: Option<Class>, look: bool) -> Step {
-        let is_board = |sight: &&Sight| {
-            boards.as_ref().is_none_or(|class| self.shapes.shape(&sight.own).class == *class)
-                || self.seen.first() == Some(sight)
+        // The entrance shows last posts, by links of another class: it counts where there is nothing else.
+        let is_board = |sight: &&Sight| match &boards {
+            Some(class) => self.shapes.shape(&sight.own).class == *class,
+            None => self.seen.first() == Some(sight),
         };
         let pages: Vec<(&Sight, Class)> = self
             .seen

@@ -288,6 +288,6 @@ pub struct PagingRule {
     /// Difference between two pages; at least 1.
     pub step: i64,
     /// Pages are not linked one from another, so they are made by this rule until one shows nothing new.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub unlinked: bool,
 }
