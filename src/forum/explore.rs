@@ -258,16 +258,16 @@ impl Explorer {
                 return Step::Look(vec![url.clone()]);
             }
         }
-        let rules = |sights: &mut dyn Iterator<Item = &Sight>| {
+        let rules = |sights: &mut dyn Iterator<Item = &Sight>, keys: &[Keyed]| {
             let mut rules: Vec<PagingRule> = Vec::new();
             for sight in sights {
-                let rule = Paging::of(&sight.own, 1, &sight.links, &self.shapes).map(|paging| paging.rule());
+                let rule = Paging::of(&sight.own, 1, &sight.links, &self.shapes, keys).map(|paging| paging.rule());
                 rules.extend(rule.filter(|rule| !rules.contains(rule)));
             }
             rules
         };
-        let board_pages = rules(&mut pages.iter().map(|(sight, _)| *sight));
-        let thread_pages = rules(&mut threads.into_iter());
+        let board_pages = rules(&mut pages.iter().map(|(sight, _)| *sight), &[]);
+        let thread_pages = rules(&mut threads.into_iter(), &thread_classes);
         let board_classes: Vec<Keyed> = boards.iter().map(|class| self.board_class(class, &board_pages)).collect();
         let start = &self.seen[0];
         Step::Understood(Box::new(ForumMap {

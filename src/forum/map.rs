@@ -98,13 +98,19 @@ impl Keyed {
         &self.class
     }
 
+    /// Whether a value is part of what tells its members apart.
+    #[must_use]
+    pub fn has(&self, slot: usize) -> bool {
+        self.key.is_empty() || self.key.contains(&slot)
+    }
+
     /// What tells a URL of the class from the others; none for one of another class.
     #[must_use]
     pub fn key(&self, shaped: &Shaped) -> Option<String> {
         if shaped.class != self.class {
             return None;
         }
-        let kept = |at: &usize| self.key.is_empty() || self.key.contains(at);
+        let kept = |at: &usize| self.has(*at);
         let values: Vec<&str> =
             shaped.values().enumerate().filter(|(at, _)| kept(at)).map(|(_, value)| value).collect();
         Some(format!("{} {}", self.class, values.join(" ")))

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use crate::model::{CrawlUrl, PagingRule, SightLink};
 
 use super::links::columns;
+use super::map::Keyed;
 use super::shape::{Shaped, Shapes};
 
 /// Width of a text that can be a word for a page (末页, last), in columns.
@@ -32,9 +33,10 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// The paging of the page at `own`, its `page`th (from 1); none where its links show none.
+    /// The paging of the page at `own`, its `page`th (from 1); none where its links show none. `keys`: classes of which it is
+    /// known what tells their members apart, so that all else may differ from page to page.
     #[must_use]
-    pub fn of(own: &CrawlUrl, page: i64, links: &[SightLink], shapes: &Shapes) -> Option<Self> {
+    pub fn of(own: &CrawlUrl, page: i64, links: &[SightLink], shapes: &Shapes, keys: &[Keyed]) -> Option<Self> {
         let own = shapes.shape(own);
         let mut groups: BTreeMap<(usize, Vec<String>, super::shape::Class), Vec<(usize, Shaped)>> = BTreeMap::new();
         for (at, link) in links.iter().enumerate() {
@@ -43,7 +45,7 @@ impl Paging {
             }
             let shaped = shapes.shape(&link.url);
             for slot in (0..shaped.slots.len()).filter(|&slot| shaped.number(slot).is_some()) {
-                if continues(&own, &shaped, slot) {
+                if continues(&own, &shaped, slot, keys) {
                     let rest = others(&shaped, slot);
                     groups.entry((slot, rest, shaped.class.clone())).or_default().push((at, shaped.clone()));
                 }
@@ -79,7 +81,7 @@ impl Paging {
         }
         let own_value = (own.class == members[0].1.class).then(|| own.number(slot)).flatten();
         let mut known = pairs.clone();
-        known.extend(own_value.filter(|_| page > 1).map(|value| (page, value, usize::MAX)));
+        known.extend(own_value.map(|value| (page, value, usize::MAX)));
         let (first, step) = line(&known).or_else(|| {
             let (_, value) = next?;
             match own_value {
@@ -88,6 +90,10 @@ impl Paging {
                 None => single(2, value),
             }
         })?;
+        // The page's own value must lie on the line too.
+        if own_value.is_some_and(|value| value != first + step * (page - 1)) {
+            return None;
+        }
         let number = |value: i64| ((value - first) % step == 0 && value >= first).then(|| (value - first) / step + 1);
         let fits = pairs.iter().filter(|(shown, value, _)| number(*value) == Some(*shown)).count();
         // One number that happens to fit is little; several in one line of the page, or a word beside it, are much.
@@ -147,10 +153,14 @@ fn others(shaped: &Shaped, slot: usize) -> Vec<String> {
 }
 
 /// Whether a URL can be another page of the list at `own` if its value `slot` counts.
-fn continues(own: &Shaped, other: &Shaped, slot: usize) -> bool {
+fn continues(own: &Shaped, other: &Shaped, slot: usize, keys: &[Keyed]) -> bool {
     let rest = others(other, slot);
     if own.class == other.class {
-        return rest == others(own, slot);
+        let keyed = keys.iter().find(|keyed| *keyed.class() == own.class);
+        return match keyed {
+            Some(keyed) => !keyed.has(slot) && keyed.key(own) == keyed.key(other),
+            None => rest == others(own, slot),
+        };
     }
     // The first page seldom has the parameter. All that it has, the others have too.
     let own_path = own.url.path().trim_end_matches('/');
@@ -228,7 +238,7 @@ mod tests {
 
     fn paging(path: &str, page: i64, body: &str) -> Option<Paging> {
         let (url, links) = read(path, body);
-        Paging::of(&url, page, &links, &Shapes::default())
+        Paging::of(&url, page, &links, &Shapes::default(), &[])
     }
 
     fn after(path: &str, page: i64, body: &str) -> Option<String> {
@@ -284,6 +294,18 @@ mod tests {
         assert_eq!(paging("/forum-2-1.html", 1, body), None);
         assert_eq!(paging("/t/5", 1, "<p><a href=/t/5/reply/991>12</a><p><a href=/t/5/reply/992>13</a>"), None);
         assert_eq!(paging("/calendar?m=5", 1, "<a href=/day?m=5&d=1>1</a><a href=/day?m=5&d=2>2</a>"), None);
+    }
+
+    #[test]
+    fn what_tells_nothing_apart_may_differ_from_page_to_page() {
+        let (url, links) = read(
+            "/thread-5-1-9.html",
+            "<p><a href=/thread-5-2-0.html>2</a><a href=/thread-5-3-0.html>3</a><p><a href=/thread-6-1-9.html>2</a>",
+        );
+        let keys = [Keyed::parse("/thread-{id}-{n}-{n}.html")];
+        let paging = Paging::of(&url, 1, &links, &Shapes::default(), &keys).unwrap();
+        assert_eq!(paging.after(1).unwrap().path(), "/thread-5-2-0.html");
+        assert_eq!(Paging::of(&url, 1, &links, &Shapes::default(), &[]), None);
     }
 
     #[test]

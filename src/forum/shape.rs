@@ -17,6 +17,8 @@ const VARIETY: usize = 3;
 const CONTINUATIONS: usize = 2;
 /// Shortest run of hexadecimal digits that is a code (a session, a hash).
 const CODE: usize = 16;
+/// Endings of scripts: what stands before one is its name, however many there are.
+const SCRIPTS: [&str; 10] = ["php", "asp", "aspx", "jsp", "cgi", "do", "pl", "py", "cfm", "dll"];
 /// Longest word that can name a kind of page.
 const WORD: usize = 24;
 
@@ -341,7 +343,10 @@ fn join_slugs(text: &str, parts: &mut Vec<Part>, first: usize, end: usize) {
         if joined[at].kind != Kind::Word {
             continue;
         }
-        if extension {
+        let script = text[joined[at].at.end..end]
+            .strip_prefix('.')
+            .is_some_and(|rest| SCRIPTS.contains(&rest.trim_end_matches('/')));
+        if extension || script {
             joined[at].kind = Kind::Fixed;
         } else if behind_number || word.len() > WORD || word.matches(['-', '_']).count() >= 3 {
             joined[at].kind = Kind::Slug;

@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{CrawlUrl, ForumMap, ForumPage, Listed, Moment, PageKind, Role, Sight, UrlId};
+use crate::model::{CrawlUrl, ForumMap, ForumPage, Listed, Moment, PageKind, PagingRule, Role, Sight, UrlId};
 
 use super::explore::paged_slot;
 use super::increment::{Change, Known, PageVerdict, Pass};
@@ -163,9 +163,11 @@ impl Site {
         };
         let next = match kind {
             PageKind::Index { page, .. } if u32::from(page) < self.map.index_pages => {
-                self.after(sight, page, &self.map.board_pages)
+                self.after(sight, page, &self.map.board_pages, &self.boards)
             }
-            PageKind::Thread { page, .. } if page < THREAD_PAGES => self.after(sight, page, &self.map.thread_pages),
+            PageKind::Thread { page, .. } if page < THREAD_PAGES => {
+                self.after(sight, page, &self.map.thread_pages, &self.threads)
+            }
             _ => None,
         };
         let boards = if matches!(kind, PageKind::Thread { .. }) { Vec::new() } else { self.new_boards(sight) };
@@ -182,12 +184,12 @@ impl Site {
         empty && self.read.contains(&id)
     }
 
-    fn after(&self, sight: &Sight, page: u16, rules: &[crate::model::PagingRule]) -> Option<CrawlUrl> {
+    fn after(&self, sight: &Sight, page: u16, rules: &[PagingRule], keys: &[Keyed]) -> Option<CrawlUrl> {
         let page = i64::from(page);
-        if let Some(paging) = Paging::of(&sight.own, page, &sight.links, &self.shapes) {
+        if let Some(paging) = Paging::of(&sight.own, page, &sight.links, &self.shapes, keys) {
             return paging.after(page);
         }
-        let made = |rule: &crate::model::PagingRule| page_by_rule(rule, &sight.own, page + 1, &self.shapes);
+        let made = |rule: &PagingRule| page_by_rule(rule, &sight.own, page + 1, &self.shapes);
         rules.iter().filter(|rule| rule.unlinked).find_map(made)
     }
 
