@@ -5,7 +5,9 @@
 //! boards, BIC and BRA).
 
 mod cursor;
+mod declared;
 mod fields;
+mod login;
 mod posts;
 mod records;
 mod region;
@@ -13,6 +15,7 @@ mod rows;
 mod times;
 mod tree;
 
+pub use login::asks_login;
 pub use posts::posts;
 pub use records::records;
 pub use tree::Tree;
