@@ -6,12 +6,13 @@
 
 pub mod board;
 mod cursor;
+mod declared;
 pub mod evidence;
 pub mod explore;
 mod fields;
 pub mod increment;
 pub mod links;
-pub mod login;
+mod login;
 pub mod map;
 pub mod paging;
 mod posts;
@@ -26,6 +27,7 @@ pub mod tally;
 mod times;
 mod tree;
 
+pub use login::asks_login;
 pub use posts::posts;
 pub use records::records;
 pub use tree::Tree;

@@ -7,6 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cursor::Cursor;
+use super::declared::{complete_posts, items};
 use super::fields::{Part, Said, entry, name, said_by, times};
 use super::region::{self, Role, Survey, digest, is_writer, role};
 use super::tree::{NodeId, Tree};
@@ -36,7 +37,7 @@ pub fn posts(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
             found.push(post);
         }
     }
-    found
+    complete_posts(found, items(tree, clock))
 }
 
 /// A post but for its text.
@@ -257,7 +258,10 @@ fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
 fn names_writer(tree: &Tree, node: NodeId) -> bool {
     const WRITERS: &str = "author|username|poster|postauthor|nickname|nick|user|name";
     tree.attribute(node, "itemprop") == Some("author")
-        || tree.words(node).any(|word| WRITERS.split('|').any(|known| known == word)) && tree.subtree(node).len() <= 4
+        || tree.words(node).any(|word| {
+            let begins = ["author", "poster", "username"].iter().any(|name| word.starts_with(name));
+            begins || WRITERS.split('|').any(|known| known == word)
+        }) && tree.subtree(node).len() <= 4
 }
 
 /// When each post was written.

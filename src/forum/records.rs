@@ -8,6 +8,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::declared::{complete_threads, items};
 use super::fields::{Number, Part, Said, Time, entry, is_person, mode, name, numbers, said_by, said_by_names, times};
 use super::rows::rows;
 use super::times::all;
@@ -66,7 +67,7 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock)
         let mut keep = keep.into_iter();
         found.retain(|_| keep.next().unwrap_or(true));
     }
-    found
+    complete_threads(found, items(tree, clock), tree.base(), is_thread)
 }
 
 /// The title links of a page with their lines.

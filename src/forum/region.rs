@@ -63,6 +63,11 @@ impl Survey {
         self.shown[range.end] - self.shown[range.start]
     }
 
+    /// Characters shown outside links on the whole page.
+    pub(super) fn plain_of_page(&self) -> u32 {
+        self.plain.last().copied().unwrap_or(0)
+    }
+
     fn plain(&self, tree: &Tree, roots: &[NodeId]) -> u32 {
         roots.iter().map(|&root| tree.subtree(root)).map(|range| self.plain[range.end] - self.plain[range.start]).sum()
     }

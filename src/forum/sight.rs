@@ -8,10 +8,9 @@ use crate::read::charset::decode;
 
 use super::board::{Thresholds, classes, threads};
 use super::links::{links, own_url};
-use super::login::asks_login;
 use super::map::Keyed;
 use super::shape::{Shapes, sessions, without};
-use super::{Tree, posts, records};
+use super::{Tree, asks_login, posts, records};
 
 /// What is known of a forum before one of its pages is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]

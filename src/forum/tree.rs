@@ -102,6 +102,7 @@ impl Paragraph {
 pub struct Tree {
     nodes: Vec<Node>,
     title: String,
+    base: CrawlUrl,
 }
 
 impl Tree {
@@ -116,6 +117,11 @@ impl Tree {
     #[must_use]
     pub fn title(&self) -> &str {
         &self.title
+    }
+
+    /// What its links are relative to.
+    pub(super) fn base(&self) -> &CrawlUrl {
+        &self.base
     }
 
     pub(super) fn len(&self) -> usize {
@@ -568,7 +574,7 @@ impl Builder {
     fn finish(mut self) -> Tree {
         self.cut(0);
         self.nodes[0].end = self.nodes.len() as u32;
-        Tree { nodes: self.nodes, title: self.title }
+        Tree { nodes: self.nodes, title: self.title, base: self.base }
     }
 }
 
