@@ -5,17 +5,25 @@
 
 mod activity;
 mod answer;
+mod bbs;
+mod cards;
 mod discuz;
+mod english;
 mod functional;
+mod path;
 mod phpbb;
+mod query;
 mod route;
 mod site;
 mod skin;
+mod slug;
 mod spec;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tieba;
 mod times;
+mod vbulletin;
 mod view;
 mod web;
 mod words;

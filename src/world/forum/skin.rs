@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::route::Pattern;
 use super::spec::Beyond;
 use super::view::{Row, View};
-use super::{discuz, phpbb};
+use super::{bbs, cards, discuz, english, path, phpbb, query, slug, tieba, vbulletin};
 
 /// How a forum writes its pages and URLs: as software in use does, structure and wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum)]
@@ -18,6 +18,22 @@ pub enum Skin {
     DiscuzStatic,
     /// As phpBB: viewforum.php and viewtopic.php with offsets and session ids
     Phpbb,
+    /// As vBulletin: forumdisplay.php and showthread.php with page numbers, session ids and a calendar
+    Vbulletin,
+    /// Paths of numbers: /board/7/p/2, /t/5567
+    Path,
+    /// As XenForo: slugs and numbers, /forum/zuqiu-bi.3/page-2
+    Slug,
+    /// Cards without tables: /t/slug/123/3, the next page only, JSON-LD in threads
+    Cards,
+    /// One script for all: index.asp?action=list&boardid=3, in GBK
+    Query,
+    /// As Tieba: the board's name in the query, /f?kw=...&pn=50
+    Tieba,
+    /// A campus BBS: no times in its lists, in GBK
+    Bbs,
+    /// A small forum in English
+    English,
 }
 
 /// What a skin is beside its pages.
@@ -57,6 +73,14 @@ impl Skin {
             Self::Discuz => &discuz::DYNAMIC,
             Self::DiscuzStatic => &discuz::STATIC,
             Self::Phpbb => &phpbb::STYLE,
+            Self::Vbulletin => &vbulletin::STYLE,
+            Self::Path => &path::STYLE,
+            Self::Slug => &slug::STYLE,
+            Self::Cards => &cards::STYLE,
+            Self::Query => &query::STYLE,
+            Self::Tieba => &tieba::STYLE,
+            Self::Bbs => &bbs::STYLE,
+            Self::English => &english::STYLE,
         }
     }
 
@@ -64,6 +88,14 @@ impl Skin {
         match self {
             Self::Discuz | Self::DiscuzStatic => discuz::home(view),
             Self::Phpbb => phpbb::home(view),
+            Self::Vbulletin => vbulletin::home(view),
+            Self::Path => path::home(view),
+            Self::Slug => slug::home(view),
+            Self::Cards => cards::home(view),
+            Self::Query => query::home(view),
+            Self::Tieba => tieba::home(view),
+            Self::Bbs => bbs::home(view),
+            Self::English => english::home(view),
         }
     }
 
@@ -71,6 +103,14 @@ impl Skin {
         match self {
             Self::Discuz | Self::DiscuzStatic => discuz::index(view, list),
             Self::Phpbb => phpbb::index(view, list),
+            Self::Vbulletin => vbulletin::index(view, list),
+            Self::Path => path::index(view, list),
+            Self::Slug => slug::index(view, list),
+            Self::Cards => cards::index(view, list),
+            Self::Query => query::index(view, list),
+            Self::Tieba => tieba::index(view, list),
+            Self::Bbs => bbs::index(view, list),
+            Self::English => english::index(view, list),
         }
     }
 
@@ -79,6 +119,14 @@ impl Skin {
         match self {
             Self::Discuz | Self::DiscuzStatic => discuz::thread(view, row, page),
             Self::Phpbb => phpbb::thread(view, row, page),
+            Self::Vbulletin => vbulletin::thread(view, row, page),
+            Self::Path => path::thread(view, row, page),
+            Self::Slug => slug::thread(view, row, page),
+            Self::Cards => cards::thread(view, row, page),
+            Self::Query => query::thread(view, row, page),
+            Self::Tieba => tieba::thread(view, row, page),
+            Self::Bbs => bbs::thread(view, row, page),
+            Self::English => english::thread(view, row, page),
         }
     }
 
@@ -87,6 +135,14 @@ impl Skin {
         match self {
             Self::Discuz | Self::DiscuzStatic => discuz::frame(view, title, "", body),
             Self::Phpbb => phpbb::frame(view, title, "", body),
+            Self::Vbulletin => vbulletin::frame(view, title, "", body),
+            Self::Path => path::frame(view, title, "", body),
+            Self::Slug => slug::frame(view, title, "", body),
+            Self::Cards => cards::frame(view, title, "", body),
+            Self::Query => query::frame(view, title, "", body),
+            Self::Tieba => tieba::frame(view, title, "", body),
+            Self::Bbs => bbs::frame(view, title, "", body),
+            Self::English => english::frame(view, title, "", body),
         }
     }
 }

@@ -33,10 +33,10 @@ impl Voice {
 
     /// Name of the board of this number, and what it says of itself.
     pub fn board(self, board: usize, topic: usize) -> (String, String) {
-        let round = board / TOPICS.len();
         if self.english {
             let words = &ENGLISH[topic % ENGLISH.len()];
             let noun = words.nouns[board % words.nouns.len()];
+            let round = board / words.nouns.len();
             let number = if round > 0 { format!(" {}", round + 1) } else { String::new() };
             return (format!("{} and {}{number}", words.dirs[0], noun), format!("All about {noun}"));
         }
