@@ -4,7 +4,7 @@
 use super::board::Skin;
 use super::reader::Reader;
 use crate::forum::schedule::{BoardStatistics, Horizon, Statistics, THETA};
-use crate::world::forum::Activity;
+use crate::world::forum::{Activity, BoardActivity};
 
 const DAY: i64 = 86_400;
 
@@ -59,29 +59,39 @@ impl Waits {
     }
 }
 
-/// Delays of a window's posts by a plan of one day (hours after midnight, rising, for each board). `importance`: W_i of
-/// each board. Round the clock, what is said after the last visit waits for the first of the next day, of the last day
-/// too; within the day, for midnight.
-#[must_use]
-pub fn waits(activity: &Activity, plan: &[Vec<f64>], importance: &[f64], window: &Window, horizon: Horizon) -> Waits {
-    let mut waits = Waits::default();
-    for ((board, instants), importance) in activity.boards.iter().zip(plan).zip(importance) {
-        let first = instants.first().map_or(f64::INFINITY, |first| first + 24.0);
-        let after = if horizon == Horizon::Day { 24.0 } else { first };
-        for thread in &board.threads {
-            for (post, posting) in thread.posts.iter().enumerate() {
-                if !(window.start..window.end()).contains(&posting.at) {
-                    continue;
-                }
-                let hour = (posting.at - window.start).rem_euclid(DAY) as f64 / 3_600.0;
-                let next = instants.get(instants.partition_point(|&instant| instant < hour)).copied().unwrap_or(after);
-                let worth = importance * if post == 0 { 1.0 } else { THETA };
-                waits.total += worth * (next - hour);
-                waits.said += worth;
+/// What was said in a window: for each board its posts as (hour of the day, what it counts).
+pub struct Said(Vec<Vec<(f64, f64)>>);
+
+impl Said {
+    /// The posts of a window.
+    #[must_use]
+    pub fn of(activity: &Activity, window: &Window) -> Self {
+        let board = |board: &BoardActivity| {
+            let posts = board.threads.iter().flat_map(|thread| thread.posts.iter().enumerate());
+            let posts = posts.filter(|(_, posting)| (window.start..window.end()).contains(&posting.at));
+            let hour = |at: i64| (at - window.start).rem_euclid(DAY) as f64 / 3_600.0;
+            posts.map(|(post, posting)| (hour(posting.at), if post == 0 { 1.0 } else { THETA })).collect()
+        };
+        Self(activity.boards.iter().map(board).collect())
+    }
+
+    /// Delays by a plan of one day (hours after midnight, rising, for each board). `importance`: W_i of each board. Round
+    /// the clock, what is said after the last visit waits for the first of the next day, on the last day too; within the
+    /// day, for midnight.
+    #[must_use]
+    pub fn waits(&self, plan: &[Vec<f64>], importance: &[f64], horizon: Horizon) -> Waits {
+        let mut waits = Waits::default();
+        for ((posts, instants), importance) in self.0.iter().zip(plan).zip(importance) {
+            let first = instants.first().map_or(f64::INFINITY, |first| first + 24.0);
+            let after = if horizon == Horizon::Day { 24.0 } else { first };
+            for (hour, counts) in posts {
+                let next = instants.get(instants.partition_point(|instant| instant < hour)).copied().unwrap_or(after);
+                waits.total += importance * counts * (next - hour);
+                waits.said += importance * counts;
             }
         }
+        waits
     }
-    waits
 }
 
 /// What following a plan cost and brought.
@@ -132,7 +142,7 @@ pub fn follow(activity: &Activity, skin: &Skin, plan: &[Vec<f64>], window: &Wind
 mod tests {
     use super::*;
     use crate::forum::schedule::{Importance, Method, Objective, plan};
-    use crate::world::forum::{ActivitySpec, BoardActivity, Posting, ThreadActivity};
+    use crate::world::forum::{ActivitySpec, Posting, ThreadActivity};
 
     fn board(hours: &[f64]) -> Activity {
         let posts = hours.iter().map(|hour| Posting { at: (hour * 3_600.0) as i64, user: 0 }).collect();
@@ -144,7 +154,7 @@ mod tests {
         let window = Window { start: 0, days: 2, offset: 0 };
         // An opening at 5, replies at 6 and 20 of the first day, at 23 of the second.
         let activity = board(&[5.0, 6.0, 20.0, 47.0]);
-        let of = |horizon| waits(&activity, &[vec![6.0, 12.0]], &[2.0], &window, horizon);
+        let of = |horizon| Said::of(&activity, &window).waits(&[vec![6.0, 12.0]], &[2.0], horizon);
         // A visit at the very instant sees it.
         let day = of(Horizon::Day);
         assert!((day.total - 2.0 * (1.0 + 0.5 * (0.0 + 4.0 + 1.0))).abs() < 1e-9, "{day:?}");
@@ -160,11 +170,11 @@ mod tests {
         let before = Window { start: spec.start, days: 20, offset: spec.offset };
         let window = Window { start: before.end(), days: 10, ..before };
         let statistics = statistics(&activity, &before);
+        let said = Said::of(&activity, &window);
         let importance: Vec<f64> = statistics.iter().map(BoardStatistics::weight).collect();
         let objective = Objective { horizon: Horizon::Periodic, importance: Importance::Weight };
-        let mean = |method| {
-            waits(&activity, &plan(&statistics, 96, method, objective), &importance, &window, Horizon::Periodic).mean()
-        };
+        let mean =
+            |method| said.waits(&plan(&statistics, 96, method, objective), &importance, Horizon::Periodic).mean();
         let [era, bra, sqrt, optimum] = [Method::Era, Method::Bra, Method::Sqrt, Method::Optimum].map(mean);
         assert!(sqrt < bra && bra < era && optimum < 1.02 * sqrt, "{era} {bra} {sqrt} {optimum}");
     }

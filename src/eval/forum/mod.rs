@@ -10,5 +10,5 @@ mod predicted;
 mod reader;
 
 pub use board::{Skin, Times};
-pub use delays::{Followed, Waits, Window, follow, statistics, waits};
+pub use delays::{Followed, Said, Waits, Window, follow, statistics};
 pub use incremental::{Cycles, Day, Finder, cycles};
