@@ -51,7 +51,14 @@ pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
         if shown.chars().count() > known.text.chars().count() {
             known.text = shown.chars().take(TEXT).collect();
         }
-        known.marks.extend(mark(if shown.is_empty() { &hidden } else { &shown }, link.block));
+        let said = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
+        // rel=next is a word of the page's author, whatever the link shows.
+        let mark = if link.next {
+            Some(Mark { number: said.and_then(|mark| mark.number), next: 2, block: link.block })
+        } else {
+            said
+        };
+        known.marks.extend(mark);
     }
     links
 }

@@ -151,9 +151,16 @@ impl Shapes {
                         // A number in the same piece of the path goes with the word: a slug has one, the name of a kind many.
                         let piece = rest.split(['/', '?', '&']).next().unwrap_or_default();
                         let rest = if piece.bytes().any(|byte| byte.is_ascii_digit()) { piece } else { rest };
-                        seen.entry(prefix.clone()).or_default().entry(text).or_default().insert(rest);
+                        let rests = seen.entry(prefix.clone()).or_default().entry(text).or_default();
+                        rests.insert(rest);
+                        // At the root stand the names of kinds, however few pages of each are linked; only what ends there
+                        // can be a slug.
+                        if prefix == "/" && !matches!(rest, "" | "/") {
+                            rests.extend(["/", "?", "&"]);
+                        }
                     }
-                    self.describe(&mut prefix, part, text);
+                    let ends = matches!(&url.as_str()[part.at.end..], "" | "/");
+                    self.describe(&mut prefix, part, text, ends);
                 }
             }
             let before = self.slugs.len();
@@ -177,15 +184,16 @@ impl Shapes {
         let (mut class, mut slots) = (String::new(), Vec::new());
         for part in parts(url) {
             let text = &url.as_str()[part.at.clone()];
-            if self.describe(&mut class, &part, text) {
+            let ends = matches!(&url.as_str()[part.at.end..], "" | "/");
+            if self.describe(&mut class, &part, text, ends) {
                 slots.push(Slot { number: part.kind == Kind::Number, at: part.at });
             }
         }
         Shaped { url: url.clone(), class: Class(class.into()), slots }
     }
 
-    /// Adds a part to the text of a class; whether it is a value.
-    fn describe(&self, class: &mut String, part: &Part, text: &str) -> bool {
+    /// Adds a part to the text of a class; whether it is a value. `ends`: nothing follows it.
+    fn describe(&self, class: &mut String, part: &Part, text: &str, ends: bool) -> bool {
         if part.kind == Kind::Name {
             // By name, so that the signs are those of their new places.
             class.push(if class.contains('?') { '&' } else { '?' });
@@ -194,6 +202,7 @@ impl Shapes {
         }
         let placeholder = match part.kind {
             Kind::Fixed | Kind::Name => None,
+            Kind::Word if class == "/" && !ends => None,
             Kind::Word => self.slugs.get(class).filter(|names| !names.contains(text)).map(|_| "{s}"),
             Kind::Number => Some("{n}"),
             Kind::Code => Some("{h}"),
@@ -409,6 +418,15 @@ mod tests {
         let class = |path: &str| shapes.shape(&url(path)).class.to_string();
         assert_eq!(class("/forum/forum/other-9/"), "/forum/forum/{s}-{n}/");
         assert_eq!(class("/forum/forum/other-9/topic/new-12/"), "/forum/forum/{s}-{n}/topic/{s}-{n}/");
+        // At the root are names, though each leads to one page only.
+        let urls: Vec<CrawlUrl> =
+            ["/login", "/help", "/signup", "/faq", "/forum/a-1/", "/forum/b-2/", "/forum/c-3/", "/t/5"]
+                .map(url)
+                .to_vec();
+        let mut shapes = Shapes::default();
+        shapes.learn(urls.iter());
+        assert_eq!(shapes.shape(&url("/forum/d-4/")).class.as_str(), "/forum/{s}-{n}/");
+        assert_eq!(shapes.shape(&url("/u/7")).class.as_str(), "/u/{n}");
         // A few names with many numbers each name kinds.
         let urls: Vec<CrawlUrl> = (1..6)
             .flat_map(|n| ["forum", "topic", "profile", "post"].map(|word| url(&format!("/bbs/{word}-{n}.html"))))

@@ -37,6 +37,8 @@ pub struct DocumentLink {
     pub region: Region,
     /// Its `rel` holds nofollow, ugc or sponsored.
     pub nofollow: bool,
+    /// Its `rel` holds next.
+    pub next: bool,
     /// Hash of the tag names and classes from the root to it.
     pub path: u32,
 }

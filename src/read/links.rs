@@ -18,6 +18,7 @@ pub(super) struct OpenLink {
     /// None where it leads nowhere that can be fetched; its text is a link's all the same.
     pub(super) url: Option<CrawlUrl>,
     pub(super) nofollow: bool,
+    pub(super) next: bool,
     /// First piece of the anchor.
     pub(super) first: usize,
     /// Block of its first text.
@@ -64,6 +65,7 @@ impl Builder {
         self.link = Some(OpenLink {
             url,
             nofollow: refuses(rel),
+            next: leads_on(rel),
             first: self.markup.document.pieces.len(),
             block: None,
             title: label(tag).to_owned(),
@@ -102,6 +104,7 @@ impl Builder {
             block,
             region: Region::Content,
             nofollow: link.nofollow,
+            next: link.next,
             path: link.path,
         });
     }
@@ -123,7 +126,7 @@ impl Builder {
     }
 
     /// A link without an end tag and without text of its own.
-    pub(super) fn lone_link(&mut self, tag: &Tag, reference: &str, nofollow: bool, text: &str) {
+    pub(super) fn lone_link(&mut self, tag: &Tag, reference: &str, rel: &str, text: &str) {
         if !self.has_room() {
             return;
         }
@@ -133,7 +136,9 @@ impl Builder {
         self.hide(text);
         let anchor = first..self.markup.document.pieces.len();
         let path = self.path(tag);
-        self.markup.document.links.push(DocumentLink { url, anchor, block, region: Region::Content, nofollow, path });
+        let (nofollow, next) = (refuses(rel), leads_on(rel));
+        let link = DocumentLink { url, anchor, block, region: Region::Content, nofollow, next, path };
+        self.markup.document.links.push(link);
     }
 
     pub(super) fn image(&mut self, tag: &Tag) {
@@ -151,13 +156,13 @@ impl Builder {
         if let Some(href) = attribute(tag, &local_name!("href")) {
             let alt = attribute(tag, &local_name!("alt")).filter(|alt| !alt.trim().is_empty());
             let said = alt.or_else(|| attribute(tag, &local_name!("title"))).unwrap_or_default();
-            self.lone_link(tag, href, refuses(attribute(tag, &local_name!("rel")).unwrap_or_default()), said);
+            self.lone_link(tag, href, attribute(tag, &local_name!("rel")).unwrap_or_default(), said);
         }
     }
 
     pub(super) fn frame(&mut self, tag: &Tag) {
         if let Some(source) = attribute(tag, &local_name!("src")) {
-            self.lone_link(tag, source, false, "");
+            self.lone_link(tag, source, "", "");
         }
     }
 
@@ -170,7 +175,7 @@ impl Builder {
             if word.eq_ignore_ascii_case("canonical") && self.markup.canonical.is_none() {
                 self.markup.canonical = self.resolve(href);
             } else if word.eq_ignore_ascii_case("next") {
-                self.lone_link(tag, href, refuses(rel), "");
+                self.lone_link(tag, href, rel, "");
             }
         }
     }
@@ -180,6 +185,11 @@ impl Builder {
 fn label(tag: &Tag) -> &str {
     let title = attribute(tag, &local_name!("title")).filter(|title| !title.trim().is_empty());
     title.or_else(|| attribute(tag, &local_name!("aria-label"))).unwrap_or_default()
+}
+
+/// Whether `rel` says that the page goes on there.
+fn leads_on(rel: &str) -> bool {
+    rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("next"))
 }
 
 /// Whether `rel` says that the link is not recommended.

@@ -478,7 +478,7 @@ impl Builder {
                 Some(word) if word.eq_ignore_ascii_case("url") => target[3..].trim_start().trim_start_matches('='),
                 _ => target,
             };
-            self.lone_link(tag, target.trim().trim_matches(['"', '\'']), false, "");
+            self.lone_link(tag, target.trim().trim_matches(['"', '\'']), "", "");
         }
     }
 

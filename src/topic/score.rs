@@ -250,6 +250,7 @@ mod tests {
                         block: document.blocks.len(),
                         region: *region,
                         nofollow: false,
+                        next: false,
                         path: 0,
                     });
                 }
