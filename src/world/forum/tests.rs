@@ -250,3 +250,40 @@ fn specs_out_of_range_are_refused() {
     assert!(wrong(|spec| spec.walled = 7).contains("walled is 7"));
     assert!(wrong(|spec| spec.host = "a b".to_owned()).contains("host"));
 }
+
+#[test]
+fn traps_are_where_they_are_set_and_told_from_threads() {
+    for &skin in Skin::all() {
+        let count = |traps| {
+            let forum = Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap();
+            let now = after(&forum, 10);
+            let threads = forum.threads(now);
+            let long = threads.iter().filter(|thread| !thread.walled).max_by_key(|thread| thread.posts).unwrap();
+            let pages = [forum.home(), forum.boards(now)[0].url.clone(), long.url.clone()];
+            let linked: BTreeSet<CrawlUrl> = pages.iter().flat_map(|url| links(&get(&forum, url, now))).collect();
+            let kinds: Vec<Kind> = linked.iter().map(|url| forum.kind_of(url)).collect();
+            // A duplicate shows posts of its thread, under another URL.
+            for (url, kind) in linked.iter().zip(&kinds) {
+                if let Kind::Duplicate { thread } = *kind {
+                    let answer = text(&get(&forum, url, now));
+                    let said = forum.posts(thread, now);
+                    let shown = said.iter().any(|(_, said)| answer.contains(said.lines().next().unwrap()));
+                    assert!(shown || forum.threads(now)[thread].walled, "{skin:?}: {url}");
+                }
+            }
+            kinds.iter().filter(|kind| matches!(kind, Kind::Duplicate { .. })).count()
+        };
+        assert!(count(Traps::all(true)) > 0, "{skin:?}");
+        assert_eq!(count(Traps::all(false)), 0, "{skin:?}");
+    }
+}
+
+#[test]
+fn robots_are_told_what_a_skin_forbids() {
+    for &skin in Skin::all() {
+        let forum = forum(skin);
+        let answer = forum.answer(&forum.home().robots(), after(&forum, 1), 1);
+        let forbidden = text(&answer).lines().any(|line| line.starts_with("Disallow: /"));
+        assert_eq!(forbidden, skin == Skin::Phpbb);
+    }
+}
