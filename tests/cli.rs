@@ -11,7 +11,7 @@ use serde_json::Value;
 use suidao::model::{CrawlUrl, Event, Refusal, Verdict};
 use suidao::replay::Web;
 use suidao::world::{ServerOptions, Spec};
-use support::{Stage, events, export, finite, records, run, snapshot, suidao};
+use support::{Running, Stage, events, export, finite, records, run, snapshot, suidao};
 
 fn stage() -> Stage {
     Stage::new(Spec { robots_hosts: 1.0, ..finite() }, ServerOptions::default())
@@ -271,4 +271,39 @@ fn the_demo_prints_its_table() {
         assert!(row.iter().any(|cell| cell.ends_with('%')) && row.iter().any(|cell| cell.ends_with("/10")), "{row:?}");
         assert!(dir.path().join("demo").join(format!("{name}.jsonl.gz")).exists());
     }
+}
+
+#[test]
+fn a_practice_forum_serves_the_threads_that_it_writes_down() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("bbs");
+    let mut command = suidao();
+    command.args(["practice", text(&place), "--forum", "vbulletin", "--threads", "60", "--speed", "60", "--port", "0"]);
+    let mut running = Running::start(command);
+    assert!(running.until(|| running_in(&place)), "{}", running.said("err"));
+    let threads = std::fs::read_to_string(place.join("threads.txt")).unwrap();
+    assert!(threads.lines().count() > 20, "{threads}");
+    let boards = std::fs::read_to_string(place.join("boards.txt")).unwrap();
+    let origin = std::fs::read_to_string(place.join("seeds.txt")).unwrap();
+    for url in threads.lines().take(3).chain(boards.lines().take(3)).chain([origin.trim()]) {
+        let url = CrawlUrl::parse(url).unwrap();
+        let mut stream = std::net::TcpStream::connect(url.authority()).unwrap();
+        let path = url.as_str().strip_prefix(&url.origin()).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", url.authority());
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{url}: {answer}");
+        assert!(answer.contains("vBulletin"), "{url}");
+    }
+    running.signal("INT");
+    assert_eq!(running.end().code(), 0);
+    let mut alone = suidao();
+    alone.args(["practice", text(&place), "--speed", "3"]);
+    assert!(run(alone).expect(2).err.contains("--forum"));
+}
+
+/// Whether a practice has written its last file.
+fn running_in(place: &Path) -> bool {
+    place.join("queries.txt").exists()
 }

@@ -18,7 +18,7 @@ use super::{Exit, Voice};
 /// Serve a generated web on loopback, with sample pages and seeds, to learn suidao on.
 #[derive(Args)]
 #[command(
-    after_help = "Examples: suidao practice web --port 8080\n          suidao practice bbs --forum phpbb --speed 60"
+    after_help = "Example: suidao practice web --port 8080\n         suidao practice bbs --forum phpbb --speed 60"
 )]
 pub struct PracticeArgs {
     /// Directory for sample pages, background pages, seeds, queries and the truth; it is made
@@ -115,20 +115,25 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Exit> {
         let (path, query) = (url.path(), url.query().map_or(String::new(), |query| format!("?{query}")));
         format!("{}{path}{query}\n", origin.origin())
     };
-    let (threads, boards) = (forum.threads(now), forum.boards(now));
-    let read: String = threads.iter().filter(|thread| !thread.walled).map(|thread| line(&thread.url)).collect();
-    text(&args.directory.join("threads.txt"), &read)?;
-    let read: String = boards.iter().filter(|board| !board.walled).map(|board| line(&board.url)).collect();
-    text(&args.directory.join("boards.txt"), &read)?;
+    let mut threads = forum.threads(now);
+    threads.retain(|thread| !thread.walled);
+    let mut boards = forum.boards(now);
+    boards.retain(|board| !board.walled);
+    let lines: String = threads.iter().map(|thread| line(&thread.url)).collect();
+    text(&args.directory.join("threads.txt"), &lines)?;
+    let lines: String = boards.iter().map(|board| line(&board.url)).collect();
+    text(&args.directory.join("boards.txt"), &lines)?;
     text(&args.directory.join("seeds.txt"), &format!("{origin}\n"))?;
+    write_queries(&args.directory)?;
     if !voice.quiet {
-        let (shown, count) = (args.directory.display(), read.lines().count());
         let posts: u32 = threads.iter().map(|thread| thread.posts).sum();
         eprintln!(
-            "A forum of {count} boards, {} threads and {posts} posts is served on {origin}: ask it directly.\n\
-             In {shown}: boards.txt and threads.txt (what everybody can read of it now), seeds.txt, samples/ and background/\n\
-             (pages), queries.txt. Ctrl-C ends it.",
+            "A forum of {} boards, {} threads and {posts} posts that everybody can read is served on {origin}: ask it\n\
+             directly. In {}: boards.txt and threads.txt (what can be read of it now), seeds.txt, queries.txt, samples/ and\n\
+             background/ (pages). Ctrl-C ends it.",
+            boards.len(),
             threads.len(),
+            args.directory.display(),
         );
     }
     until_interrupted(server)
@@ -140,10 +145,11 @@ fn write(directory: &Path, world: &World) -> Result<()> {
     let lines = |urls: &mut dyn Iterator<Item = CrawlUrl>| urls.map(|url| format!("{url}\n")).collect::<String>();
     text(&directory.join("seeds.txt"), &lines(&mut world.seeds().into_iter()))?;
     let relevant = &mut world.pages().filter(|(_, relevant)| *relevant).map(|(url, _)| url);
-    text(&directory.join("truth.txt"), &lines(relevant))
+    text(&directory.join("truth.txt"), &lines(relevant))?;
+    write_queries(directory)
 }
 
-/// Pages to learn a topic from, and queries.
+/// Pages to learn a topic from.
 fn write_pages(directory: &Path, world: &World) -> Result<()> {
     for (name, pages) in [("samples", world.sample_pages(SAMPLES)), ("background", world.background_pages(BACKGROUND))]
     {
@@ -156,6 +162,11 @@ fn write_pages(directory: &Path, world: &World) -> Result<()> {
             text(&folder.join(format!("{number:03}.html")), html)?;
         }
     }
+    Ok(())
+}
+
+/// The last file: where it is, all are.
+fn write_queries(directory: &Path) -> Result<()> {
     let queries: String = topic_words().take(QUERIES).map(|word| format!("{word}\n")).collect();
     text(&directory.join("queries.txt"), &queries)
 }

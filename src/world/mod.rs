@@ -1,6 +1,8 @@
 //! A generated web: topic islands joined by off-topic tunnels, in Chinese, on several hosts, with everything a real
 //! web has that a crawler trips over. For the demo, the tests, the benches and the experiments.
 //!
+//! And generated forums, one at a time, under the skins of the software in use ([`Forum`]).
+//!
 //! Apart because nothing of the crawler may know of it: it meets the rest only as a [`Web`](crate::replay::Web) and, through [`Server`],
 //! as HTTP on loopback.
 //!

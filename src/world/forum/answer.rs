@@ -36,7 +36,7 @@ impl Forum {
     pub fn answer(&self, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
         let view = View { forum: self, now, nonce, url };
         let said = if url.path() == "/robots.txt" {
-            let body = "User-agent: *\nDisallow:\n".to_owned();
+            let body = format!("User-agent: *\nDisallow: {}\n", self.style().forbids);
             Said { status: 200, media: "text/plain", body, location: None }
         } else {
             match self.find(url) {
@@ -131,7 +131,7 @@ impl Forum {
         if !self.style().redirects {
             return self.thread(view, thread, page);
         }
-        let to = view.part(Route::Thread { thread, page }, &format!("pid{}", super::site::post_id(post)));
+        let to = view.part(Route::Thread { thread, page }, &format!("pid{}", super::address::post_id(post)));
         Said::moved(&to.replace("&amp;", "&"))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::address::post_id;
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
 use super::spec::Beyond;
 use super::times::Style as Time;
@@ -30,16 +30,8 @@ const URLS: &[Pattern] = &[
     (Form::Feed, "/rss.php?b={b}"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "",
-    session: None,
-    gbk: true,
-    english: false,
-    wall: 200,
-    beyond: Beyond::Missing,
-    redirects: false,
-};
+pub(super) const STYLE: Style =
+    Style { urls: URLS, prefix: "", gbk: true, beyond: Beyond::Missing, redirects: false, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, crumbs: &str, body: &str) -> String {
     let (site, home) = (view.title(), view.href(Route::Home));

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::address::{post_id, thread_id};
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
 use super::slug::short;
 use super::spec::Beyond;
@@ -33,16 +33,7 @@ const URLS: &[Pattern] = &[
     (Form::Feed, "/c/{s}/{b}.rss"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "/",
-    session: None,
-    gbk: false,
-    english: false,
-    wall: 200,
-    beyond: Beyond::Empty,
-    redirects: true,
-};
+pub(super) const STYLE: Style = Style { urls: URLS, beyond: Beyond::Empty, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, head: &str, body: &str) -> String {
     let (site, home) = (view.title(), view.href(Route::Home));
@@ -72,9 +63,9 @@ fn time(view: &View, at: i64) -> String {
 fn ago(seconds: i64) -> String {
     match seconds {
         ..60 => "刚刚".to_owned(),
-        ..3_600 => format!("{} 分钟前", seconds / 60),
-        ..86_400 => format!("{} 小时前", seconds / 3_600),
-        ..2_592_000 => format!("{} 天前", seconds / 86_400),
+        60..3_600 => format!("{} 分钟前", seconds / 60),
+        3_600..86_400 => format!("{} 小时前", seconds / 3_600),
+        86_400..2_592_000 => format!("{} 天前", seconds / 86_400),
         _ => format!("{} 个月前", seconds / 2_592_000),
     }
 }
@@ -85,9 +76,9 @@ pub(super) fn home(view: &View) -> String {
         let _ = writeln!(out, "<section class=\"category-group\"><h2>{name}</h2><div class=\"category-boxes\">");
         for board in boards {
             let href = view.href(Route::Index { board: board.board, page: 1 });
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<div class=\"category-box\"><a class=\"category-box-heading\" href=\"{href}\"><h3>{}</h3></a><p>{}</p><div class=\"counts\"><span class=\"number\">{}</span> 话题 · <span class=\"number\">{}</span> 帖子</div>\n",
+                "<div class=\"category-box\"><a class=\"category-box-heading\" href=\"{href}\"><h3>{}</h3></a><p>{}</p><div class=\"counts\"><span class=\"number\">{}</span> 话题 · <span class=\"number\">{}</span> 帖子</div>",
                 board.name,
                 board.about,
                 short(board.threads as u64),
@@ -189,7 +180,7 @@ fn card(view: &View, row: &Row, out: &mut String) {
         out,
         "<article class=\"topic-card{}\" data-topic-id=\"{}\"><div class=\"main-link\">{mark}<a href=\"{href}\" class=\"title raw-topic-link\">{}</a><div class=\"byline\">{} 发起于 {}</div></div>\n<div class=\"stats\"><span class=\"replies\" title=\"回复\">{}</span><span class=\"views\" title=\"浏览\">{}</span><span class=\"last\">{} {last}</span></div></article>\n",
         if row.sticky { " pinned" } else { "" },
-        row.thread + 1_001,
+        thread_id(row.thread),
         row.title,
         view.user_link(row.first.user, "author"),
         time(view, row.first.at),
@@ -227,9 +218,9 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             view.user_link(post.user, "username")
         );
         if let Some(quote) = &post.quote {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<aside class=\"quote\"><div class=\"title\">{}:</div><blockquote><p>{}</p></blockquote></aside>\n",
+                "<aside class=\"quote\"><div class=\"title\">{}:</div><blockquote><p>{}</p></blockquote></aside>",
                 view.user(quote.user),
                 quote.text
             );

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::address::{post_id, thread_id};
 use super::functional::charset;
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
-use super::spec::Beyond;
 use super::times::Style as Time;
 use super::view::{Row, View};
 
@@ -56,16 +55,7 @@ const STATIC_URLS: &[Pattern] = &[
     (Form::Feed, "/forum.php?mod=rss&fid={b}"),
 ];
 
-pub(super) const DYNAMIC: Style = Style {
-    urls: DYNAMIC_URLS,
-    prefix: "",
-    session: None,
-    gbk: false,
-    english: false,
-    wall: 200,
-    beyond: Beyond::Clamp,
-    redirects: true,
-};
+pub(super) const DYNAMIC: Style = Style { urls: DYNAMIC_URLS, prefix: "", ..Style::PLAIN };
 pub(super) const STATIC: Style = Style { urls: STATIC_URLS, gbk: true, ..DYNAMIC };
 
 /// How many of the newest threads count as new.
@@ -136,10 +126,10 @@ pub(super) fn home(view: &View) -> String {
             );
             match board.last {
                 Some(last) if view.traps().last_posts => {
-                    let href = view.address(Route::LastPost(last.thread), "").replace("#lastpost", "");
+                    let href = view.part(Route::LastPost(last.thread), "lastpost");
                     let _ = write!(
                         out,
-                        "<a href=\"{href}#lastpost\" class=\"xi2\">{}</a> <cite>{} {}</cite>",
+                        "<a href=\"{href}\" class=\"xi2\">{}</a> <cite>{} {}</cite>",
                         last.title,
                         time(view, last.last.at),
                         view.user_link(last.last.user, "")
@@ -253,7 +243,7 @@ fn thread_href(view: &View, thread: usize, page: u32, trail: u32) -> String {
 }
 
 fn line(view: &View, row: &Row, trail: u32, out: &mut String) {
-    let tid = row.thread + 1_001;
+    let tid = thread_id(row.thread);
     let (id, mark) = match row.sticky {
         true => {
             ("stickthread", "<img src=\"static/image/common/pin_1.gif\" alt=\"本版置顶\" title=\"本版置顶主题\" />")
@@ -338,20 +328,23 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
              <tr><td class=\"pls\" rowspan=\"2\"><div class=\"pls favatar\"><div class=\"pi\"><div class=\"authi\">{user}</div></div>\n\
              <div class=\"avatar\"><a href=\"{profile}\" class=\"avtm\" target=\"_blank\"><img src=\"uc_server/avatar.php?uid={uid}&amp;size=middle\" /></a></div>\n\
              <div class=\"tns xg2\"><table><tr><th><p>{threads}</p>主题</th><th><p>{posts}</p>帖子</th><td><p>{credit}</p>积分</td></tr></table></div><p><em>高级会员</em></p></div></td>\n\
-             <td class=\"plc\"><div class=\"pi\"><strong>{link}</strong>\n<div class=\"pti\"><div class=\"authi\"><img class=\"authicn vm\" src=\"static/image/common/online_member.gif\" /> <em id=\"authorposton{pid}\">发表于 {at}</em><span class=\"pipe\">|</span><a href=\"{only}\" rel=\"nofollow\">只看该作者</a></div></div></div>\n\
+             <td class=\"plc\"><div class=\"pi\"><strong>{link}</strong>\n<div class=\"pti\"><div class=\"authi\"><img class=\"authicn vm\" src=\"static/image/common/online_member.gif\" /> <em id=\"authorposton{pid}\">发表于 {at}</em>{only}</div></div></div>\n\
              <div class=\"pct\"><div class=\"pcb\"><div class=\"t_fsz\"><table cellspacing=\"0\" cellpadding=\"0\"><tr><td class=\"t_f\" id=\"postmessage_{pid}\">\n",
             uid = post.user + 1,
             threads = post.user % 37,
             posts = post.user % 511,
             credit = post.user % 997,
             at = time(view, post.at),
-            only = view.href(Route::ByUser { thread, user: post.user }),
+            only = match view.traps().sorts {
+                true => view.link(Route::ByUser { thread, user: post.user }, "只看该作者"),
+                false => String::new(),
+            },
         );
         if let Some(quote) = &post.quote {
             let _ = write!(
                 out,
                 "<div class=\"quote\"><blockquote><font size=\"2\"><a href=\"{}\" target=\"_blank\"><font color=\"#999999\">{} 发表于 {}</font></a></font><br />\n{}</blockquote></div><br />\n",
-                view.href(Route::Post(quote.number)),
+                view.permalink(quote.number),
                 view.user(quote.user),
                 view.time(Time::Plain, quote.at),
                 quote.text
@@ -367,7 +360,7 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             view.href(Route::Reply(thread))
         );
     }
-    let _ = write!(out, "</div><div class=\"pgs mtm mbm cl\">{pages}{reply}</div></div>\n");
+    let _ = writeln!(out, "</div><div class=\"pgs mtm mbm cl\">{pages}{reply}</div></div>");
     out.push_str("<div class=\"sd\"><div class=\"bm\"><div class=\"bm_h\"><h2>热帖推荐</h2></div><ul>\n");
     for hot in view.hot(8) {
         let _ = writeln!(out, "<li>{}</li>", view.link(Route::Thread { thread: hot.thread, page: 1 }, hot.title));

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use super::address::post_id;
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
 use super::spec::Beyond;
 use super::times::Style as Time;
@@ -30,16 +30,7 @@ const URLS: &[Pattern] = &[
     (Form::Feed, "/talk/{b}.rss"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "/",
-    session: None,
-    gbk: false,
-    english: true,
-    wall: 403,
-    beyond: Beyond::Empty,
-    redirects: true,
-};
+pub(super) const STYLE: Style = Style { urls: URLS, english: true, wall: 403, beyond: Beyond::Empty, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, crumbs: &str, body: &str) -> String {
     let home = view.href(Route::Home);
@@ -148,9 +139,9 @@ pub(super) fn index(view: &View, list: &IndexPage) -> String {
         let at = view.time(Time::EnglishAgo, row.last.at);
         let last = if view.traps().last_posts { view.link(Route::LastPost(row.thread), &at) } else { at };
         let answers = if row.replies() == 1 { "1 reply".to_owned() } else { format!("{} replies", row.replies()) };
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<div class=\"one\"><h3>{mark}{}</h3><p>Started by {} on {}. {answers}, {} views. Last post {last} by {}.</p></div>\n",
+            "<div class=\"one\"><h3>{mark}{}</h3><p>Started by {} on {}. {answers}, {} views. Last post {last} by {}.</p></div>",
             view.link(Route::Thread { thread: row.thread, page: 1 }, row.title),
             view.user_link(row.first.user, "person"),
             view.time(Time::English, row.first.at),

@@ -4,6 +4,7 @@
 //! same under every skin ([`Activity`], text); a skin writes pages and URLs and nothing else.
 
 mod activity;
+mod address;
 mod answer;
 mod bbs;
 mod cards;

@@ -29,16 +29,7 @@ const URLS: &[Pattern] = &[
     (Form::Feed, "/feed/{b}.xml"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "/",
-    session: None,
-    gbk: false,
-    english: false,
-    wall: 403,
-    beyond: Beyond::Missing,
-    redirects: true,
-};
+pub(super) const STYLE: Style = Style { urls: URLS, wall: 403, beyond: Beyond::Missing, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, side: &str, body: &str) -> String {
     let (site, home) = (view.title(), view.href(Route::Home));
@@ -76,9 +67,9 @@ pub(super) fn home(view: &View) -> String {
         "<div class=\"box\"><div class=\"cell\"><span class=\"fade\"><strong>节点导航</strong></span></div>\n",
     );
     for (name, boards) in view.categories() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<div class=\"cell\"><table cellpadding=\"0\" cellspacing=\"0\" border=\"0\"><tr><td align=\"right\" width=\"80\"><span class=\"fade\">{name}</span></td><td>\n"
+            "<div class=\"cell\"><table cellpadding=\"0\" cellspacing=\"0\" border=\"0\"><tr><td align=\"right\" width=\"80\"><span class=\"fade\">{name}</span></td><td>"
         );
         for board in boards {
             for at in std::iter::once(board.board).chain(board.inner.iter().copied()) {
@@ -226,15 +217,15 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
         view.time(Time::Padded, row.last.at)
     );
     for post in replies {
-        let id = super::site::post_id(post.number);
+        let id = super::address::post_id(post.number);
         let floor = match view.traps().permalinks {
             true => format!("<a class=\"no\" href=\"{}\">{}</a>", view.href(Route::Post(post.number)), post.floor - 1),
             false => format!("<span class=\"no\">{}</span>", post.floor - 1),
         };
         let quote = post.quote.as_ref().map_or(String::new(), |quote| format!("@{} ", view.user_link(quote.user, "")));
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<div id=\"r_{id}\" class=\"cell\"><table cellpadding=\"0\" cellspacing=\"0\" border=\"0\" width=\"100%\"><tr><td width=\"48\" valign=\"top\" align=\"center\"><img src=\"/avatar/{}_normal.png\" class=\"avatar\" border=\"0\" alt=\"\" /></td><td valign=\"top\"><div class=\"fr\"><a href=\"{}\">回复</a> {floor}</div><strong>{}</strong>&nbsp; &nbsp;<span class=\"ago\" title=\"{}\">{}</span><div class=\"reply_content\">{quote}{}</div></td></tr></table></div>\n",
+            "<div id=\"r_{id}\" class=\"cell\"><table cellpadding=\"0\" cellspacing=\"0\" border=\"0\" width=\"100%\"><tr><td width=\"48\" valign=\"top\" align=\"center\"><img src=\"/avatar/{}_normal.png\" class=\"avatar\" border=\"0\" alt=\"\" /></td><td valign=\"top\"><div class=\"fr\"><a href=\"{}\">回复</a> {floor}</div><strong>{}</strong>&nbsp; &nbsp;<span class=\"ago\" title=\"{}\">{}</span><div class=\"reply_content\">{quote}{}</div></td></tr></table></div>",
             post.user,
             view.href(Route::Reply(thread)),
             view.user_link(post.user, "dark"),
@@ -243,7 +234,7 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             post.text.join("<br>\n")
         );
     }
-    let _ = write!(out, "{pages}</div>\n");
+    let _ = writeln!(out, "{pages}</div>");
     frame(view, row.title, &side(view), &out)
 }
 

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::address::post_id;
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
-use super::spec::Beyond;
 use super::times::Style as Time;
 use super::view::{Row, Summary, View};
 
@@ -36,11 +35,10 @@ pub(super) const STYLE: Style = Style {
     urls: URLS,
     prefix: "./",
     session: Some("sid"),
-    gbk: false,
-    english: false,
     wall: 403,
-    beyond: Beyond::Clamp,
     redirects: false,
+    forbids: "/search.php",
+    ..Style::PLAIN
 };
 
 pub(super) fn frame(view: &View, title: &str, crumbs: &str, body: &str) -> String {
@@ -237,9 +235,9 @@ fn line(view: &View, row: &Row, out: &mut String) {
     let to = |page| view.href(Route::Thread { thread: row.thread, page });
     let class = if row.sticky { "row bg1 sticky" } else { ["row bg1", "row bg2"][row.thread % 2] };
     let icon = if row.sticky { "sticky_read" } else { "topic_read" };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "<li class=\"{class}\"><dl class=\"row-item {icon}\"><dt title=\"没有未读帖子\"><div class=\"list-inner\"><a href=\"{}\" class=\"topictitle\">{}</a><br />\n",
+        "<li class=\"{class}\"><dl class=\"row-item {icon}\"><dt title=\"没有未读帖子\"><div class=\"list-inner\"><a href=\"{}\" class=\"topictitle\">{}</a><br />",
         to(1),
         row.title
     );
@@ -303,11 +301,11 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             view.time(Time::Words, post.at),
         );
         if let Some(quote) = &post.quote {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<blockquote><div><cite>{} 写了： <a href=\"{}\" data-post-id=\"{}\">↑</a><span class=\"responsive-hide\">{}</span></cite>{}</div></blockquote>\n",
+                "<blockquote><div><cite>{} 写了： <a href=\"{}\" data-post-id=\"{}\">↑</a><span class=\"responsive-hide\">{}</span></cite>{}</div></blockquote>",
                 view.user(quote.user),
-                view.href(Route::Post(quote.number)),
+                view.permalink(quote.number),
                 post_id(quote.number),
                 view.time(Time::Words, quote.at),
                 quote.text

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::address::post_id;
 use super::functional::charset;
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
 use super::spec::Beyond;
 use super::times::Style as Time;
@@ -32,16 +32,7 @@ const URLS: &[Pattern] = &[
     (Form::Feed, "/index.asp?action=rss&boardid={b}"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "",
-    session: None,
-    gbk: true,
-    english: false,
-    wall: 200,
-    beyond: Beyond::Empty,
-    redirects: true,
-};
+pub(super) const STYLE: Style = Style { urls: URLS, prefix: "", gbk: true, beyond: Beyond::Empty, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, crumbs: &str, body: &str) -> String {
     let (site, home) = (view.title(), view.href(Route::Home));
@@ -190,9 +181,9 @@ fn line(view: &View, row: &Row, out: &mut String) {
     }
     let at = view.time(Time::Seconds, row.last.at);
     let last = if view.traps().last_posts { view.link(Route::LastPost(row.thread), &at) } else { at };
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "</TD><TD class=tablebody2>{}</TD><TD class=tablebody1>{}/{}</TD><TD class=tablebody2 align=left>&nbsp;{last}&nbsp;<font color=red>|</font>&nbsp;{}</TD></TR>\n",
+        "</TD><TD class=tablebody2>{}</TD><TD class=tablebody1>{}/{}</TD><TD class=tablebody2 align=left>&nbsp;{last}&nbsp;<font color=red>|</font>&nbsp;{}</TD></TR>",
         view.user_link(row.first.user, ""),
         row.replies(),
         row.views,
@@ -228,9 +219,9 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             id = post_id(post.number),
         );
         if let Some(quote) = &post.quote {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<BLOCKQUOTE><b>以下是引用<i>{}</i>在{}的发言：</b><BR>{}</BLOCKQUOTE>\n",
+                "<BLOCKQUOTE><b>以下是引用<i>{}</i>在{}的发言：</b><BR>{}</BLOCKQUOTE>",
                 view.user(quote.user),
                 view.time(Time::Seconds, quote.at),
                 quote.text
@@ -239,9 +230,9 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
         let motto = post.motto.map_or(String::new(), |motto| {
             format!("<BR>----------------------------------------------<BR><font color=gray>{motto}</font>")
         });
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "{}</DIV>{motto}</TD></TR><TR><TD class=tablebody{shade}><img src=\"pic/ip.gif\" alt=\"ip地址已设置保密\"> {}</TD><TD class=tablebody{shade}></TD></TR></TABLE>\n",
+            "{}</DIV>{motto}</TD></TR><TR><TD class=tablebody{shade}><img src=\"pic/ip.gif\" alt=\"ip地址已设置保密\"> {}</TD><TD class=tablebody{shade}></TD></TR></TABLE>",
             post.text.join("<BR>\n<BR>\n"),
             view.time(Time::Seconds, post.at)
         );

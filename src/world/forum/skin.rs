@@ -50,6 +50,23 @@ pub(super) struct Style {
     pub beyond: Beyond,
     /// Posts and last posts are found by a redirect; else they answer with the thread's page.
     pub redirects: bool,
+    /// What robots.txt forbids, if anything.
+    pub forbids: &'static str,
+}
+
+impl Style {
+    /// What most skins have; the URLs are each one's own.
+    pub const PLAIN: Self = Self {
+        urls: &[],
+        prefix: "/",
+        session: None,
+        gbk: false,
+        english: false,
+        wall: 200,
+        beyond: Beyond::Clamp,
+        redirects: true,
+        forbids: "",
+    };
 }
 
 /// An index page as it is asked for.

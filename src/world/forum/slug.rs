@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::address::{board_id, post_id, thread_id};
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
-use super::spec::Beyond;
 use super::times::Style as Time;
 use super::view::{Row, Summary, View};
 
@@ -29,16 +28,7 @@ const URLS: &[Pattern] = &[
     (Form::Feed, "/forum/{s}.{b}/index.rss"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "/",
-    session: None,
-    gbk: false,
-    english: false,
-    wall: 403,
-    beyond: Beyond::Clamp,
-    redirects: true,
-};
+pub(super) const STYLE: Style = Style { urls: URLS, wall: 403, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, crumbs: &str, body: &str) -> String {
     let (site, home) = (view.title(), view.href(Route::Home));
@@ -78,7 +68,7 @@ fn node(view: &View, board: &Summary, out: &mut String) {
     let _ = write!(
         out,
         "<div class=\"node node--id{} node--forum\"><div class=\"node-body\"><span class=\"node-icon\"><i class=\"fa--xf far fa-comments\"></i></span>\n<div class=\"node-main\"><h3 class=\"node-title\"><a href=\"{}\" data-shortcut=\"node-description\">{}</a></h3><div class=\"node-description\">{}</div>\n",
-        board.board + 2,
+        board_id(board.board),
         view.href(Route::Index { board: board.board, page: 1 }),
         board.name,
         board.about
@@ -128,9 +118,9 @@ pub(super) fn home(view: &View) -> String {
         "<div class=\"p-body-main p-body-main--withSidebar\"><div class=\"p-body-content\"><div class=\"p-body-pageContent\">\n",
     );
     for (group, (name, boards)) in view.categories().into_iter().enumerate() {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<div class=\"block block--category block--category{group}\"><span class=\"u-anchorTarget\" id=\"c{group}\"></span><div class=\"block-container\"><h2 class=\"block-header\"><a href=\"#c{group}\">{name}</a></h2><div class=\"block-body\">\n"
+            "<div class=\"block block--category block--category{group}\"><span class=\"u-anchorTarget\" id=\"c{group}\"></span><div class=\"block-container\"><h2 class=\"block-header\"><a href=\"#c{group}\">{name}</a></h2><div class=\"block-body\">"
         );
         for board in &boards {
             node(view, board, &mut out);
@@ -144,18 +134,18 @@ pub(super) fn home(view: &View) -> String {
         } else {
             Route::Thread { thread: hot.thread, page: 1 }
         };
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<li class=\"block-row\"><div class=\"contentRow-main contentRow-main--close\">{}<div class=\"contentRow-minor contentRow-minor--hideLinks\"><ul class=\"listInline\"><li>最新: {}</li><li>{}</li></ul></div></div></li>\n",
+            "<li class=\"block-row\"><div class=\"contentRow-main contentRow-main--close\">{}<div class=\"contentRow-minor contentRow-minor--hideLinks\"><ul class=\"listInline\"><li>最新: {}</li><li>{}</li></ul></div></div></li>",
             view.link(to, hot.title),
             view.user(hot.last.user),
             time(view, hot.last.at, "")
         );
     }
     let (threads, posts) = view.totals();
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "</ul></div></div><div class=\"block\"><h3 class=\"block-minorHeader\">论坛统计</h3><dl class=\"pairs pairs--justified\"><dt>主题</dt><dd>{threads}</dd></dl><dl class=\"pairs pairs--justified\"><dt>消息</dt><dd>{posts}</dd></dl></div></div></div>\n"
+        "</ul></div></div><div class=\"block\"><h3 class=\"block-minorHeader\">论坛统计</h3><dl class=\"pairs pairs--justified\"><dt>主题</dt><dd>{threads}</dd></dl><dl class=\"pairs pairs--justified\"><dt>消息</dt><dd>{posts}</dd></dl></div></div></div>"
     );
     frame(view, view.title(), "", &out)
 }
@@ -225,7 +215,7 @@ pub(super) fn index(view: &View, list: &IndexPage) -> String {
             out.push_str("</div>\n");
         }
     }
-    let _ = write!(out, "</div></div></div><div class=\"block-outer block-outer--after\">{pages}</div></div>\n");
+    let _ = writeln!(out, "</div></div></div><div class=\"block-outer block-outer--after\">{pages}</div></div>");
     frame(view, summary.name, &crumb(view, board), &out)
 }
 
@@ -235,7 +225,7 @@ fn item(view: &View, row: &Row, out: &mut String) {
     let _ = write!(
         out,
         "<div class=\"structItem structItem--thread js-threadListItem-{}\" data-author=\"{author}\"><div class=\"structItem-cell structItem-cell--icon\"><a href=\"{}\" class=\"avatar avatar--s\"><span>{}</span></a></div>\n<div class=\"structItem-cell structItem-cell--main\">",
-        row.thread + 1_001,
+        thread_id(row.thread),
         view.href(Route::Profile(row.first.user as usize)),
         author.chars().next().unwrap_or('x')
     );
@@ -307,10 +297,10 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             post.floor
         );
         if let Some(quote) = &post.quote {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<blockquote class=\"bbCodeBlock bbCodeBlock--expandable bbCodeBlock--quote\"><div class=\"bbCodeBlock-title\"><a href=\"{}\" class=\"bbCodeBlock-sourceJump\" rel=\"nofollow\">{} 说:</a></div><div class=\"bbCodeBlock-content\"><div class=\"bbCodeBlock-expandContent\">{}</div></div></blockquote>\n",
-                view.href(Route::Post(quote.number)),
+                "<blockquote class=\"bbCodeBlock bbCodeBlock--expandable bbCodeBlock--quote\"><div class=\"bbCodeBlock-title\"><a href=\"{}\" class=\"bbCodeBlock-sourceJump\" rel=\"nofollow\">{} 说:</a></div><div class=\"bbCodeBlock-content\"><div class=\"bbCodeBlock-expandContent\">{}</div></div></blockquote>",
+                view.permalink(quote.number),
                 view.user(quote.user),
                 quote.text
             );
@@ -325,7 +315,7 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             view.href(Route::Reply(thread))
         );
     }
-    let _ = write!(out, "</div></div><div class=\"block-outer block-outer--after\">{pages}</div></div>\n");
+    let _ = writeln!(out, "</div></div><div class=\"block-outer block-outer--after\">{pages}</div></div>");
     frame(view, row.title, &crumb(view, board), &out)
 }
 

@@ -3,10 +3,9 @@
 
 use std::fmt::Write as _;
 
+use super::address::{post_id, thread_id};
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
-use super::spec::Beyond;
 use super::times::Style as Time;
 use super::view::{Row, View};
 
@@ -30,16 +29,7 @@ const URLS: &[Pattern] = &[
     (Form::NewThread, "/f/new?kw={k}"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "/",
-    session: None,
-    gbk: false,
-    english: false,
-    wall: 200,
-    beyond: Beyond::Clamp,
-    redirects: false,
-};
+pub(super) const STYLE: Style = Style { urls: URLS, redirects: false, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, _: &str, body: &str) -> String {
     let (site, home) = (view.title(), view.href(Route::Home));
@@ -135,16 +125,16 @@ pub(super) fn index(view: &View, list: &IndexPage) -> String {
             view.href(to(list.pages))
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "</div><div class=\"th_footer_l\">共有主题数<span class=\"red_text\">{}</span>个，贴子数 <span class=\"red_text\">{}</span>篇</div></div></div></div>\n",
+        "</div><div class=\"th_footer_l\">共有主题数<span class=\"red_text\">{}</span>个，贴子数 <span class=\"red_text\">{}</span>篇</div></div></div></div>",
         summary.threads, summary.posts
     );
     frame(view, &format!("{name}吧"), "", &out)
 }
 
 fn line(view: &View, row: &Row, out: &mut String) {
-    let tid = row.thread + 1_001;
+    let tid = thread_id(row.thread);
     let (class, icon) = match row.sticky {
         true => (" j_thread_list thread_top", "<i class=\"icon-top\" alt=\"置顶\" title=\"置顶\"></i>"),
         false => (" j_thread_list clearfix", ""),
@@ -164,9 +154,9 @@ fn line(view: &View, row: &Row, out: &mut String) {
     if !row.sticky {
         let text = view.posts(row.thread, 1).swap_remove(0).text.swap_remove(0);
         let text: String = text.chars().take(60).collect();
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<div class=\"threadlist_detail clearfix\"><div class=\"threadlist_text pull_left\"><div class=\"threadlist_abs threadlist_abs_onlyline\">{text}</div></div><div class=\"threadlist_author pull_right\"><span class=\"tb_icon_author_rely j_replyer\" title=\"最后回复人: {}\">{}</span><span class=\"threadlist_reply_date pull_right j_reply_data\" title=\"最后回复时间\">{}</span></div></div>\n",
+            "<div class=\"threadlist_detail clearfix\"><div class=\"threadlist_text pull_left\"><div class=\"threadlist_abs threadlist_abs_onlyline\">{text}</div></div><div class=\"threadlist_author pull_right\"><span class=\"tb_icon_author_rely j_replyer\" title=\"最后回复人: {}\">{}</span><span class=\"threadlist_reply_date pull_right j_reply_data\" title=\"最后回复时间\">{}</span></div></div>",
             view.user(row.last.user),
             view.user_link(row.last.user, "frs-author-name j_user_card"),
             view.time(Time::Short, row.last.at)
@@ -178,11 +168,11 @@ fn line(view: &View, row: &Row, out: &mut String) {
 pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
     let (thread, board) = (row.thread, view.board_of(row.thread));
     let to = |page| Route::Thread { thread, page };
-    let mut pages = format!("<ul class=\"l_posts_num\"><li class=\"l_pager pager_theme_5 pb_list_pager\">");
+    let mut pages = "<ul class=\"l_posts_num\"><li class=\"l_pager pager_theme_5 pb_list_pager\">".to_string();
     for at in (1..=row.pages).filter(|_| row.pages > 1) {
         let _ = match at == page {
-            true => write!(pages, "<span class=\"tP\">{at}</span>\n"),
-            false => write!(pages, "<a href=\"{}\">{at}</a>\n", view.href(to(at))),
+            true => writeln!(pages, "<span class=\"tP\">{at}</span>"),
+            false => writeln!(pages, "<a href=\"{}\">{at}</a>", view.href(to(at))),
         };
     }
     if page < row.pages {
@@ -193,15 +183,18 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             view.href(to(row.pages))
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         pages,
-        "</li><li class=\"l_reply_num\"><span class=\"red\">{}</span>回复贴，共<span class=\"red\">{}</span>页</li></ul>\n",
+        "</li><li class=\"l_reply_num\"><span class=\"red\">{}</span>回复贴，共<span class=\"red\">{}</span>页</li></ul>",
         row.replies(),
         row.pages
     );
-    let only = view.href(Route::ByUser { thread, user: 0 });
+    let only = match view.traps().sorts {
+        true => view.link(Route::ByUser { thread, user: 0 }, "只看楼主"),
+        false => String::new(),
+    };
     let mut out = format!(
-        "<div class=\"card_title\"><a class=\"card_title_fname\" href=\"{}\">{}吧</a></div>\n<div class=\"pb_content clearfix\"><div class=\"left_section\"><div class=\"p_thread thread_theme_5\">{pages}</div>\n<div class=\"core_title_wrap_bright clearfix\"><h3 class=\"core_title_txt pull-left text-overflow\" title=\"{title}\">{title}</h3><ul class=\"core_title_btns pull-right\"><li><a id=\"lzonly_cntn\" href=\"{only}\">只看楼主</a></li></ul></div>\n<div class=\"p_postlist\" id=\"j_p_postlist\">\n",
+        "<div class=\"card_title\"><a class=\"card_title_fname\" href=\"{}\">{}吧</a></div>\n<div class=\"pb_content clearfix\"><div class=\"left_section\"><div class=\"p_thread thread_theme_5\">{pages}</div>\n<div class=\"core_title_wrap_bright clearfix\"><h3 class=\"core_title_txt pull-left text-overflow\" title=\"{title}\">{title}</h3><ul class=\"core_title_btns pull-right\"><li>{only}</li></ul></div>\n<div class=\"p_postlist\" id=\"j_p_postlist\">\n",
         view.href(Route::Index { board, page: 1 }),
         view.board_name(board),
         title = row.title,

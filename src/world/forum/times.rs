@@ -75,9 +75,9 @@ pub(super) fn write(style: Style, at: i64, now: i64, offset: i32) -> String {
         },
         Style::AgoLong => match seconds {
             ..60 => "几秒前".to_owned(),
-            ..3_600 => format!("{} 分钟前", seconds / 60),
-            ..86_400 => format!("{} 小时 {} 分钟前", seconds / 3_600, seconds % 3_600 / 60),
-            ..2_592_000 => format!("{} 天前", seconds / 86_400),
+            60..3_600 => format!("{} 分钟前", seconds / 60),
+            3_600..86_400 => format!("{} 小时 {} 分钟前", seconds / 3_600, seconds % 3_600 / 60),
+            86_400..2_592_000 => format!("{} 天前", seconds / 86_400),
             _ => format!("{y}-{mo:02}-{d:02} {h:02}:{mi:02}:{s:02} +{:02}:00", offset / 3_600),
         },
         Style::Today => {

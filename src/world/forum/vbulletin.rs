@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::address::{board_id, post_id, thread_id};
 use super::route::{Form, Pattern, Route};
-use super::site::post_id;
 use super::skin::{IndexPage, Style};
-use super::spec::Beyond;
 use super::times::Style as Time;
 use super::view::{Row, Summary, View};
 
@@ -33,16 +32,7 @@ const URLS: &[Pattern] = &[
     (Form::Feed, "/external.php?type=RSS2&forumids={b}"),
 ];
 
-pub(super) const STYLE: Style = Style {
-    urls: URLS,
-    prefix: "",
-    session: Some("s"),
-    gbk: false,
-    english: false,
-    wall: 200,
-    beyond: Beyond::Clamp,
-    redirects: false,
-};
+pub(super) const STYLE: Style = Style { urls: URLS, prefix: "", session: Some("s"), redirects: false, ..Style::PLAIN };
 
 pub(super) fn frame(view: &View, title: &str, crumbs: &str, body: &str) -> String {
     let (site, home) = (view.title(), view.href(Route::Home));
@@ -95,7 +85,7 @@ fn board_row(view: &View, board: &Summary, out: &mut String) {
         out,
         "<tr align=\"center\"><td class=\"alt2\"><img src=\"images/statusicon/forum_old.gif\" alt=\"\" border=\"0\" /></td>\n\
          <td class=\"alt1Active\" align=\"left\" id=\"f{}\"><div><a href=\"{href}\"><strong>{}</strong></a></div><div class=\"smallfont\">{}</div><div class=\"smallfont\">版主: {}</div>",
-        board.board + 2,
+        board_id(board.board),
         board.name,
         board.about,
         moderators.join(", ")
@@ -213,7 +203,7 @@ pub(super) fn index(view: &View, list: &IndexPage) -> String {
         summary.name,
         head("回复"),
         head("查看"),
-        board + 2
+        board_id(board)
     );
     for row in &list.rows {
         line(view, row, &mut out);
@@ -223,7 +213,7 @@ pub(super) fn index(view: &View, list: &IndexPage) -> String {
 }
 
 fn line(view: &View, row: &Row, out: &mut String) {
-    let tid = row.thread + 1_001;
+    let tid = thread_id(row.thread);
     let mark = if row.sticky {
         "<img class=\"inlineimg\" src=\"images/misc/sticky.gif\" alt=\"置顶主题\" border=\"0\" /> 置顶: "
     } else {
@@ -297,11 +287,11 @@ pub(super) fn thread(view: &View, row: &Row, page: u32) -> String {
             post.user % 700,
         );
         if let Some(quote) = &post.quote {
-            let _ = write!(
+            let _ = writeln!(
                 out,
-                "<div style=\"margin:20px; margin-top:5px; \"><div class=\"smallfont\" style=\"margin-bottom:2px\">引用:</div><table cellpadding=\"6\" cellspacing=\"0\" border=\"0\" width=\"100%\"><tr><td class=\"alt2\" style=\"border:1px inset\"><div>作者: <strong>{}</strong> <a href=\"{}\" rel=\"nofollow\"><img class=\"inlineimg\" src=\"images/buttons/viewpost.gif\" border=\"0\" alt=\"查看帖子\" /></a></div><div style=\"font-style:italic\">{}</div></td></tr></table></div>\n",
+                "<div style=\"margin:20px; margin-top:5px; \"><div class=\"smallfont\" style=\"margin-bottom:2px\">引用:</div><table cellpadding=\"6\" cellspacing=\"0\" border=\"0\" width=\"100%\"><tr><td class=\"alt2\" style=\"border:1px inset\"><div>作者: <strong>{}</strong> <a href=\"{}\" rel=\"nofollow\"><img class=\"inlineimg\" src=\"images/buttons/viewpost.gif\" border=\"0\" alt=\"查看帖子\" /></a></div><div style=\"font-style:italic\">{}</div></td></tr></table></div>",
                 view.user(quote.user),
-                view.part(Route::Post(quote.number), &format!("post{}", post_id(quote.number))),
+                view.permalink(quote.number),
                 quote.text
             );
         }

@@ -124,6 +124,11 @@ impl<'a> View<'a> {
         format!("{}{}", self.url.origin(), self.forum.path(route).unwrap_or_default()).replace('&', "&amp;")
     }
 
+    /// Where a quoted post stands, if posts have URLs of their own.
+    pub fn permalink(&self, post: usize) -> String {
+        if self.traps().permalinks { self.href(Route::Post(post)) } else { "#".to_owned() }
+    }
+
     /// A link; nothing where the skin has no such page.
     pub fn link(&self, route: Route, text: &str) -> String {
         match self.forum.path(route) {
