@@ -19,7 +19,8 @@ A page is one of these; robots.txt and answers that lead elsewhere (3xx) are cou
   wasted   the rest: duplicates under another address, errors, profiles, samples, pages asked for twice
 Precision, three ways: threads / all; (all - wasted) / all; threads / (all - index - further), the paper's, which
 counts a page of a board or a further page of a thread neither for nor against. Coverage: threads / threads that can
-be read without a login. A thread counts once its first page was fetched with status 200.
+be read without a login. A thread counts once its first page was fetched with status 200. Depth: further pages fetched
+/ further pages that the fetched pages' links make known.
 
 Python 3 standard library only."""
 import argparse
@@ -69,6 +70,7 @@ class Addresses:
     def __init__(self, index, thread):
         self.patterns = [(kind, *self._compile(pattern)) for kind, patterns in (('index', index), ('thread', thread))
                          for pattern in patterns]
+        self.offsets = any('{offset}' in pattern for pattern in thread)
 
     @staticmethod
     def _compile(pattern):
@@ -166,6 +168,7 @@ class Tally:
     def __init__(self, forum):
         self.forum, self.count = forum, dict.fromkeys(self.KINDS, 0)
         self.apart, self.pages, self.threads, self.listed, self.rest = 0, set(), set(), set(), {}
+        self.known = {}  # thread: numbers of further pages that links lead to
 
     def add(self, requests):
         for url, status, body in requests:
@@ -193,8 +196,10 @@ class Tally:
                 return 'wasted'
         elif of not in self.forum.readable:
             return 'wasted'
-        elif page == 'first':
-            self.threads.add(of)
+        else:
+            self._threads_on(url, body)
+            if page == 'first':
+                self.threads.add(of)
         self.pages.add(found)
         return kind if kind != 'thread' else 'first' if page == 'first' else 'further'
 
@@ -207,7 +212,18 @@ class Tally:
                 continue
             if found and found[0] == 'thread':
                 threads.add(found[1])
+                if found[2] != 'first' and found[1] in self.forum.readable:
+                    self.known.setdefault(found[1], set()).add(int(found[2]))
         return threads
+
+    def depth(self):
+        """Further pages fetched / known; numbers may be of pages, from 2, or of posts, whose least is a page's."""
+        numbers = [number for known in self.known.values() for number in known]
+        if not numbers:
+            return 1.0
+        offset = 0 if self.forum.addresses.offsets else 1
+        step = min(numbers) if self.forum.addresses.offsets else 1
+        return self.count['further'] / sum((max(known) - offset) // step for known in self.known.values())
 
     @property
     def all(self):
@@ -226,8 +242,8 @@ class Tally:
 class Forum:
     """A forum that is served: where it begins, how its addresses read, which threads everybody may read."""
 
-    def __init__(self, name, start, upstream, patterns, readable_urls, process):
-        self.name, self.start, self.process = name, start, process
+    def __init__(self, name, start, upstream, patterns, readable_urls):
+        self.name, self.start = name, start
         self.host = urlsplit(start).netloc.lower()
         self.addresses = Addresses(*patterns)
         found = [self.addresses.of(url) for url in readable_urls]
@@ -236,9 +252,9 @@ class Forum:
             raise SystemExit(f'{name}: {len(readable_urls)} threads have {len(self.readable)} ids by the patterns given')
         self.witness = Witness(self.host, upstream)
 
-    def close(self):
-        self.witness.close()
-        end(self.process)
+
+# Servers of the forum at hand, ended with it.
+SERVERS = []
 
 
 def end(process):
@@ -259,16 +275,16 @@ def free_port():
 def started(command, port, there, log):
     """Starts a server; waits until it answers and what `there` names exists."""
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    SERVERS.append(process)
     begun = time.monotonic()
     while True:
         try:
             socket.create_connection(('127.0.0.1', port), timeout=1).close()
             if there is None or there.exists():
-                return process
+                return
         except OSError:
             pass
         if process.poll() is not None or time.monotonic() - begun > 90:
-            end(process)
             raise SystemExit(f'does not serve: {command}, see {log.name}')
         time.sleep(0.1)
 
@@ -276,32 +292,32 @@ def started(command, port, there, log):
 def skin(a, name, folder, log):
     port = free_port()
     command = [a.suidao, 'practice', folder / 'forum', '--forum', name, '--port', port]
-    process = started(command, port, folder / 'forum' / 'queries.txt', log)
+    started(command, port, folder / 'forum' / 'seeds.txt', log)
     threads = (folder / 'forum' / 'threads.txt').read_text().split()
     start = (folder / 'forum' / 'seeds.txt').read_text().split()[0]
-    return Forum(name, start, ('127.0.0.1', port), SKINS[name], threads, process)
+    return Forum(name, start, ('127.0.0.1', port), SKINS[name], threads)
 
 
 def software(a, name, folder, log):
     port = free_port()
     script = REPO / 'tests' / 'forums' / f'{name}.py'
-    process = started([a.python, '-B', script, '--data', folder / 'forum', '--port', port], port,
+    started([a.python, '-B', script, '--data', folder / 'forum', '--port', port], port,
                       folder / 'forum' / 'truth.json', log)
     truth = json.loads((folder / 'forum' / 'truth.json').read_text(encoding='utf-8'))
     threads = [thread['url'] for thread in truth['threads'] if thread['readable']]
-    return Forum(truth['software'], truth['home'], ('127.0.0.1', port), SOFTWARE[name], threads, process)
+    return Forum(truth['software'], truth['home'], ('127.0.0.1', port), SOFTWARE[name], threads)
 
 
 def dump(a, log):
     serve, root, start = a.dump
     port, host = free_port(), urlsplit(start).netloc
-    process = started([sys.executable, serve, '--root', root, '--port', port, '--log', '/dev/null', '--procs', 1], port,
+    started([sys.executable, serve, '--root', root, '--port', port, '--log', '/dev/null', '--procs', 1], port,
                       None, log)
     patterns = (a.dump_index, a.dump_thread)
     addresses, base = Addresses(*patterns), Path(root) / 'hosts' / host
     urls = [f'http://{host}/{file.relative_to(base)}' for file in sorted(base.rglob('*')) if file.is_file()]
     threads = [url for url in urls if (found := addresses.of(url)) and found[0] == 'thread' and found[2] == 'first']
-    return Forum(host, start, ('127.0.0.1', port), patterns, threads, process)
+    return Forum(host, start, ('127.0.0.1', port), patterns, threads)
 
 
 def settings(forum):
@@ -338,7 +354,8 @@ def breadth_first(a, forum, folder, pages, log):
     told([a.suidao, 'topic', 'build', '-o', folder / 'lexicon.toml', '--name', 'any', '--keywords', folder / 'words.txt'],
          log)
     told([a.suidao, 'crawl', '-m', folder / 'lexicon.toml', '-s', folder / 'seeds.txt', '-o', folder / 'breadth-first',
-          '--strategy', 'breadth-first', '--set', 'limits.depth=5', '--max-pages', pages, *settings(forum)], log)
+          '--strategy', 'breadth-first', '--set', 'limits.depth=5', '--set', 'crawl.forums=false',
+          '--max-pages', pages, *settings(forum)], log)
     tally = Tally(forum)
     tally.add(forum.witness.take())
     return tally
@@ -347,7 +364,7 @@ def breadth_first(a, forum, folder, pages, log):
 def line(name, tally, readable, discover=''):
     counts = ' | '.join(str(tally.count[kind]) for kind in Tally.KINDS)
     shares = ' | '.join(f'{share:.3f}' for share in tally.precision())
-    return (f'| {name} | {readable} | {len(tally.threads)} | {tally.coverage():.3f} | {tally.all} | {tally.apart} '
+    return (f'| {name} | {readable} | {len(tally.threads)} | {tally.coverage():.3f} | {tally.depth():.3f} | {tally.all} | {tally.apart} '
             f'| {discover} | {counts} | {shares} |')
 
 
@@ -356,8 +373,9 @@ def measure(a, name, start):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with open(folder / 'log', 'w') as log:
-        forum = start(folder, log)
+        forum = None
         try:
+            forum = start(folder, log)
             readable = len(forum.readable)
             if not a.breadth_first:
                 ours, discover, codes = forum_crawl(a, forum, folder, log)
@@ -369,7 +387,10 @@ def measure(a, name, start):
             print(line(f'{forum.name}, breadth-first', theirs, readable), flush=True)
             write_rest(folder / 'wasted-breadth-first.txt', theirs)
         finally:
-            forum.close()
+            if forum:
+                forum.witness.close()
+            while SERVERS:
+                end(SERVERS.pop())
 
 
 def write_rest(path, tally):
@@ -398,8 +419,8 @@ def main():
         parser.error('--software needs --python')
     if a.dump and not a.dump_thread:
         parser.error('--dump needs --dump-thread')
-    print('| forum | threads readable | obtained | coverage | pages | apart | to discover | ' + ' | '.join(Tally.KINDS)
-          + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 14 + '|', flush=True)
+    print('| forum | threads readable | obtained | coverage | depth | pages | apart | to discover | ' + ' | '.join(Tally.KINDS)
+          + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 15 + '|', flush=True)
     for name, known in names:
         serve = skin if known is SKINS else software
         measure(a, name, lambda folder, log, serve=serve, name=name: serve(a, name, folder, log))
