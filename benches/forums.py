@@ -41,8 +41,8 @@ from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 REPO = Path(__file__).resolve().parent.parent
 # Most pages of one run, and most seconds.
 PAGES, SECONDS = 6000, 900
-# No page differs by these.
-SESSIONS = {'sid', 's', 'phpsessid', 'jsessionid'}
+# No page differs by these: sessions, and where one came from.
+NO_MATTER = {'sid', 's', 'phpsessid', 'jsessionid', 'extra'}
 HREF = re.compile(r'''<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))''', re.IGNORECASE)
 
 # The addresses of index pages and threads, first page and others: {id} (a number) or {name} tells one from another,
@@ -61,6 +61,20 @@ SKINS = {
     'discuz-static': (['/forum-{id}-{page}.html'], ['/thread-{id}-{page}-{x}.html']),
     'phpbb': (['/viewforum.php?f={id}', '/viewforum.php?f={id}&start={offset}'],
               ['/viewtopic.php?f={x}&t={id}', '/viewtopic.php?t={id}', '/viewtopic.php?f={x}&t={id}&start={offset}']),
+    'vbulletin': (['/forumdisplay.php?f={id}', '/forumdisplay.php?f={id}&page={page}',
+                   '/forumdisplay.php?f={id}&order=desc&page={page}'],
+                  ['/showthread.php?t={id}', '/showthread.php?t={id}&page={page}']),
+    'path': (['/board/{id}', '/board/{id}/p/{page}'], ['/t/{id}', '/t/{id}/p/{page}']),
+    'slug': (['/forum/{x}.{id}/', '/forum/{x}.{id}/page-{page}'], ['/threads/{x}.{id}/', '/threads/{x}.{id}/page-{page}']),
+    'cards': (['/c/{x}/{id}', '/c/{x}/{id}?page={page}'], ['/t/{x}/{id}', '/t/{x}/{id}/{page}']),
+    'query': (['/index.asp?action=list&boardid={id}', '/index.asp?action=list&boardid={id}&pageno={page}'],
+              ['/index.asp?action=show&boardid={x}&id={id}', '/index.asp?action=show&boardid={x}&id={id}&pageno={page}']),
+    'tieba': (['/f?kw={name}', '/f?kw={name}&ie=utf-8', '/f?kw={name}&ie=utf-8&pn={offset}'],
+              ['/p/{id}', '/p/{id}?pn={page}']),
+    'bbs': (['/bbsdoc.php?board={name}', '/bbsdoc.php?board={name}&page={page}'],
+            ['/bbstcon.php?board={x}&gid={id}', '/bbstcon.php?board={x}&gid={id}&pno={page}']),
+    'english': (['/talk/{id}.html', '/talk/{id}.html?from={offset}'],
+                ['/talk/{x}/{id}.html', '/talk/{x}/{id}.html?from={offset}']),
 }
 
 
@@ -85,7 +99,7 @@ class Addresses:
         """(kind, id, page) with pages from 1, or from 0 and by offset; nothing for another address."""
         parts = urlsplit(url)
         given = {key: value for key, value in parse_qsl(parts.query, keep_blank_values=True)
-                 if key.lower() not in SESSIONS}
+                 if key.lower() not in NO_MATTER}
         for kind, path, query in self.patterns:
             match = path.match(unquote(parts.path))
             if not match or set(query) != set(given):
