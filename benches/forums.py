@@ -19,7 +19,8 @@ A page is one of these; robots.txt and answers that lead elsewhere (3xx) are cou
   wasted   the rest: duplicates under another address, errors, profiles, samples, pages asked for twice
 Precision, three ways: threads / all; (all - wasted) / all; threads / (all - index - further), the paper's, which
 counts a page of a board or a further page of a thread neither for nor against. Coverage: threads / threads that can
-be read without a login. A thread counts once its first page was fetched with status 200.
+be read without a login. A thread counts once its first page was fetched with status 200. Depth: further pages fetched
+/ further pages that the fetched pages' links make known.
 
 Python 3 standard library only."""
 import argparse
@@ -40,8 +41,8 @@ from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 REPO = Path(__file__).resolve().parent.parent
 # Most pages of one run, and most seconds.
 PAGES, SECONDS = 6000, 900
-# No page differs by these.
-SESSIONS = {'sid', 's', 'phpsessid', 'jsessionid'}
+# No page differs by these: sessions, and where one came from.
+NO_MATTER = {'sid', 's', 'phpsessid', 'jsessionid', 'extra'}
 HREF = re.compile(r'''<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))''', re.IGNORECASE)
 
 # The addresses of index pages and threads, first page and others: {id} (a number) or {name} tells one from another,
@@ -60,6 +61,20 @@ SKINS = {
     'discuz-static': (['/forum-{id}-{page}.html'], ['/thread-{id}-{page}-{x}.html']),
     'phpbb': (['/viewforum.php?f={id}', '/viewforum.php?f={id}&start={offset}'],
               ['/viewtopic.php?f={x}&t={id}', '/viewtopic.php?t={id}', '/viewtopic.php?f={x}&t={id}&start={offset}']),
+    'vbulletin': (['/forumdisplay.php?f={id}', '/forumdisplay.php?f={id}&page={page}',
+                   '/forumdisplay.php?f={id}&order=desc&page={page}'],
+                  ['/showthread.php?t={id}', '/showthread.php?t={id}&page={page}']),
+    'path': (['/board/{id}', '/board/{id}/p/{page}'], ['/t/{id}', '/t/{id}/p/{page}']),
+    'slug': (['/forum/{x}.{id}/', '/forum/{x}.{id}/page-{page}'], ['/threads/{x}.{id}/', '/threads/{x}.{id}/page-{page}']),
+    'cards': (['/c/{x}/{id}', '/c/{x}/{id}?page={page}'], ['/t/{x}/{id}', '/t/{x}/{id}/{page}']),
+    'query': (['/index.asp?action=list&boardid={id}', '/index.asp?action=list&boardid={id}&pageno={page}'],
+              ['/index.asp?action=show&boardid={x}&id={id}', '/index.asp?action=show&boardid={x}&id={id}&pageno={page}']),
+    'tieba': (['/f?kw={name}', '/f?kw={name}&ie=utf-8', '/f?kw={name}&ie=utf-8&pn={offset}'],
+              ['/p/{id}', '/p/{id}?pn={page}']),
+    'bbs': (['/bbsdoc.php?board={name}', '/bbsdoc.php?board={name}&page={page}'],
+            ['/bbstcon.php?board={x}&gid={id}', '/bbstcon.php?board={x}&gid={id}&pno={page}']),
+    'english': (['/talk/{id}.html', '/talk/{id}.html?from={offset}'],
+                ['/talk/{x}/{id}.html', '/talk/{x}/{id}.html?from={offset}']),
 }
 
 
@@ -69,6 +84,7 @@ class Addresses:
     def __init__(self, index, thread):
         self.patterns = [(kind, *self._compile(pattern)) for kind, patterns in (('index', index), ('thread', thread))
                          for pattern in patterns]
+        self.offsets = any('{offset}' in pattern for pattern in thread)
 
     @staticmethod
     def _compile(pattern):
@@ -83,7 +99,7 @@ class Addresses:
         """(kind, id, page) with pages from 1, or from 0 and by offset; nothing for another address."""
         parts = urlsplit(url)
         given = {key: value for key, value in parse_qsl(parts.query, keep_blank_values=True)
-                 if key.lower() not in SESSIONS}
+                 if key.lower() not in NO_MATTER}
         for kind, path, query in self.patterns:
             match = path.match(unquote(parts.path))
             if not match or set(query) != set(given):
@@ -166,6 +182,7 @@ class Tally:
     def __init__(self, forum):
         self.forum, self.count = forum, dict.fromkeys(self.KINDS, 0)
         self.apart, self.pages, self.threads, self.listed, self.rest = 0, set(), set(), set(), {}
+        self.known = {}  # thread: numbers of further pages that links lead to
 
     def add(self, requests):
         for url, status, body in requests:
@@ -193,8 +210,10 @@ class Tally:
                 return 'wasted'
         elif of not in self.forum.readable:
             return 'wasted'
-        elif page == 'first':
-            self.threads.add(of)
+        else:
+            self._threads_on(url, body)
+            if page == 'first':
+                self.threads.add(of)
         self.pages.add(found)
         return kind if kind != 'thread' else 'first' if page == 'first' else 'further'
 
@@ -207,7 +226,18 @@ class Tally:
                 continue
             if found and found[0] == 'thread':
                 threads.add(found[1])
+                if found[2] != 'first' and found[1] in self.forum.readable:
+                    self.known.setdefault(found[1], set()).add(int(found[2]))
         return threads
+
+    def depth(self):
+        """Further pages fetched / known; numbers may be of pages, from 2, or of posts, whose least is a page's."""
+        numbers = [number for known in self.known.values() for number in known]
+        if not numbers:
+            return 1.0
+        offset = 0 if self.forum.addresses.offsets else 1
+        step = min(numbers) if self.forum.addresses.offsets else 1
+        return self.count['further'] / sum((max(known) - offset) // step for known in self.known.values())
 
     @property
     def all(self):
@@ -226,8 +256,8 @@ class Tally:
 class Forum:
     """A forum that is served: where it begins, how its addresses read, which threads everybody may read."""
 
-    def __init__(self, name, start, upstream, patterns, readable_urls, process):
-        self.name, self.start, self.process = name, start, process
+    def __init__(self, name, start, upstream, patterns, readable_urls):
+        self.name, self.start = name, start
         self.host = urlsplit(start).netloc.lower()
         self.addresses = Addresses(*patterns)
         found = [self.addresses.of(url) for url in readable_urls]
@@ -236,9 +266,9 @@ class Forum:
             raise SystemExit(f'{name}: {len(readable_urls)} threads have {len(self.readable)} ids by the patterns given')
         self.witness = Witness(self.host, upstream)
 
-    def close(self):
-        self.witness.close()
-        end(self.process)
+
+# Servers of the forum at hand, ended with it.
+SERVERS = []
 
 
 def end(process):
@@ -259,16 +289,16 @@ def free_port():
 def started(command, port, there, log):
     """Starts a server; waits until it answers and what `there` names exists."""
     process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    SERVERS.append(process)
     begun = time.monotonic()
     while True:
         try:
             socket.create_connection(('127.0.0.1', port), timeout=1).close()
             if there is None or there.exists():
-                return process
+                return
         except OSError:
             pass
         if process.poll() is not None or time.monotonic() - begun > 90:
-            end(process)
             raise SystemExit(f'does not serve: {command}, see {log.name}')
         time.sleep(0.1)
 
@@ -276,32 +306,32 @@ def started(command, port, there, log):
 def skin(a, name, folder, log):
     port = free_port()
     command = [a.suidao, 'practice', folder / 'forum', '--forum', name, '--port', port]
-    process = started(command, port, folder / 'forum' / 'queries.txt', log)
+    started(command, port, folder / 'forum' / 'seeds.txt', log)
     threads = (folder / 'forum' / 'threads.txt').read_text().split()
     start = (folder / 'forum' / 'seeds.txt').read_text().split()[0]
-    return Forum(name, start, ('127.0.0.1', port), SKINS[name], threads, process)
+    return Forum(name, start, ('127.0.0.1', port), SKINS[name], threads)
 
 
 def software(a, name, folder, log):
     port = free_port()
     script = REPO / 'tests' / 'forums' / f'{name}.py'
-    process = started([a.python, '-B', script, '--data', folder / 'forum', '--port', port], port,
+    started([a.python, '-B', script, '--data', folder / 'forum', '--port', port], port,
                       folder / 'forum' / 'truth.json', log)
     truth = json.loads((folder / 'forum' / 'truth.json').read_text(encoding='utf-8'))
     threads = [thread['url'] for thread in truth['threads'] if thread['readable']]
-    return Forum(truth['software'], truth['home'], ('127.0.0.1', port), SOFTWARE[name], threads, process)
+    return Forum(truth['software'], truth['home'], ('127.0.0.1', port), SOFTWARE[name], threads)
 
 
 def dump(a, log):
     serve, root, start = a.dump
     port, host = free_port(), urlsplit(start).netloc
-    process = started([sys.executable, serve, '--root', root, '--port', port, '--log', '/dev/null', '--procs', 1], port,
+    started([sys.executable, serve, '--root', root, '--port', port, '--log', '/dev/null', '--procs', 1], port,
                       None, log)
     patterns = (a.dump_index, a.dump_thread)
     addresses, base = Addresses(*patterns), Path(root) / 'hosts' / host
     urls = [f'http://{host}/{file.relative_to(base)}' for file in sorted(base.rglob('*')) if file.is_file()]
     threads = [url for url in urls if (found := addresses.of(url)) and found[0] == 'thread' and found[2] == 'first']
-    return Forum(host, start, ('127.0.0.1', port), patterns, threads, process)
+    return Forum(host, start, ('127.0.0.1', port), patterns, threads)
 
 
 def settings(forum):
@@ -338,7 +368,8 @@ def breadth_first(a, forum, folder, pages, log):
     told([a.suidao, 'topic', 'build', '-o', folder / 'lexicon.toml', '--name', 'any', '--keywords', folder / 'words.txt'],
          log)
     told([a.suidao, 'crawl', '-m', folder / 'lexicon.toml', '-s', folder / 'seeds.txt', '-o', folder / 'breadth-first',
-          '--strategy', 'breadth-first', '--set', 'limits.depth=5', '--max-pages', pages, *settings(forum)], log)
+          '--strategy', 'breadth-first', '--set', 'limits.depth=5', '--set', 'crawl.forums=false',
+          '--max-pages', pages, *settings(forum)], log)
     tally = Tally(forum)
     tally.add(forum.witness.take())
     return tally
@@ -347,7 +378,7 @@ def breadth_first(a, forum, folder, pages, log):
 def line(name, tally, readable, discover=''):
     counts = ' | '.join(str(tally.count[kind]) for kind in Tally.KINDS)
     shares = ' | '.join(f'{share:.3f}' for share in tally.precision())
-    return (f'| {name} | {readable} | {len(tally.threads)} | {tally.coverage():.3f} | {tally.all} | {tally.apart} '
+    return (f'| {name} | {readable} | {len(tally.threads)} | {tally.coverage():.3f} | {tally.depth():.3f} | {tally.all} | {tally.apart} '
             f'| {discover} | {counts} | {shares} |')
 
 
@@ -356,8 +387,9 @@ def measure(a, name, start):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     with open(folder / 'log', 'w') as log:
-        forum = start(folder, log)
+        forum = None
         try:
+            forum = start(folder, log)
             readable = len(forum.readable)
             if not a.breadth_first:
                 ours, discover, codes = forum_crawl(a, forum, folder, log)
@@ -369,7 +401,10 @@ def measure(a, name, start):
             print(line(f'{forum.name}, breadth-first', theirs, readable), flush=True)
             write_rest(folder / 'wasted-breadth-first.txt', theirs)
         finally:
-            forum.close()
+            if forum:
+                forum.witness.close()
+            while SERVERS:
+                end(SERVERS.pop())
 
 
 def write_rest(path, tally):
@@ -398,8 +433,8 @@ def main():
         parser.error('--software needs --python')
     if a.dump and not a.dump_thread:
         parser.error('--dump needs --dump-thread')
-    print('| forum | threads readable | obtained | coverage | pages | apart | to discover | ' + ' | '.join(Tally.KINDS)
-          + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 14 + '|', flush=True)
+    print('| forum | threads readable | obtained | coverage | depth | pages | apart | to discover | ' + ' | '.join(Tally.KINDS)
+          + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 15 + '|', flush=True)
     for name, known in names:
         serve = skin if known is SKINS else software
         measure(a, name, lambda folder, log, serve=serve, name=name: serve(a, name, folder, log))
