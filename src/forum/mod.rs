@@ -12,6 +12,8 @@ mod posts;
 mod records;
 mod region;
 mod rows;
+#[cfg(test)]
+mod skins;
 mod times;
 mod tree;
 
