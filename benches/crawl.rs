@@ -86,7 +86,13 @@ fn main() {
     for run in 1..=runs {
         let scratch = tempfile::tempdir().expect("a temporary directory");
         let directory = CrawlDirectory::new(scratch.path().join("crawl"));
-        let job = Job { topic: Arc::clone(&topic), seeds: Clone::clone(&seeds), config: config.clone(), directory };
+        let job = Job {
+            topic: Arc::clone(&topic),
+            seeds: Clone::clone(&seeds),
+            config: config.clone(),
+            directory,
+            forum: None,
+        };
         let (cpu, begun) = (process::cpu_seconds(), Instant::now());
         let report = live::run(&job, |_| {}, std::future::pending()).expect("the crawl runs");
         let (wall, cpu) = (begun.elapsed().as_secs_f64(), process::cpu_seconds() - cpu);

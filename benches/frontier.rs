@@ -115,6 +115,7 @@ fn machine(known: u64) {
         seed: 1,
         page_threshold: Relevance::new(0.1),
         link_threshold: Relevance::new(0.01),
+        forums: suidao::crawl::ForumMode::Off,
     };
     let strategy: Box<dyn Strategy> = Box::new(Dth::default());
     let mut crawl = Crawl::new(conditions, strategy);
@@ -124,7 +125,7 @@ fn machine(known: u64) {
         let Next::Fetch(ticket) = crawl.next(Millis(number)) else { panic!("the web is endless") };
         let page = page(number, known);
         let begun = Instant::now();
-        crawl.settle(ticket, Outcome::Page { status: 200, page: Box::new(page) }, Millis(number));
+        crawl.settle(ticket, Outcome::Page { status: 200, page: Box::new(page), sight: None }, Millis(number));
         number += 1;
         begun.elapsed().as_secs_f64()
     };

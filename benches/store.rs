@@ -77,6 +77,7 @@ fn batch(page: u32) -> Batch {
         canonical: None,
         links: new.map(link).collect(),
         known: Vec::new(),
+        forum: None,
     })));
     Batch { at: Millis(u64::from(page)), events }
 }
@@ -147,6 +148,7 @@ fn restart(pages: u32) -> Vec<f64> {
             seed: 1,
             page_threshold: Relevance::new(0.1),
             link_threshold: Relevance::new(0.1),
+            forums: suidao::crawl::ForumMode::Off,
         };
         let mut crawl = Crawl::new(conditions, strategy);
         for record in store.batches() {

@@ -96,6 +96,7 @@ fn crawl(strategy: &str) {
         seed: 1,
         page_threshold: topic.page_threshold(),
         link_threshold: topic.link_threshold(),
+        forums: suidao::crawl::ForumMode::Off,
     };
     let (begun, before, cpu) = (Instant::now(), process::resident(), process::cpu_seconds());
     let mut crawl = Crawl::new(conditions, config.strategy.build(topic.page_threshold()));

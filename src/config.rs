@@ -50,6 +50,8 @@ pub enum ConfigError {
 pub struct General {
     /// Requests under way at one time, each to another host. Decides the order of pages, so it is reported.
     pub in_flight: usize,
+    /// Whether a host whose pages list threads is read as a forum: its boards and threads, and no function of it.
+    pub forums: bool,
     /// Seed of what a strategy does at random.
     pub seed: u64,
     /// Page threshold, instead of the lexicon's.
@@ -60,7 +62,7 @@ pub struct General {
 
 impl Default for General {
     fn default() -> Self {
-        Self { in_flight: 64, seed: 1, page_threshold: None, link_threshold: None }
+        Self { in_flight: 64, forums: true, seed: 1, page_threshold: None, link_threshold: None }
     }
 }
 

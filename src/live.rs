@@ -13,11 +13,12 @@ use thiserror::Error;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::config::Config;
-use crate::crawl::{Conditions, Crawl, Next, Outcome, Progress, Ticket, Wanted, outcome};
+use crate::crawl::{Conditions, Crawl, ForumMode, Next, Outcome, Progress, Ticket, Wanted, outcome};
 use crate::fetch::{Fetcher, FetcherError, retry_after};
-use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis, Relevance, Stop};
+use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, ForumMap, Millis, Relevance, Stop};
 use crate::store::harvest::Harvest;
 use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, StoreError, Work, Writer, skipped};
+use crate::strategy::Boards;
 use crate::topic::Topic;
 
 /// The product token that robots.txt files know us by.
@@ -36,6 +37,8 @@ pub struct Job {
     pub config: Config,
     /// Where it is kept; a crawl that is there goes on.
     pub directory: CrawlDirectory,
+    /// A forum to be crawled and nothing else; none for a crawl of a topic.
+    pub forum: Option<ForumMode>,
 }
 
 /// Why a crawl could not be run, or not to its end.
@@ -70,6 +73,8 @@ pub struct Report {
     pub seconds: f64,
     /// Whether it went on from an earlier run.
     pub resumed: bool,
+    /// Of the crawl of a forum: what that is understood to be, or why it is not.
+    pub forum: Option<Result<ForumMap, &'static str>>,
 }
 
 /// What [`run`] tells while it runs.
@@ -96,6 +101,7 @@ pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
         seed: config.crawl.seed,
         page_threshold: config.crawl.page_threshold.map_or(topic.page_threshold(), Relevance::new),
         link_threshold: config.crawl.link_threshold.map_or(topic.link_threshold(), Relevance::new),
+        forums: if config.crawl.forums { ForumMode::Recognise } else { ForumMode::Off },
     }
 }
 
@@ -113,11 +119,18 @@ pub fn run(
     let fetcher = Fetcher::new(&job.config.fetch)?;
     runtime.block_on(fetcher.check_proxy())?;
 
-    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &job.config.strategy.label(), now());
+    let label = if job.forum.is_some() { "boards".to_owned() } else { job.config.strategy.label() };
+    let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &label, now());
     let mut store = Store::resume(&job.directory, &meta)?;
     let resumed = !store.is_empty();
-    let conditions = conditions(&job.config, &job.topic);
-    let strategy = job.config.strategy.build(conditions.page_threshold);
+    let mut conditions = conditions(&job.config, &job.topic);
+    let strategy = match &job.forum {
+        Some(forum) => {
+            conditions.forums = forum.clone();
+            Box::new(Boards)
+        }
+        None => job.config.strategy.build(conditions.page_threshold),
+    };
     let mut crawl = Crawl::new(conditions, strategy);
     let mut harvest = Harvest::default();
     for record in store.batches() {
@@ -166,7 +179,8 @@ pub fn run(
     }
     let seconds = clock().duration_since(begun).as_secs_f64();
     let progress = crawl.progress();
-    Ok(Report { progress, stop, pages_now: progress.pages - before, seconds, resumed })
+    let forum = crawl.forum();
+    Ok(Report { progress, stop, pages_now: progress.pages - before, seconds, resumed, forum })
 }
 
 /// A fetch that came back, read.
@@ -209,6 +223,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (done, mut finished) = unbounded_channel();
         let batch = self.crawl.seed(seeds, now());
         self.keep(batch, None);
+        if let Some(batch) = self.crawl.visit_boards(now()) {
+            self.keep(batch, None);
+        }
         let mut interrupt = std::pin::pin!(interrupt);
         let mut open = true;
         loop {
@@ -296,7 +313,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 told(&ticket, &outcome);
                 let keep = matches!(
                     (&ticket.wanted, &outcome),
-                    (Wanted::Page(_), Outcome::Page { .. } | Outcome::Redirect(_))
+                    (Wanted::Page(_) | Wanted::Forum(..), Outcome::Page { .. } | Outcome::Redirect(_))
                 );
                 let fetched = answer.ok().filter(|_| keep);
                 // The receiver is gone only when the crawl has ended for another reason.
@@ -325,7 +342,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
 fn told(ticket: &Ticket, outcome: &Outcome) {
     let url = &ticket.url;
     match outcome {
-        Outcome::Page { status, page } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
+        Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
         Outcome::Redirect(to) => tracing::debug!("{url} leads to {to}"),
         Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
         Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Rooms from the lowest layer up. Rooms of one row are one layer and may use each other where the row says so.
-const LAYERS: [(&[&str], bool); 11] = [
+const LAYERS: [(&[&str], bool); 12] = [
     (&["model", "html"], false),
     (&["read", "text", "topic"], true), // reading scores as it goes, so that no text is segmented twice
     (&["forum"], false),
@@ -15,7 +15,8 @@ const LAYERS: [(&[&str], bool); 11] = [
     (&["crawl"], false),
     (&["fetch", "store"], false),
     (&["config", "replay", "corpus"], false),
-    (&["live", "world", "eval", "export", "index"], false),
+    (&["live", "world", "export", "index"], false),
+    (&["eval"], false), // simulations of forums run on generated ones
     (&["recorded", "report", "label", "serve"], false),
     (&["lib"], false),
     (&["cli", "main"], true),

@@ -13,6 +13,7 @@ use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 use suidao::strategy::StrategyName;
 
+use super::conditions::ConditionsArgs;
 use super::screen::Screen;
 use super::{Exit, Voice, inputs};
 
@@ -40,21 +41,8 @@ pub struct CrawlArgs {
     /// Stop after so many pages
     #[arg(long, value_name = "N")]
     pub max_pages: Option<u64>,
-    /// HTTP proxy for all requests, for example http://127.0.0.1:8088
-    #[arg(long, value_name = "URL")]
-    pub proxy: Option<String>,
-    /// Mail address or URL by which site owners can reach you; sent with every request
-    #[arg(long, value_name = "CONTACT")]
-    pub contact: Option<String>,
-    /// Let private, loopback and link-local addresses be fetched
-    #[arg(long)]
-    pub allow_private: bool,
-    /// Configuration file (TOML)
-    #[arg(short, long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Override one key of the configuration, for example politeness.delay=0.5
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub sets: Vec<String>,
+    #[command(flatten)]
+    pub conditions: ConditionsArgs,
     /// Check everything, say what would be done, fetch nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -66,20 +54,13 @@ pub struct CrawlArgs {
 impl CrawlArgs {
     /// The configuration meant: file, then --set, then the flags of their own.
     fn config(&self) -> Result<Config> {
-        let mut config = Config::load(self.config.as_deref(), &self.sets)?;
+        let mut config = self.conditions.load()?;
         if let Some(strategy) = self.strategy {
             config.strategy.name = strategy;
         }
         if let Some(pages) = self.max_pages {
             config.limits.pages = Some(pages);
         }
-        if self.proxy.is_some() {
-            config.fetch.proxy.clone_from(&self.proxy);
-        }
-        if self.contact.is_some() {
-            config.fetch.contact.clone_from(&self.contact);
-        }
-        config.fetch.allow_private |= self.allow_private;
         config.check()?;
         Ok(config)
     }
@@ -94,10 +75,8 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     if args.dry_run {
         return dry_run(args, &config, &topic, &seeds, &directory);
     }
-    if config.fetch.contact.is_none() && !voice.quiet {
-        eprintln!("suidao: no contact set: site owners cannot reach you; give --contact or fetch.contact");
-    }
-    let job = Job { topic, seeds, config, directory };
+    args.conditions.remind(&config, voice);
+    let job = Job { topic, seeds, config, directory, forum: None };
     let mut screen = Screen::new(voice, args.json, job.config.limits.pages);
     let report = live::run(&job, |news| screen.tell(&news), interrupted());
     screen.clear();

@@ -10,12 +10,14 @@ macro_rules! say {
 mod cache;
 mod check;
 mod compare;
+mod conditions;
 mod crawl;
 mod demo;
 mod engines;
 mod evaluate;
 mod export;
 mod filter;
+mod forum;
 mod index;
 mod inputs;
 mod label;
@@ -67,6 +69,8 @@ enum Verb {
     Topic(topic::TopicArgs),
     /// Crawl for a topic from seed URLs; the same command again goes on where it stopped
     Crawl(crawl::CrawlArgs),
+    /// Crawl a forum: find its boards, fetch every thread once, come back when something was said
+    Forum(forum::ForumArgs),
     /// Crawl a recorded or generated web without a network: one strategy, on a virtual clock
     Replay(replay::ReplayArgs),
     /// Tell how a URL was found, what it scored, or why it was refused
@@ -132,6 +136,7 @@ pub fn main() -> ExitCode {
         Verb::Demo(args) => demo::run(&args, cli.voice),
         Verb::Topic(args) => topic::run(&args, cli.voice),
         Verb::Crawl(args) => crawl::run(&args, cli.voice),
+        Verb::Forum(args) => forum::run(&args, cli.voice),
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),

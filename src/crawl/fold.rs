@@ -70,6 +70,7 @@ impl Crawl {
             }
             Event::Seeded(link) => self.admit(&[*link]),
             Event::Settled(settled) => self.apply_settled(settled, at),
+            Event::Forum(step) => self.observe_step(step),
             Event::Expanded { id, place, links } => {
                 if let Some(ended) = self.ended.get_mut(id) {
                     ended.place = *place;
@@ -156,11 +157,14 @@ impl Crawl {
             let links = settled.links.clone();
             self.ended.insert(settled.id, Ended { relevance: settled.relevance, place: settled.place, links });
         }
+        if let Some(page) = &settled.forum {
+            self.observe_forum(settled.id, page);
+        }
         self.admit(&settled.links);
     }
 
     /// Queues links, or improves the place of those that wait already.
-    fn admit(&mut self, links: &[Link]) {
+    pub(super) fn admit(&mut self, links: &[Link]) {
         let mut pushes: Vec<(HostId, UrlId, Place)> = Vec::with_capacity(links.len());
         for link in links {
             let state = self.urls.get(link.to).state;

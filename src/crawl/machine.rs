@@ -4,6 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+use crate::forum::sight::Look;
 use crate::model::{
     Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Refusal,
     Relevance, RobotsRules, Stop, UrlId, Verdict,
@@ -13,6 +14,7 @@ use crate::strategy::scope::Scope;
 
 use super::Outcome;
 use super::fold::differs;
+use super::forums::{ForumMode, Forums};
 use super::frontier::{Claim, Frontier, Head};
 use super::hosts::{Hosts, Politeness, Rules, millis};
 use super::urls::Urls;
@@ -63,13 +65,17 @@ pub struct Conditions {
     pub page_threshold: Relevance,
     /// τ_link.
     pub link_threshold: Relevance,
+    /// What is done about forums.
+    pub forums: ForumMode,
 }
 
 /// What a ticket is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
     /// A page.
     Page(UrlId),
+    /// A page of a forum, to be looked at as one.
+    Forum(UrlId, Look),
     /// The robots.txt of the host, for http or https.
     Robots {
         /// The host.
@@ -141,6 +147,7 @@ pub struct Crawl {
     pub(super) hosts: Hosts,
     pub(super) frontier: Frontier,
     pub(super) ended: FxHashMap<UrlId, Ended>,
+    pub(super) forums: Forums,
     /// Fingerprints of URLs refused at the door, so that each is told once.
     pub(super) skipped: FxHashSet<u64>,
     pub(super) progress: Progress,
@@ -157,7 +164,9 @@ impl Crawl {
     #[must_use]
     pub fn new(conditions: Conditions, strategy: Box<dyn Strategy>) -> Self {
         let frontier = Frontier::new(strategy.discipline(), conditions.seed);
+        let forums = Forums::new(&conditions.forums);
         Self {
+            forums,
             conditions,
             strategy,
             urls: Urls::default(),
@@ -240,6 +249,7 @@ impl Crawl {
                 match self.idle(now) {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
+                    Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
                     idle => return idle,
                 }
             };
@@ -257,7 +267,8 @@ impl Crawl {
                     self.set_state(head.id, LinkState::InFlight);
                     self.hosts.get_mut(head.host).in_flight = true;
                     self.pages_in_flight += 1;
-                    let wanted = Wanted::Page(head.id);
+                    let look = self.forums.look(&url, now);
+                    let wanted = look.map_or(Wanted::Page(head.id), |look| Wanted::Forum(head.id, look));
                     return Next::Fetch(Ticket { url, wanted, host: head.host, origin: String::new() });
                 }
                 Permission::AskRobots => {
@@ -303,7 +314,7 @@ impl Crawl {
             && matches!(outcome, Outcome::Failed(_))
             && matches!(events.last(), Some(Event::Scheme { https: false, .. }));
         match ticket.wanted {
-            Wanted::Page(id) => {
+            Wanted::Page(id) | Wanted::Forum(id, _) => {
                 self.pages_in_flight -= 1;
                 if asked_again {
                     // No event: to the log it was never taken from the queue.
@@ -312,8 +323,8 @@ impl Crawl {
                     return Batch { at: now, events };
                 }
                 match outcome {
-                    Outcome::Page { status, page } => {
-                        self.settle_page(&mut events, id, status, &ticket.url, *page, now)
+                    Outcome::Page { status, page, sight } => {
+                        self.settle_page(&mut events, id, status, &ticket.url, *page, sight.as_deref(), now)
                     }
                     Outcome::Redirect(to) => self.settle_redirect(&mut events, id, &to, now),
                     Outcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),

@@ -2,6 +2,7 @@
 //! reads no clock and cannot fail. Drivers turn the handle: `live` over the real web, `replay` over a recorded one.
 
 mod fold;
+mod forums;
 mod frontier;
 mod hosts;
 mod machine;
@@ -12,6 +13,7 @@ mod settle;
 mod tests;
 mod urls;
 
+pub use forums::ForumMode;
 pub use frontier::Frontier;
 pub use hosts::Politeness;
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};

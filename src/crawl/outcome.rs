@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Page, RobotsRules};
+use crate::forum::sight::{self, Look};
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Millis, Page, RobotsRules, Sight};
 use crate::topic::Topic;
 
 use super::machine::Wanted;
@@ -19,6 +20,8 @@ pub enum Outcome {
         status: u16,
         /// What reading made of it.
         page: Box<Page>,
+        /// What it is as a page of a forum, where its host is one or may be.
+        sight: Option<Box<Sight>>,
     },
     /// A redirect to this URL.
     Redirect(CrawlUrl),
@@ -42,10 +45,10 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
                 let bytes = &fetched.body[..fetched.body.len().min(ROBOTS_BYTES)];
                 Outcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
-            Wanted::Page(_) => match fetched.media_type().as_str() {
+            Wanted::Page(_) | Wanted::Forum(..) => match fetched.media_type().as_str() {
                 "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
-                    let page = crate::read::read(fetched, topic);
-                    Outcome::Page { status: fetched.status, page: Box::new(page) }
+                    let (page, sight) = page(fetched, wanted, topic);
+                    Outcome::Page { status: fetched.status, page: Box::new(page), sight }
                 }
                 other => failed(FailureKind::MediaType(other.to_owned())),
             },
@@ -58,4 +61,17 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
         400..=428 | 430..=499 if matches!(wanted, Wanted::Robots { .. }) => Outcome::Robots(RobotsRules::AllowAll),
         status => failed(FailureKind::Status(status)),
     }
+}
+
+/// Reads a page, and looks at it as one of a forum if it may be one.
+fn page(fetched: &Fetched, wanted: &Wanted, topic: &Topic) -> (Page, Option<Box<Sight>>) {
+    let parsed = crate::read::parse(fetched);
+    let look = match wanted {
+        Wanted::Forum(_, look) => Some(look.clone()),
+        // Long before any page: what it shows in relation to now has no time, where the server tells none.
+        _ => sight::is_suspect(&parsed, &fetched.url).then(|| Look { lens: std::sync::Arc::default(), at: Millis(0) }),
+    };
+    let sight = look.map(|look| Box::new(sight::look(fetched, &parsed, &look)));
+    let scores = topic.score(&parsed.document);
+    (crate::read::page(parsed, scores, &fetched.url), sight)
 }

@@ -1,14 +1,15 @@
 //! What a fetched page, a redirect or a failure changes: the decisions behind [`Crawl::settle`], told as events. Apart
 //! from the doors because here the strategy is asked.
 
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::model::{
-    CrawlUrl, Event, Failure, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal, Relevance, Settled,
-    UrlId, Verdict,
+    CrawlUrl, Event, Evidence, Failure, ForumStep, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal,
+    Region, Relevance, Role, Settled, Sight, UrlId, Verdict,
 };
 use crate::strategy::{Candidate, Visit};
 
+use super::forums::Made;
 use super::machine::Crawl;
 
 impl Crawl {
@@ -19,9 +20,16 @@ impl Crawl {
         status: u16,
         url: &CrawlUrl,
         mut page: Page,
+        sight: Option<&Sight>,
         now: Millis,
     ) {
         let place = self.urls.get(id).place();
+        let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
+        let wants: FxHashMap<UrlId, Role> =
+            forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
+        if let Some((_, made)) = &forum {
+            add_wanted(&mut page.outlinks, made);
+        }
         let mut candidates = Vec::with_capacity(page.outlinks.len());
         let mut targets = Vec::with_capacity(page.outlinks.len());
         let mut seen = FxHashSet::with_capacity_and_hasher(page.outlinks.len(), FxBuildHasher);
@@ -46,6 +54,11 @@ impl Crawl {
                 self.skip(events, &target, Some(id), reason, now);
                 continue;
             }
+            let role = found.and_then(|to| wants.get(&to)).copied();
+            if forum.is_some() && role.is_none() && target.authority() == url.authority() {
+                self.skip(events, &target, Some(id), Refusal::ForumFunction, now);
+                continue;
+            }
             let to = found.unwrap_or_else(|| self.number(events, &target, Origin::Link(id), &outlink.anchor, now));
             // Two links that differ in the scheme only are one.
             if !seen.insert(to) {
@@ -53,7 +66,7 @@ impl Crawl {
             }
             targets.push(to);
             let Outlink { evidence, relevance, region, path, .. } = outlink;
-            candidates.push(Candidate { url: target, evidence, relevance, region, path });
+            candidates.push(Candidate { url: target, evidence, relevance, region, path, role });
         }
         let relevant = page.relevance >= self.conditions.page_threshold;
         let visit = Visit {
@@ -66,9 +79,14 @@ impl Crawl {
             links: &candidates,
         };
         let judged = self.judge(&visit, &targets);
-        let settled =
-            Settled { links: judged.links, known: judged.known, ..Settled::of(id, status, place, relevant, page) };
+        let (forum, made) = forum.unzip();
+        let forum = forum.map(Box::new);
+        let own = Settled::of(id, status, place, relevant, page);
+        let settled = Settled { links: judged.links, known: judged.known, forum, ..own };
         self.tell(events, Event::Settled(Box::new(settled)), now);
+        if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
+            self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);
+        }
         self.expand(events, judged.longer, now);
     }
 
@@ -129,6 +147,7 @@ impl Crawl {
                 relevance,
                 region,
                 path,
+                role: None,
             };
             let candidates: Vec<Candidate> = ended.links.iter().map(candidate).collect();
             let visit = Visit {
@@ -185,4 +204,29 @@ struct Judged {
     known: Vec<UrlId>,
     /// Fetched pages that this page leads to, with the place it would give them.
     longer: Vec<(UrlId, Place)>,
+}
+
+/// Links that a forum wants and the page has not, or has under another spelling: they are worth what the page's other
+/// links of the forum are on average.
+fn add_wanted(outlinks: &mut Vec<Outlink>, made: &Made) {
+    let linked: FxHashMap<&CrawlUrl, f32> =
+        outlinks.iter().map(|outlink| (&outlink.url, outlink.relevance.get())).collect();
+    let worths: Vec<f32> = made.wants.iter().filter_map(|want| linked.get(&want.url)).copied().collect();
+    #[allow(clippy::cast_precision_loss)] // some dozens
+    let mean = Relevance::new(worths.iter().sum::<f32>() / worths.len().max(1) as f32);
+    let missing: Vec<Outlink> = made
+        .wants
+        .iter()
+        .filter(|want| !linked.contains_key(&want.url))
+        .map(|want| Outlink {
+            url: want.url.clone(),
+            anchor: want.text.clone(),
+            evidence: Evidence::default(),
+            relevance: mean,
+            region: Region::Content,
+            path: 0,
+            nofollow: false,
+        })
+        .collect();
+    outlinks.extend(missing);
 }

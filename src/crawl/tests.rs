@@ -52,7 +52,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             published: None,
             defects: Vec::new(),
         };
-        (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page) })
+        (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page), sight: None })
     };
     text.lines().map(str::trim).filter(|text| !text.is_empty()).map(line).collect()
 }
@@ -66,6 +66,7 @@ fn conditions() -> Conditions {
         seed: 1,
         page_threshold: Relevance::new(0.5),
         link_threshold: Relevance::new(0.15),
+        forums: ForumMode::Off,
     }
 }
 

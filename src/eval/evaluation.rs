@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::queries::AtMark;
 use crate::html::{self, escape, thousands};
-use crate::plot::{self, Interval, Line, Style, curves};
+use crate::plot::{self, Along, Interval, Line, Style, curves};
 
 /// A crawl under evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -153,7 +153,7 @@ impl Evaluation {
             })
             .collect();
         let last = self.crawls.iter().filter_map(|crawl| crawl.marks.last()).map(|at| at.pages as usize).max();
-        curves(&lines, title, is_share, last.unwrap_or(1))
+        curves(&lines, title, is_share, Along::pages(last.unwrap_or(1)))
     }
 
     fn table(&self) -> String {

@@ -244,7 +244,7 @@ pub(super) mod tests {
                 published: None,
                 defects: vec![],
             };
-            Outcome::Page { status: 200, page: Box::new(page) }
+            Outcome::Page { status: 200, page: Box::new(page), sight: None }
         }
     }
 
@@ -257,6 +257,7 @@ pub(super) mod tests {
             seed: 1,
             page_threshold: Relevance::ONE,
             link_threshold: Relevance::ONE,
+            forums: crate::crawl::ForumMode::Off,
         }
     }
 

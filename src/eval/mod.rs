@@ -8,6 +8,7 @@ mod bootstrap;
 mod comparison;
 pub mod csv;
 mod evaluation;
+pub mod forum;
 mod graph;
 mod measure;
 mod oracle;

@@ -223,6 +223,7 @@ pub(super) mod tests {
             canonical: None,
             links: vec![],
             known: vec![],
+            forum: None,
         }))
     }
 

@@ -4,16 +4,28 @@
 //! Papers: Li, Cheng, Guo, Zhang 2007 (board-topic correlation judgement, BTCJ); Du, Ma 2010 (incremental crawling by
 //! boards, BIC and BRA).
 
+pub mod board;
 mod cursor;
 mod declared;
+pub mod evidence;
+pub mod explore;
 mod fields;
+pub mod increment;
+pub mod links;
 mod login;
+pub mod map;
+pub mod paging;
 mod posts;
 mod records;
 mod region;
 mod rows;
+pub mod schedule;
+pub mod shape;
+pub mod sight;
+pub mod site;
 #[cfg(test)]
 mod skins;
+pub mod tally;
 mod times;
 mod tree;
 

@@ -7,7 +7,9 @@ use std::fmt::Write;
 
 pub use table::{Column, table};
 
-/// Type, tables, navigation, focus, the skip link; variables for colours in light, dark and print.
+/// Variables for colours, in light and dark.
+pub const COLOURS: &str = include_str!("colours.css");
+/// Type, tables, navigation, focus, the skip link, print.
 const BASE: &str = include_str!("base.css");
 
 /// A whole page that needs nothing beside it. `title` is text; `css` are style sheets that follow the base; `body` is
@@ -19,7 +21,7 @@ pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
         "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
-         <style>\n{BASE}{}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">{skip}</a>\n{body}</body>\n</html>\n",
+         <style>\n{COLOURS}{BASE}{}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">{skip}</a>\n{body}</body>\n</html>\n",
         escape(lang),
         escape(title),
         css.concat()

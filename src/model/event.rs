@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Day, Digest, Evidence, HostId, Millis, Page, Place, Priority, Region, Relevance, Sketch, TermMatch,
-    UrlId, Verdict,
+    CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, HostId, Millis, Page, Place, Priority, Region, Relevance,
+    Sketch, TermMatch, UrlId, Verdict,
 };
 
 /// How a URL became known.
@@ -76,6 +76,8 @@ pub enum Refusal {
     Redirects,
     /// The host failed too often in a row.
     HostFailing,
+    /// A link of a forum that is neither a board, nor a list of threads, nor a thread: a function, or the same again.
+    ForumFunction,
 }
 
 impl Refusal {
@@ -98,6 +100,9 @@ impl Refusal {
             Self::HostBudget => "its host has had limits.pages_per_host pages",
             Self::Redirects => "it is the end of more than limits.redirects redirects in a row",
             Self::HostFailing => "its host failed too often in a row",
+            Self::ForumFunction => {
+                "its host is a forum, and it is neither a board, nor a list of threads, nor a thread: a function, or the same again"
+            }
         }
     }
 }
@@ -283,6 +288,8 @@ pub struct Settled {
     pub links: Vec<Link>,
     /// The rest of the link graph: links to URLs that were fetched before, or that changed nothing.
     pub known: Vec<UrlId>,
+    /// What it is as a page of a forum, where its host is one.
+    pub forum: Option<Box<ForumPage>>,
 }
 
 impl Settled {
@@ -306,6 +313,7 @@ impl Settled {
             canonical: page.canonical,
             links: Vec::new(),
             known: Vec::new(),
+            forum: None,
         }
     }
 }
@@ -406,6 +414,8 @@ pub enum Event {
         /// What it is worth now.
         priority: Priority,
     },
+    /// A step of a forum's crawl that no page brought.
+    Forum(Box<ForumStep>),
 }
 
 /// What one settling brought, at one time: the store's transaction.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Millis};
+use super::{CrawlUrl, Link, Millis, UrlId};
 
 /// A time as a page shows it: the true time lies in `[at, at + within)`. "3分钟前" is exact to a minute, "昨天" to a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,6 +53,25 @@ pub struct ThreadRecord {
     pub sticky: bool,
 }
 
+impl ThreadRecord {
+    /// What tells whether it has changed.
+    #[must_use]
+    pub fn listed(&self) -> Listed {
+        Listed { last_reply: self.last_reply, replies: self.replies, sticky: self.sticky }
+    }
+}
+
+/// What a list shows of a thread, as far as it tells whether the thread has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// When it was last replied to.
+    pub last_reply: Option<Moment>,
+    /// Posts after the first.
+    pub replies: Option<u32>,
+    /// Kept at the top whatever its age.
+    pub sticky: bool,
+}
+
 /// A post of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PostRecord {
@@ -67,4 +86,208 @@ pub struct PostRecord {
     pub text: String,
     /// What the page calls it (an `id` or a fragment), if anything: the same post on two pages has the same.
     pub anchor: Option<String>,
+}
+
+/// A link to another page of the same site, as forums are read by it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SightLink {
+    /// Where it leads, sessions left out.
+    pub url: CrawlUrl,
+    /// The longest text that a link to it shows; empty if all are images.
+    pub text: String,
+    /// Signs of paging on its links.
+    pub marks: Vec<Mark>,
+}
+
+/// A link that may lead to another page of the same list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Index of the block of text that it stands in.
+    pub block: usize,
+    /// The number that is its whole text.
+    pub number: Option<i64>,
+    /// How surely it says "next": 2 by a word, 1 by an arrow.
+    pub next: u8,
+}
+
+/// What is seen of a page of a forum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sight {
+    /// Its URL, sessions left out.
+    pub own: CrawlUrl,
+    /// Links to the same site, each URL once, in order of appearance.
+    pub links: Vec<SightLink>,
+    /// The threads that it lists.
+    pub records: Vec<ThreadRecord>,
+    /// Posts of a thread: when each was written, if it says so.
+    pub posts: Vec<Option<Moment>>,
+    /// It asks for a login and shows nothing else.
+    pub login: bool,
+}
+
+/// What a page of a forum is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Where the forum is entered.
+    Start,
+    /// To learn what pages of its class are.
+    Sample,
+    /// The first page of a board.
+    Board,
+    /// A further page of a board.
+    Index {
+        /// The board, by its first page.
+        board: UrlId,
+        /// Its number, from 1.
+        page: u16,
+    },
+    /// The first page of a thread.
+    Thread,
+    /// A further page of a thread.
+    Continuation {
+        /// The thread, by its first page.
+        thread: UrlId,
+        /// Its number, from 1.
+        page: u16,
+    },
+}
+
+/// What a page of a forum turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageKind {
+    /// The entrance, a sample, a category: nothing of its own.
+    Other,
+    /// A list of threads.
+    Index {
+        /// The board, by its first page.
+        board: UrlId,
+        /// Its number, from 1.
+        page: u16,
+    },
+    /// Posts of a thread.
+    Thread {
+        /// The thread, by its first page.
+        thread: UrlId,
+        /// Its number, from 1.
+        page: u16,
+    },
+    /// It asks for a login where a list or a thread was expected.
+    Login,
+    /// A list that shows no thread where it did, or a thread without a post: the forum looks different now.
+    Unread,
+}
+
+/// The threads of an index page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexPage {
+    /// The board, by its first page.
+    pub board: UrlId,
+    /// Number of the page, from 1.
+    pub page: u16,
+    /// Its threads, in order, with what it shows of them.
+    pub threads: Vec<(UrlId, Listed)>,
+}
+
+/// What was learnt from a page as one of a forum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForumPage {
+    /// What it turned out to be.
+    pub kind: PageKind,
+    /// URLs wanted because of it, and what for.
+    pub roles: Vec<(UrlId, Role)>,
+    /// Lists of threads: its own, and, when a forum has been understood, those seen before.
+    pub lists: Vec<IndexPage>,
+    /// When its posts were written.
+    pub posts: Vec<Moment>,
+    /// The page as it was seen, while the forum is not understood.
+    pub seen: Option<Box<Sight>>,
+    /// What the forum is understood to be, if that has changed.
+    pub map: Option<Box<ForumMap>>,
+}
+
+/// A step of a forum's crawl that no page brought: the next samples, the forum understood, the next visit of a board.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ForumStep {
+    /// URLs wanted, and what for.
+    pub roles: Vec<(UrlId, Role)>,
+    /// Those of them that are queued.
+    pub links: Vec<Link>,
+    /// What the forum is understood to be.
+    pub map: Option<Box<ForumMap>>,
+    /// Why it is not.
+    pub given_up: Option<String>,
+    /// Lists on pages seen before it was understood.
+    pub lists: Vec<IndexPage>,
+    /// Threads among those pages, with when their posts were written.
+    pub read: Vec<(UrlId, PageKind, Vec<Moment>)>,
+    /// Boards whose lists are read anew from here on.
+    pub begun: Vec<UrlId>,
+    /// Pages fetched before that are queued again.
+    pub due: Vec<UrlId>,
+}
+
+/// What a forum is understood to be: what `suidao forum discover` writes, and a person may correct.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForumMap {
+    /// Where it is entered.
+    pub start: String,
+    /// Most index pages of a board to be read.
+    #[serde(default = "index_pages")]
+    pub index_pages: u32,
+    /// The forum's own time, in hours and minutes east of UTC: `+08:00`.
+    #[serde(default = "east_of_utc")]
+    pub offset: String,
+    /// Classes of the URLs of boards; `{id}` is what tells one board from another.
+    pub board_classes: Vec<String>,
+    /// Classes of the URLs of threads; `{id}` is what tells one thread from another.
+    pub thread_classes: Vec<String>,
+    /// How boards go on.
+    #[serde(default)]
+    pub board_pages: Vec<PagingRule>,
+    /// How threads go on.
+    #[serde(default)]
+    pub thread_pages: Vec<PagingRule>,
+    /// Where paths have words that stand for anything (`{s}`): up to there, and the words that are names all the same.
+    #[serde(default)]
+    pub slugs: std::collections::BTreeMap<String, std::collections::BTreeSet<String>>,
+    /// The boards.
+    #[serde(default)]
+    pub boards: Vec<BoardEntry>,
+}
+
+fn index_pages() -> u32 {
+    32
+}
+
+fn east_of_utc() -> String {
+    "+00:00".to_owned()
+}
+
+/// A board in a forum file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoardEntry {
+    /// Its first page.
+    pub url: String,
+    /// Its name, as links show it.
+    #[serde(default)]
+    pub name: String,
+}
+
+/// How the pages of a list are numbered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PagingRule {
+    /// Class of the pages, with `{page}` for the value that counts: `/viewforum.php?f={n}&start={page}`.
+    pub pages: String,
+    /// Value of the first page.
+    pub first: i64,
+    /// Difference between two pages; at least 1.
+    pub step: i64,
+    /// Pages are not linked one from another, so they are made by this rule until one shows nothing new.
+    #[serde(default)]
+    pub unlinked: bool,
 }

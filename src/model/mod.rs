@@ -12,7 +12,10 @@ mod url;
 pub use event::{
     Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, Refusal, RobotsRules, Settled, Stop,
 };
-pub use forum::{Clock, Moment, PostRecord, ThreadRecord};
+pub use forum::{
+    BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,
+    PostRecord, Role, Sight, SightLink, ThreadRecord,
+};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch};
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
 pub use time::{Day, Millis};

@@ -1,10 +1,28 @@
-//! A measure along the pages: all strategies in one plot with their names at the lines' ends, and a small plot each
+//! A measure along the pages, or along another number: all strategies in one plot with their names at the lines' ends, and a small plot each
 //! with its interval, the others in grey behind it.
 
 use std::fmt::Write;
 
 use super::scale::Scale;
 use super::{Interval, Style, n, svg, width, word};
+
+/// What a measure is taken along: the horizontal axis.
+#[derive(Clone, Copy)]
+pub struct Along<'a> {
+    /// What is counted there.
+    pub words: &'a str,
+    /// The number at its left edge.
+    pub first: usize,
+    /// The number at its right edge.
+    pub last: usize,
+}
+
+impl Along<'static> {
+    /// Along the pages of a crawl.
+    pub fn pages(last: usize) -> Self {
+        Self { words: "pages fetched", first: 0, last }
+    }
+}
 
 /// One strategy.
 pub struct Line<'a> {
@@ -40,16 +58,17 @@ fn largest(lines: &[Line]) -> f64 {
 /// Height of a label's line.
 const LABEL: f64 = 14.0;
 
-/// All lines in one plot. `last`: the pages at its right edge.
-pub fn curves(lines: &[Line], title: &str, share: bool, last: usize) -> String {
+/// All lines in one plot.
+pub fn curves(lines: &[Line], title: &str, share: bool, along: Along) -> String {
+    let last = along.last;
     let widest = lines.iter().map(|line| width(line.name)).fold(0.0, f64::max);
     let (left, top, bottom) = (48.0, 26.0, 300.0_f64.max(26.0 + LABEL * lines.len() as f64));
     let right = 320.0;
-    let x = Scale::new(left, right, last as f64, 4.0, false, false);
+    let x = Scale::between(left, right, along.first as f64, last as f64, 4.0);
     let y = Scale::new(bottom, top, largest(lines), 5.0, share, true);
     let mut out = grid(&x, &y, "tick");
     out += &word(0.0, 12.0, "axis", title);
-    out += &word(right, bottom + 34.0, "axis end", "pages fetched");
+    out += &word(right, bottom + 34.0, "axis end", along.words);
 
     let mut ends = Vec::new();
     // The first lie above the others.
@@ -194,7 +213,7 @@ mod tests {
         };
         let lines = [line(Style::Nth(0), 0.1), line(Style::Oracle, 1.0)];
         assert!((largest(&lines) - 0.1).abs() < 1e-12);
-        assert!(curves(&lines, "h", true, 100).contains("x ↑"));
+        assert!(curves(&lines, "h", true, Along::pages(100)).contains("x ↑"));
         assert!((largest(&[line(Style::Nth(0), 0.8), line(Style::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
         assert!((largest(&[line(Style::Oracle, 1.0)]) - 1.0).abs() < 1e-12);
     }

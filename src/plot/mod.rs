@@ -6,16 +6,18 @@
 
 mod bars;
 mod curves;
+mod day;
 mod histogram;
 mod intervals;
 mod scale;
 
 pub use bars::{bars, shares as tunnel_shares};
-pub use curves::{Line, curves, panels};
+pub use curves::{Along, Line, curves, panels};
+pub use day::day;
 pub use histogram::{Bar, histogram};
 pub use intervals::{Row, intervals};
 
-use crate::html::escape;
+use crate::html::{COLOURS as FRAME, escape};
 
 /// What a page with plots needs beside the base of its style.
 pub const STYLE: &str = include_str!("plot.css");
@@ -31,6 +33,9 @@ pub struct Interval {
 
 /// Colours of the style sheet, told apart also by the colour-blind (after Okabe and Ito 2008).
 const COLOURS: usize = 7;
+
+/// Margin of a plot that is a file.
+const MARGIN: f64 = 12.0;
 
 /// Dash patterns: one for each round through the colours.
 const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
@@ -78,6 +83,22 @@ fn svg(class: &str, width: f64, height: f64, title: &str, inside: &str) -> Strin
     )
 }
 
+/// A plot of this room as a file of its own: with its style, colours for light and dark, and a margin.
+#[must_use]
+pub fn file(svg: &str) -> String {
+    let view = svg.split_once("viewBox=\"0 0 ").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(size, _)| size);
+    let mut size = view.split(' ').map(|side| side.parse().unwrap_or(0.0) + 2.0 * MARGIN);
+    let (width, height) = (size.next().unwrap_or(0.0), size.next().unwrap_or(0.0));
+    let margin = format!("viewBox=\"-{MARGIN} -{MARGIN} {} {}\"", n(width), n(height));
+    let head = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" ", n(width), n(height));
+    let ground = "svg { background: var(--ground); }\n";
+    svg.replacen("<svg ", &head, 1).replacen(&format!("viewBox=\"0 0 {view}\""), &margin, 1).replacen(
+        '>',
+        &format!("><style>\n{FRAME}{STYLE}{ground}</style>"),
+        1,
+    )
+}
+
 /// A word at a place; `class` says how it is anchored.
 fn word(x: f64, y: f64, class: &str, text: &str) -> String {
     format!("<text x=\"{}\" y=\"{}\" class=\"{class}\">{}</text>", n(x), n(y), escape(text))
@@ -87,4 +108,22 @@ fn word(x: f64, y: f64, class: &str, text: &str) -> String {
 fn width(text: &str) -> f64 {
     // Han letters are square.
     text.chars().map(|letter| if letter.is_ascii() { 6.8 } else { 12.0 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plot_as_a_file_has_its_style_and_a_margin() {
+        let file = file(&svg("curves", 100.0, 50.5, "a > b & c", "<path d=\"M0 0\"/>"));
+        assert!(
+            file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"124\" height=\"74.5\" class="),
+            "{file}"
+        );
+        assert!(
+            file.contains("viewBox=\"-12 -12 124 74.5\"") && file.contains("aria-label=\"a &gt; b &amp; c\"><style>")
+        );
+        assert!(file.contains("--ink:") && file.contains("--c0:") && file.ends_with("<path d=\"M0 0\"/></svg>\n"));
+    }
 }

@@ -2,13 +2,15 @@
 
 use crate::html::thousands;
 
-/// From 0 to a value somewhat above the largest.
+/// From 0, or a value of its own, to a value somewhat above the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// Where 0 lies.
+    /// Where the first value lies.
     pub from: f64,
     /// Where `end` lies.
     pub to: f64,
+    /// The value at its beginning.
+    first: f64,
     /// The value at its end.
     pub end: f64,
     /// From tick to tick.
@@ -31,18 +33,24 @@ impl Scale {
         if share && round {
             end = end.min(1.0_f64.max(largest));
         }
-        Self { from, to, end, step, share }
+        Self { from, to, first: 0.0, end, step, share }
+    }
+
+    /// A scale from one number to another with about `ticks` ticks.
+    pub fn between(from: f64, to: f64, first: f64, last: f64, ticks: f64) -> Self {
+        Self { first, end: last, ..Self::new(from, to, last - first, ticks, false, false) }
     }
 
     /// Where a value is drawn; beyond the ends it is drawn at them.
     pub fn at(&self, value: f64) -> f64 {
-        self.from + (self.to - self.from) * (value / self.end).clamp(0.0, 1.0)
+        self.from + (self.to - self.from) * ((value - self.first) / (self.end - self.first)).clamp(0.0, 1.0)
     }
 
     /// The ticks with their words.
     pub fn ticks(&self) -> Vec<(f64, String)> {
-        let count = (self.end / self.step + 1e-9).floor() as usize;
-        (0..=count).map(|tick| self.step * tick as f64).map(|value| (value, self.word(value))).collect()
+        let first = (self.first / self.step - 1e-9).ceil() as usize;
+        let last = (self.end / self.step + 1e-9).floor() as usize;
+        (first..=last).map(|tick| self.step * tick as f64).map(|value| (value, self.word(value))).collect()
     }
 
     fn word(&self, value: f64) -> String {
@@ -71,6 +79,16 @@ mod tests {
         assert_eq!(words(3_700.0, false), ["0", "1,000", "2,000", "3,000", "4,000"]);
         assert_eq!(words(3.0, false), ["0", "1", "2", "3"]);
         assert_eq!(words(0.0, false), ["0", "1"]);
+    }
+
+    #[test]
+    fn a_scale_may_begin_anywhere() {
+        let scale = Scale::between(0.0, 70.0, 4.0, 11.0, 7.0);
+        assert_eq!((scale.at(4.0), scale.at(5.0), scale.at(11.0), scale.at(0.0)), (0.0, 10.0, 70.0, 0.0));
+        let words: Vec<String> = scale.ticks().into_iter().map(|(_, word)| word).collect();
+        assert_eq!(words, ["4", "5", "6", "7", "8", "9", "10", "11"]);
+        let days = Scale::between(0.0, 300.0, 1.0, 31.0, 4.0).ticks();
+        assert_eq!(days.iter().map(|(value, _)| *value).collect::<Vec<_>>(), [10.0, 20.0, 30.0]);
     }
 
     #[test]

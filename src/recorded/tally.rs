@@ -180,6 +180,7 @@ mod tests {
             canonical: None,
             links: vec![],
             known: vec![],
+            forum: None,
         };
         Batch { at: Millis(0), events: vec![Event::Discovered(found), Event::Settled(Box::new(settled))] }
     }

@@ -67,6 +67,7 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         canonical: None,
         links: (first..first + links).map(follow).collect(),
         known: vec![UrlId(0)],
+        forum: None,
     })));
     Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), events }
 }

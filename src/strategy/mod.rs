@@ -6,6 +6,7 @@
 
 mod best_first;
 mod best_n_first;
+mod boards;
 mod breadth_first;
 mod context_graph;
 mod dth;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use best_first::{BestFirst, Focus};
 pub use best_n_first::BestNFirst;
+pub use boards::Boards;
 pub use breadth_first::BreadthFirst;
 pub use context_graph::ContextGraph;
 pub use dth::{Dth, Reading};
@@ -38,7 +40,8 @@ pub use tunnel::TunnelSettings;
 pub use url_weight::{UrlWeight, url_weight};
 
 use crate::model::{
-    CrawlUrl, Discipline, Event, Evidence, Lane, Place, Priority, Region, Relevance, Trail, Tunnel, UrlId, Verdict,
+    CrawlUrl, Discipline, Event, Evidence, Lane, Place, Priority, Region, Relevance, Role, Trail, Tunnel, UrlId,
+    Verdict,
 };
 
 /// A link as strategies see it.
@@ -54,6 +57,8 @@ pub struct Candidate {
     pub region: Region,
     /// Hash of the tag names and classes from the root to it.
     pub path: u32,
+    /// What it is in a forum, where its host is one.
+    pub role: Option<Role>,
 }
 
 /// A page just read: all that a strategy may know.
@@ -366,6 +371,7 @@ pub(crate) mod tests {
             relevance: Relevance::new(relevance),
             region: Region::Content,
             path: 0,
+            role: None,
         };
         relevances.iter().enumerate().map(candidate).collect()
     }

@@ -12,6 +12,7 @@ mod answer;
 mod blog;
 mod draw;
 mod facts;
+pub mod forum;
 mod gauge;
 mod html;
 mod layout;
@@ -26,6 +27,10 @@ mod words;
 mod write;
 
 pub use facts::Facts;
+pub use forum::{
+    Activity, ActivitySpec, Beyond, BoardActivity, BoardTruth, Event, Forum, ForumSpec, ForumSpecError, ForumWeb, Kind,
+    Posting, Skin, ThreadActivity, ThreadTruth, Traps,
+};
 pub use serve::{Access, Proxied, Server, ServerOptions};
 pub use spec::{Shape, Spec, SpecError};
 pub use text_web::{TextWeb, TextWebError};

@@ -55,7 +55,7 @@ impl Layout {
 }
 
 /// Fills a pattern of [`super::words`]. Two words in five are borrowed from `common`.
-fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &mut Draw, out: &mut String) {
+pub(super) fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &mut Draw, out: &mut String) {
     for letter in pattern.chars() {
         let topic = match common {
             Some(common) if matches!(letter, 'N' | 'V' | 'P') && draw.chance(0.4) => common,

@@ -9,7 +9,7 @@ use super::comparison::{Comparison, Scope};
 use super::measure::Measure;
 use super::tables::{headline, sentence_case};
 use crate::html::{self, count, escape, thousands};
-use crate::plot::{self, Interval, Line, Row, Style, bars, curves, intervals, panels, tunnel_shares};
+use crate::plot::{self, Along, Interval, Line, Row, Style, bars, curves, intervals, panels, tunnel_shares};
 use facts::foot;
 pub use facts::{Facts, TaskFacts};
 
@@ -203,7 +203,7 @@ impl Page<'_> {
             }
             let lines = self.lines(scope, measure);
             let title = sentence_case(measure.title());
-            let plot = curves(&lines, &title, measure.is_share(), self.comparison.pages());
+            let plot = curves(&lines, &title, measure.is_share(), Along::pages(self.comparison.pages()));
             let caption = match measure {
                 Measure::Harvest => {
                     "Relevant pages per page fetched (Fig. 6 of Jiang, Zhu, Wang 2020). A dot: the run ended; an arrow: above the plot."

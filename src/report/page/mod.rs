@@ -11,7 +11,7 @@ use percent_encoding::percent_decode_str;
 use super::facts::{Bin, Facts, HostRow, Named};
 use crate::html::{self, Column, count, definitions, escape, per_cent, table, thousands};
 use crate::model::CrawlUrl;
-use crate::plot::{self, Bar, Interval, Line, Style, curves, histogram};
+use crate::plot::{self, Along, Bar, Interval, Line, Style, curves, histogram};
 
 /// Characters of a title or URL that are shown; the rest stands in the link.
 const SHOWN: usize = 80;
@@ -130,8 +130,8 @@ fn harvest(facts: &Facts) -> String {
     let _ = writeln!(
         out,
         "<div class=\"pair\">\n<figure>\n{}</figure>\n<figure>\n{}</figure>\n</div>",
-        curves(&[found], "Relevant pages found", false, pages),
-        curves(&[moving, all], "Harvest rate", true, pages)
+        curves(&[found], "Relevant pages found", false, Along::pages(pages)),
+        curves(&[moving, all], "Harvest rate", true, Along::pages(pages))
     );
     out + "</section>\n"
 }

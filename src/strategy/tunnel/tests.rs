@@ -57,6 +57,7 @@ impl Told {
                 relevance: Relevance::new(anchor * 0.5),
                 region,
                 path,
+                role: None,
             })
             .collect();
         let trail = Trail { depth: 2, inherited: Relevance::new(0.05), ..Trail::SEED };
@@ -99,6 +100,7 @@ impl Told {
             canonical: None,
             links,
             known: Vec::new(),
+            forum: None,
         };
         let risen = self.tell(Event::Settled(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()

@@ -1,0 +1,471 @@
+//! What paper 000 (Du, Ma 2010) claims of following a forum, on generated ones (`world::forum::ActivitySpec`):
+//!
+//! - A4 (fig. 5): 31 days in cycles of 6 hours, BIC finds at least 99 % of what changed and hardly fetches anything else;
+//!   EIC is below it in both;
+//! - A5 (fig. 6, table 2): BRA waits less than ERA, by up to 42 %;
+//! - A6: the square-root schedule never waits longer than BRA.
+//!
+//! 60 boards, 420 threads a day; the paper's three windows of ten days in 2009, planned by the 20 days before each; 4 to 11
+//! visits per board and day; rates of boards with coefficients of variation of 0.64, 0.85 and 1.05; both importances, both
+//! horizons. Mean delays are of posts by eq. (3): a reply counts half. Tables in Markdown on the standard output. A claim
+//! that does not hold is told as such.
+//!
+//! ```text
+//! cargo bench --bench forum_schedule -- --plots DIR
+//! ```
+//! `SUIDAO_FORUMS` (20) forums of each kind; `--plots`: figures 5 and 6 as SVG.
+
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{env, fs};
+
+use rayon::prelude::*;
+use suidao::eval::forum::{Cycles, Day, Finder, Followed, Said, Skin, Times, Window, cycles, follow, statistics};
+use suidao::forum::schedule::{BoardStatistics, Horizon, Importance, Method, Planner};
+use suidao::plot::{self, Along, Interval, Line, Style};
+use suidao::world::forum::{Activity, ActivitySpec};
+
+const DAY: i64 = 86_400;
+/// Midnight of 1 March 2009 in China.
+const MARCH: i64 = 1_235_836_800;
+/// First days of the windows, counted from there, and their names.
+const WINDOWS: [(i64, &str); 3] = [(35, "5 to 15 April"), (70, "10 to 20 May"), (106, "15 to 25 June")];
+const CVS: [f64; 3] = [0.64, 0.85, 1.05];
+/// The one that tables are told for: 42 % follow from it (ALGORITHMS 2.6).
+const CV: f64 = 0.85;
+const BOARDS: usize = 60;
+const VISITS: std::ops::RangeInclusive<u32> = 4..=11;
+const HORIZONS: [Horizon; 2] = [Horizon::Periodic, Horizon::Day];
+const IMPORTANCES: [Importance; 2] = [Importance::Weight, Importance::Equal];
+
+/// Schedules told: those of `Method::ALL`, then two more.
+const NAMES: [&str; 8] = ["ERA", "WRA", "LRA", "BRA", "sqrt", "optimum", "oracle", "ERA at 24k/(m+1)"];
+const ERA: usize = 0;
+const BRA: usize = 3;
+const SQRT: usize = 4;
+const OPTIMUM: usize = 5;
+/// The optimum by what is said in the window itself.
+const ORACLE: usize = 6;
+/// Even within the day, as the paper must have had it; round the clock it has a gap over midnight.
+const ERA_OF_THE_DAY: usize = 7;
+
+/// Delays of all schedules in one setting.
+struct Case {
+    cv: f64,
+    window: usize,
+    visits: u32,
+    importance: Importance,
+    horizon: Horizon,
+    /// Mean delay of a post in hours, and total delay a day (eq. 4).
+    mean: [f64; NAMES.len()],
+    total: [f64; NAMES.len()],
+}
+
+fn main() {
+    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    let arguments: Vec<String> = env::args().collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        return;
+    }
+    let plots = arguments.iter().position(|argument| argument == "--plots").and_then(|at| arguments.get(at + 1));
+    let plots = plots.map(PathBuf::from);
+    let forums = env::var("SUIDAO_FORUMS").ok().and_then(|forums| forums.parse().ok()).unwrap_or(20);
+    let begun = Instant::now();
+    println!("{forums} forums of each kind.\n");
+    incremental(forums, plots.as_deref());
+    let cases = delays(forums);
+    table_of_cases(&cases);
+    reductions(&cases);
+    root_and_bra(&cases);
+    distances(&cases);
+    requests(forums.min(5));
+    if let Some(dir) = &plots {
+        figure_6(&cases, dir);
+    }
+    eprintln!("{:.0} s in all", begun.elapsed().as_secs_f64());
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
+    sum / f64::from(count.max(1))
+}
+
+/// A4.
+fn incremental(forums: u64, plots: Option<&Path>) {
+    let skins = [
+        ("minutes and numbers of replies", Skin::default()),
+        ("minutes", Skin { counts: false, ..Skin::default() }),
+        ("relative times (3分钟前) and numbers", Skin { times: Times::Relative, ..Skin::default() }),
+        ("relative times", Skin { times: Times::Relative, counts: false, ..Skin::default() }),
+        ("numbers of replies", Skin { times: Times::Missing, ..Skin::default() }),
+        ("minutes, by publication", Skin { by_reply: false, ..Skin::default() }),
+    ];
+    let activities: Vec<(Activity, Cycles)> = (1..=forums)
+        .into_par_iter()
+        .map(|seed| {
+            let spec = ActivitySpec { seed, boards: 30, threads_per_day: 210.0, days: 46, ..ActivitySpec::default() };
+            // Until 25 June, with fifteen days before.
+            let spec = ActivitySpec { start: spec.start - 15 * DAY, ..spec };
+            (Activity::generate(&spec), Cycles { start: spec.start + 15 * DAY, days: 31, every: 6 * 3_600 })
+        })
+        .collect();
+    let run = |skin: &Skin, finder| -> Vec<Vec<Day>> {
+        activities.par_iter().map(|(activity, times)| cycles(activity, skin, times, finder)).collect()
+    };
+    println!("## A4: what changed and was found\n");
+    println!("| finder | lists show | recall | its least day | precision | its least day | requests a new post |");
+    println!("|---|---|---|---|---|---|---|");
+    let tell = |name: &str, shown: &str, runs: &[Vec<Day>]| {
+        let sum = Day::sum(&runs.iter().map(|days| Day::sum(days)).collect::<Vec<_>>());
+        let least = |of: fn(&Day) -> f64| runs.iter().flatten().map(of).fold(1.0, f64::min);
+        println!(
+            "| {name} | {shown} | {:.2}% | {:.1}% | {:.2}% | {:.1}% | {:.2} |",
+            100.0 * sum.recall(),
+            100.0 * least(Day::recall),
+            100.0 * sum.precision(),
+            100.0 * least(Day::precision),
+            sum.requests as f64 / sum.posts as f64
+        );
+    };
+    let mut bic = Vec::new();
+    for (shown, skin) in &skins {
+        let runs = run(skin, Finder::Bic);
+        tell("BIC", shown, &runs);
+        if bic.is_empty() {
+            bic = runs;
+        }
+    }
+    let eic = run(&Skin::default(), Finder::Eic);
+    tell("EIC", skins[0].0, &eic);
+    let patient = run(&Skin::default(), Finder::PatientEic);
+    tell("EIC, patient", skins[0].0, &patient);
+    println!();
+    if let Some(dir) = plots {
+        for (file, title, of) in [
+            ("recall.svg", "Recall a day", Day::recall as fn(&Day) -> f64),
+            ("precision.svg", "Precision a day", Day::precision),
+        ] {
+            let points = |runs: &[Vec<Day>]| {
+                (0..31).map(|day| (day + 1, mean(runs.iter().map(|days| of(&days[day]))))).collect::<Vec<_>>()
+            };
+            let lines = [("BIC", points(&bic)), ("EIC", points(&eic)), ("EIC, patient", points(&patient))];
+            let along = Along { words: "day, from 25 May to 25 June", first: 1, last: 31 };
+            write(dir, file, &drawn(&lines, title, true, along));
+        }
+    }
+}
+
+/// The planner's instants, and importance of each board.
+struct Plans {
+    planner: Planner,
+    importance: [Vec<f64>; 2],
+}
+
+impl Plans {
+    fn of(statistics: &[BoardStatistics], horizon: Horizon) -> Self {
+        let importance =
+            IMPORTANCES.map(|importance| statistics.iter().map(|board| importance.of(board.weight())).collect());
+        Self { planner: Planner::new(statistics, horizon), importance }
+    }
+}
+
+fn forum(seed: u64, cv: f64) -> ActivitySpec {
+    ActivitySpec {
+        seed,
+        boards: BOARDS,
+        threads_per_day: 7.0 * BOARDS as f64,
+        cv,
+        days: 117,
+        start: MARCH,
+        ..ActivitySpec::default()
+    }
+}
+
+/// The twenty days before a window, and the window.
+fn windows(spec: &ActivitySpec, first: i64) -> [Window; 2] {
+    let window = Window { start: spec.start + first * DAY, days: 10, offset: spec.offset };
+    [Window { start: window.start - 20 * DAY, days: 20, ..window }, window]
+}
+
+/// A5 and A6: all settings.
+fn delays(forums: u64) -> Vec<Case> {
+    let settings: Vec<(u64, f64)> = (1..=forums).flat_map(|seed| CVS.map(|cv| (seed, cv))).collect();
+    settings.into_par_iter().flat_map_iter(|(seed, cv)| cases(seed, cv)).collect()
+}
+
+fn cases(seed: u64, cv: f64) -> Vec<Case> {
+    let spec = forum(seed, cv);
+    let activity = Activity::generate(&spec);
+    let mut cases = Vec::new();
+    for (window, (first, _)) in WINDOWS.iter().enumerate() {
+        let [before, during] = windows(&spec, *first);
+        let said = Said::of(&activity, &during);
+        let even = Planner::new(&vec![BoardStatistics::default(); BOARDS], Horizon::Day);
+        for horizon in HORIZONS {
+            let plans = Plans::of(&statistics(&activity, &before), horizon);
+            let oracle = Planner::new(&statistics(&activity, &during), horizon);
+            for visits in VISITS {
+                for (importance, weights) in IMPORTANCES.into_iter().zip(&plans.importance) {
+                    let per_day = visits * BOARDS as u32;
+                    let plan = |schedule: usize| match schedule {
+                        ORACLE => oracle.plan(per_day, Method::Optimum, importance),
+                        ERA_OF_THE_DAY => even.plan(per_day, Method::Era, importance),
+                        method => plans.planner.plan(per_day, Method::ALL[method], importance),
+                    };
+                    let waits: [_; NAMES.len()] =
+                        std::array::from_fn(|schedule| said.waits(&plan(schedule), weights, horizon));
+                    cases.push(Case {
+                        cv,
+                        window,
+                        visits,
+                        importance,
+                        horizon,
+                        mean: waits.map(|waits| waits.mean()),
+                        total: waits.map(|waits| waits.total / f64::from(during.days)),
+                    });
+                }
+            }
+        }
+    }
+    cases
+}
+
+fn horizon(horizon: Horizon) -> &'static str {
+    match horizon {
+        Horizon::Periodic => "round the clock",
+        Horizon::Day => "within the day",
+    }
+}
+
+fn importance(importance: Importance) -> &'static str {
+    match importance {
+        Importance::Weight => "W = WP",
+        Importance::Equal => "W = 1",
+    }
+}
+
+fn table_of_cases(cases: &[Case]) {
+    println!("## A5: mean delay of a post, in hours (CV {CV}, all windows)\n");
+    for of_horizon in HORIZONS {
+        for of_importance in IMPORTANCES {
+            println!("{}, {}:\n", horizon(of_horizon), importance(of_importance));
+            let columns: Vec<String> = VISITS.map(|visits| format!("m = {visits} ")).collect();
+            println!("| schedule | {}|", columns.join("| "));
+            println!("|---|{}", "---|".repeat(columns.len()));
+            for (schedule, name) in NAMES.iter().enumerate() {
+                let cell = |visits: u32| {
+                    let of = cases.iter().filter(|case| {
+                        case.cv == CV
+                            && case.visits == visits
+                            && case.horizon == of_horizon
+                            && case.importance == of_importance
+                    });
+                    format!("{:.3}", mean(of.map(|case| case.mean[schedule])))
+                };
+                println!("| {name} | {} |", VISITS.map(cell).collect::<Vec<_>>().join(" | "));
+            }
+            println!();
+        }
+    }
+}
+
+/// The setting of a row.
+fn settings() -> impl Iterator<Item = (Horizon, Importance, f64)> {
+    HORIZONS
+        .into_iter()
+        .flat_map(|horizon| IMPORTANCES.into_iter().flat_map(move |importance| CVS.map(|cv| (horizon, importance, cv))))
+}
+
+fn reductions(cases: &[Case]) {
+    println!("## A5: delay below ERA, in per cent: mean of m = 4 to 11, and the largest of a window and an m\n");
+    println!(
+        "| horizon | importance | CV | {} | BRA, largest | BRA against ERA at 24k/(m+1), largest |",
+        NAMES[1..7].join(" | ")
+    );
+    println!("|---|---|---|{}---|---|", "---|".repeat(6));
+    for (of_horizon, of_importance, cv) in settings() {
+        let of: Vec<&Case> = cases
+            .iter()
+            .filter(|case| case.cv == cv && case.horizon == of_horizon && case.importance == of_importance)
+            .collect();
+        let below = |of: &[&Case], schedule: usize, era: usize| {
+            100.0
+                * (1.0 - mean(of.iter().map(|case| case.total[schedule])) / mean(of.iter().map(|case| case.total[era])))
+        };
+        // The paper's figures are of one forum: means of the seeds, by window and m.
+        let largest = |era: usize| {
+            let groups = (0..WINDOWS.len()).flat_map(|window| VISITS.map(move |visits| (window, visits)));
+            let of_group = |(window, visits)| {
+                let group: Vec<&Case> =
+                    of.iter().copied().filter(|case| case.window == window && case.visits == visits).collect();
+                below(&group, BRA, era)
+            };
+            groups.map(of_group).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let cells: Vec<String> = (1..=ORACLE).map(|schedule| format!("{:.1}", below(&of, schedule, ERA))).collect();
+        println!(
+            "| {} | {} | {cv} | {} | {:.1} | {:.1} |",
+            horizon(of_horizon),
+            importance(of_importance),
+            cells.join(" | "),
+            largest(ERA),
+            largest(ERA_OF_THE_DAY)
+        );
+    }
+    println!();
+}
+
+fn root_and_bra(cases: &[Case]) {
+    println!("## A6: the square root against BRA\n");
+    println!("| horizon | importance | CV | cases | sqrt above BRA | at most by | at m | mean of sqrt / BRA |");
+    println!("|---|---|---|---|---|---|---|---|");
+    for (of_horizon, of_importance, cv) in settings() {
+        let of: Vec<&Case> = cases
+            .iter()
+            .filter(|case| case.cv == cv && case.horizon == of_horizon && case.importance == of_importance)
+            .collect();
+        let above: Vec<&&Case> = of.iter().filter(|case| case.mean[SQRT] > case.mean[BRA]).collect();
+        let most = above.iter().map(|case| case.mean[SQRT] / case.mean[BRA] - 1.0).fold(0.0, f64::max);
+        let at: Vec<String> = VISITS
+            .filter_map(|visits| {
+                let count = above.iter().filter(|case| case.visits == visits).count();
+                (count > 0).then(|| format!("{visits} ({count})"))
+            })
+            .collect();
+        println!(
+            "| {} | {} | {cv} | {} | {} | {} | {} | {:.3} |",
+            horizon(of_horizon),
+            importance(of_importance),
+            of.len(),
+            above.len(),
+            if above.is_empty() { "–".to_owned() } else { format!("{:.1}%", 100.0 * most) },
+            if at.is_empty() { "–".to_owned() } else { at.join(", ") },
+            mean(of.iter().map(|case| case.mean[SQRT] / case.mean[BRA]))
+        );
+    }
+    println!();
+}
+
+fn distances(cases: &[Case]) {
+    println!("## From the square root to the optimum: delay above that of the optimum, in per cent (all CVs)\n");
+    let columns: Vec<String> = VISITS.map(|visits| format!("m = {visits} ")).collect();
+    println!("| horizon | importance | schedule | {}|", columns.join("| "));
+    println!("|---|---|---|{}", "---|".repeat(columns.len()));
+    for of_horizon in HORIZONS {
+        for of_importance in IMPORTANCES {
+            for schedule in [BRA, SQRT, ORACLE] {
+                let cell = |visits: u32| {
+                    let of = cases.iter().filter(|case| {
+                        case.visits == visits && case.horizon == of_horizon && case.importance == of_importance
+                    });
+                    format!("{:+.1}", 100.0 * mean(of.map(|case| case.mean[schedule] / case.mean[OPTIMUM] - 1.0)))
+                };
+                println!(
+                    "| {} | {} | {} | {} |",
+                    horizon(of_horizon),
+                    importance(of_importance),
+                    NAMES[schedule],
+                    VISITS.map(cell).collect::<Vec<_>>().join(" | ")
+                );
+            }
+        }
+    }
+    println!();
+}
+
+/// What following each schedule costs: the second window, round the clock.
+fn requests(forums: u64) {
+    println!("## Requests a new post, index pages among them (BIC, CV {CV}, {}, {forums} forums)\n", WINDOWS[1].1);
+    let rows: Vec<(String, Method, Importance)> = Method::ALL
+        .into_iter()
+        .flat_map(|method| IMPORTANCES.map(|importance| (method, importance)))
+        // Only these two ask what a board counts.
+        .filter(|(method, importance)| *importance == Importance::Equal || *method >= Method::Sqrt)
+        .map(|(method, of)| {
+            let of_board = if method >= Method::Sqrt { format!(", {}", importance(of)) } else { String::new() };
+            (
+                format!("{}{of_board}", NAMES[Method::ALL.iter().position(|other| *other == method).unwrap_or(0)]),
+                method,
+                of,
+            )
+        })
+        .collect();
+    let seeds: Vec<u64> = (1..=forums).collect();
+    let costs: Vec<Vec<Vec<Followed>>> = seeds
+        .into_par_iter()
+        .map(|seed| {
+            let spec = forum(seed, CV);
+            let activity = Activity::generate(&spec);
+            let [before, during] = windows(&spec, WINDOWS[1].0);
+            let planner = Planner::new(&statistics(&activity, &before), Horizon::Periodic);
+            let cost = |(_, method, importance): &(String, Method, Importance), visits: u32| {
+                let plan = planner.plan(visits * BOARDS as u32, *method, *importance);
+                follow(&activity, &Skin::default(), &plan, &during)
+            };
+            rows.iter().map(|row| VISITS.map(|visits| cost(row, visits)).collect()).collect()
+        })
+        .collect();
+    let columns: Vec<String> = VISITS.map(|visits| format!("m = {visits} ")).collect();
+    println!("| schedule | {}|", columns.join("| "));
+    println!("|---|{}", "---|".repeat(columns.len()));
+    for (row, (name, _, _)) in rows.iter().enumerate() {
+        let cell = |column: usize| {
+            let of = || costs.iter().map(|forum| &forum[row][column]);
+            let index = mean(of().map(|cost| cost.index as f64 / cost.posts as f64));
+            format!("{:.2} ({index:.2})", mean(of().map(Followed::requests_per_post)))
+        };
+        println!("| {name} | {} |", (0..columns.len()).map(cell).collect::<Vec<_>>().join(" | "));
+    }
+    println!();
+}
+
+/// Total delay a day by m, one plot a window.
+fn figure_6(cases: &[Case], dir: &Path) {
+    for of_horizon in HORIZONS {
+        for (window, (_, name)) in WINDOWS.iter().enumerate() {
+            let points = |schedule: usize| {
+                let at = |visits: u32| {
+                    let of = cases.iter().filter(|case| {
+                        case.cv == CV
+                            && case.window == window
+                            && case.visits == visits
+                            && case.horizon == of_horizon
+                            && case.importance == Importance::Weight
+                    });
+                    (visits as usize, mean(of.map(|case| case.total[schedule])))
+                };
+                VISITS.map(at).collect::<Vec<_>>()
+            };
+            let lines: Vec<(&str, Vec<(usize, f64)>)> =
+                (ERA..=OPTIMUM).map(|schedule| (NAMES[schedule], points(schedule))).collect();
+            let title = format!("Total delay a day, weighted hours: {name}, {}", horizon(of_horizon));
+            let along = Along { words: "visits per board and day", first: 4, last: 11 };
+            let file = format!("delay-{of_horizon:?}-{}.svg", window + 1).to_lowercase();
+            write(dir, &file, &drawn(&lines, &title, false, along));
+        }
+    }
+}
+
+fn drawn(lines: &[(&str, Vec<(usize, f64)>)], title: &str, share: bool, along: Along) -> String {
+    let lines: Vec<Line> = lines
+        .iter()
+        .enumerate()
+        .map(|(nth, (name, points))| Line {
+            name,
+            style: Style::Nth(nth),
+            points: points.iter().map(|&(at, median)| (at, Interval { median, range: None })).collect(),
+            ahead: false,
+        })
+        .collect();
+    plot::file(&plot::curves(&lines, title, share, along))
+}
+
+fn write(dir: &Path, name: &str, text: &str) {
+    let path = dir.join(name);
+    let written = fs::create_dir_all(dir).and_then(|()| fs::write(&path, text));
+    if let Err(error) = written {
+        eprintln!("{}: {error}", path.display());
+    }
+}

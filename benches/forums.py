@@ -1,0 +1,410 @@
+#!/usr/bin/env python3
+"""What `suidao forum` makes of forums, against breadth-first with the same number of pages: the table of docs/forums.md.
+
+  benches/forums.py --out OUT [--suidao target/release/suidao]
+      [--skins discuz,phpbb,…]                       generated, served by `suidao practice --forum`
+      [--software flaskbb,machina,spirit --python P]  of others, see docs/forums-software.md; P is their environment's
+      [--dump SERVE ROOT START --dump-index PATTERN… --dump-thread PATTERN…]
+                                                     files under ROOT/hosts, served by the program SERVE as a proxy
+
+Each forum is served on loopback, `suidao forum discover` and `suidao forum crawl` run on it, then `suidao crawl
+--strategy breadth-first` five links deep with as many pages as both took. Nobody's own account is believed: every
+request goes through a proxy in this program, which notes what was asked for and answers for no other host.
+
+A page is one of these; robots.txt and answers that lead elsewhere (3xx) are counted apart.
+  home     the start page, first time
+  index    a page of a board that shows a thread which no index page before it has shown, or its first page
+  first    the first page of a thread, first time
+  further  another page of a thread, first time
+  wasted   the rest: duplicates under another address, errors, profiles, samples, pages asked for twice
+Precision, three ways: threads / all; (all - wasted) / all; threads / (all - index - further), the paper's, which
+counts a page of a board or a further page of a thread neither for nor against. Coverage: threads / threads that can
+be read without a login. A thread counts once its first page was fetched with status 200.
+
+Python 3 standard library only."""
+import argparse
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from html import unescape
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
+
+REPO = Path(__file__).resolve().parent.parent
+# Most pages of one run, and most seconds.
+PAGES, SECONDS = 6000, 900
+# No page differs by these.
+SESSIONS = {'sid', 's', 'phpsessid', 'jsessionid'}
+HREF = re.compile(r'''<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))''', re.IGNORECASE)
+
+# The addresses of index pages and threads, first page and others: {id} (a number) or {name} tells one from another,
+# {page} or {offset} one page from the next, {x} is anything. What has another address is wasted.
+SOFTWARE = {
+    'flaskbb': (['/forum/{id}-{x}', '/forum/{id}-{x}?page={page}', '/forum/{id}?page={page}'],
+                ['/topic/{id}-{x}', '/topic/{id}', '/topic/{id}-{x}?page={page}', '/topic/{id}?page={page}']),
+    'machina': (['/forum/{x}-{id}/', '/forum/{x}-{id}/?page={page}'],
+                ['/forum/{x}/topic/{x}-{id}/', '/forum/{x}/topic/{x}-{id}/?page={page}']),
+    'spirit': (['/?page={page}', '/category/{id}/{x}/', '/category/{id}/{x}/?page={page}'],
+               ['/topic/{id}/{x}/', '/topic/{id}/{x}/?page={page}']),
+}
+SKINS = {
+    'discuz': (['/forum.php?mod=forumdisplay&fid={id}', '/forum.php?mod=forumdisplay&fid={id}&page={page}'],
+               ['/forum.php?mod=viewthread&tid={id}', '/forum.php?mod=viewthread&tid={id}&page={page}']),
+    'discuz-static': (['/forum-{id}-{page}.html'], ['/thread-{id}-{page}-{x}.html']),
+    'phpbb': (['/viewforum.php?f={id}', '/viewforum.php?f={id}&start={offset}'],
+              ['/viewtopic.php?f={x}&t={id}', '/viewtopic.php?t={id}', '/viewtopic.php?f={x}&t={id}&start={offset}']),
+}
+
+
+class Addresses:
+    """Which page of which board or thread a URL is."""
+
+    def __init__(self, index, thread):
+        self.patterns = [(kind, *self._compile(pattern)) for kind, patterns in (('index', index), ('thread', thread))
+                         for pattern in patterns]
+
+    @staticmethod
+    def _compile(pattern):
+        path, _, query = pattern.partition('?')
+        regex = re.escape(path)
+        for name, what in (('id', r'(?P<id>\d+)'), ('name', r'(?P<id>[^/?]+)'), ('page', r'(?P<page>\d+)'),
+                           ('offset', r'(?P<offset>\d+)'), ('x', r'[^/?]+')):
+            regex = regex.replace(re.escape('{%s}' % name), what)
+        return re.compile(regex + '$'), dict(parse_qsl(query))
+
+    def of(self, url):
+        """(kind, id, page) with pages from 1, or from 0 and by offset; nothing for another address."""
+        parts = urlsplit(url)
+        given = {key: value for key, value in parse_qsl(parts.query, keep_blank_values=True)
+                 if key.lower() not in SESSIONS}
+        for kind, path, query in self.patterns:
+            match = path.match(unquote(parts.path))
+            if not match or set(query) != set(given):
+                continue
+            found = {key: value for key, value in match.groupdict().items() if value is not None}
+            for key, wanted in query.items():
+                if wanted.startswith('{'):
+                    found['id' if wanted == '{name}' else wanted[1:-1]] = given[key]
+                elif wanted != given[key]:
+                    break
+            else:
+                page = found.get('offset') or found.get('page') or ''
+                # The first page has several addresses: without a number, with 1, with offset 0.
+                first = page == '' or page == ('0' if 'offset' in found else '1')
+                return kind, found.get('id', ''), 'first' if first else page
+        return None
+
+
+class Witness:
+    """A proxy that notes every request of one host and refuses all others."""
+
+    def __init__(self, host, upstream):
+        self.host, self.upstream, self.seen, lock = host, upstream, [], threading.Lock()
+        witness = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = 'HTTP/1.1'
+
+            def do_GET(self):
+                parts = urlsplit(self.path)
+                if parts.netloc.lower() != witness.host:
+                    return self._give(502, [], b'')
+                target = self.path[self.path.index('/', len('http://')):]
+                connection = HTTPConnection(*witness.upstream, timeout=60)
+                try:
+                    headers = {key: value for key, value in self.headers.items()
+                               if key.lower() not in ('host', 'connection', 'proxy-connection', 'accept-encoding')}
+                    connection.request('GET', target, headers=headers | {'Host': witness.host, 'Connection': 'close'})
+                    answer = connection.getresponse()
+                    body = answer.read()
+                finally:
+                    connection.close()
+                with lock:
+                    witness.seen.append((self.path, answer.status, body))
+                kept = [(key, value) for key, value in answer.getheaders()
+                        if key.lower() not in ('connection', 'content-length', 'transfer-encoding', 'keep-alive')]
+                return self._give(answer.status, kept, body)
+
+            def _give(self, status, headers, body):
+                self.send_response(status)
+                for key, value in headers:
+                    self.send_header(key, value)
+                self.send_header('Content-Length', str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.server.daemon_threads = True
+        self.proxy = f'http://127.0.0.1:{self.server.server_address[1]}'
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def take(self):
+        """What was asked for since the last time."""
+        seen, self.seen = self.seen, []
+        return seen
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Tally:
+    """Requests of one or more runs, told apart. See the head of this file."""
+
+    KINDS = ('home', 'index', 'first', 'further', 'wasted')
+
+    def __init__(self, forum):
+        self.forum, self.count = forum, dict.fromkeys(self.KINDS, 0)
+        self.apart, self.pages, self.threads, self.listed, self.rest = 0, set(), set(), set(), {}
+
+    def add(self, requests):
+        for url, status, body in requests:
+            kind = self._kind(url, status, body)
+            if urlsplit(url).path == '/robots.txt' or 300 <= status < 400:
+                self.apart += 1
+            else:
+                self.count[kind] += 1
+            if kind == 'wasted':
+                path = unquote(url.removeprefix(f'http://{self.forum.host}'))
+                shape = f'{status} ' + re.sub(r'(?:(?<=[/=])|(?<=N-))[^/?&=.]*[^\x00-\x7f-][^/?&=.]*|[\w-]{24,}', '…',
+                                              re.sub(r'\d+', 'N', path))
+                self.rest[shape[:80]] = self.rest.get(shape[:80], 0) + 1
+
+    def _kind(self, url, status, body):
+        home = url == self.forum.start
+        found = ('home', '', '') if home else self.forum.addresses.of(url)
+        if found is None or status != 200 or found in self.pages:
+            return 'wasted'
+        kind, of, page = found
+        if kind in ('home', 'index'):
+            listed = self._threads_on(url, body)
+            new, self.listed = listed - self.listed, self.listed | listed
+            if not new and not home and page != 'first':
+                return 'wasted'
+        elif of not in self.forum.readable:
+            return 'wasted'
+        elif page == 'first':
+            self.threads.add(of)
+        self.pages.add(found)
+        return kind if kind != 'thread' else 'first' if page == 'first' else 'further'
+
+    def _threads_on(self, url, body):
+        threads = set()
+        for groups in HREF.findall(body.decode('utf-8', 'replace')):
+            try:
+                found = self.forum.addresses.of(urljoin(url, unescape(next(filter(None, groups), ''))))
+            except ValueError:
+                continue
+            if found and found[0] == 'thread':
+                threads.add(found[1])
+        return threads
+
+    @property
+    def all(self):
+        return sum(self.count.values())
+
+    def precision(self):
+        """Of all, not wasted, the paper's."""
+        threads, fetched = len(self.threads), max(1, self.all)
+        paper = max(1, self.all - self.count['index'] - self.count['further'])
+        return threads / fetched, 1 - self.count['wasted'] / fetched, threads / paper
+
+    def coverage(self):
+        return len(self.threads) / max(1, len(self.forum.readable))
+
+
+class Forum:
+    """A forum that is served: where it begins, how its addresses read, which threads everybody may read."""
+
+    def __init__(self, name, start, upstream, patterns, readable_urls, process):
+        self.name, self.start, self.process = name, start, process
+        self.host = urlsplit(start).netloc.lower()
+        self.addresses = Addresses(*patterns)
+        found = [self.addresses.of(url) for url in readable_urls]
+        self.readable = {of for kind, of, _ in filter(None, found) if kind == 'thread'}
+        if len(self.readable) != len(readable_urls):
+            raise SystemExit(f'{name}: {len(readable_urls)} threads have {len(self.readable)} ids by the patterns given')
+        self.witness = Witness(self.host, upstream)
+
+    def close(self):
+        self.witness.close()
+        end(self.process)
+
+
+def end(process):
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(('127.0.0.1', 0))
+        return free.getsockname()[1]
+
+
+def started(command, port, there, log):
+    """Starts a server; waits until it answers and what `there` names exists."""
+    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    begun = time.monotonic()
+    while True:
+        try:
+            socket.create_connection(('127.0.0.1', port), timeout=1).close()
+            if there is None or there.exists():
+                return process
+        except OSError:
+            pass
+        if process.poll() is not None or time.monotonic() - begun > 90:
+            end(process)
+            raise SystemExit(f'does not serve: {command}, see {log.name}')
+        time.sleep(0.1)
+
+
+def skin(a, name, folder, log):
+    port = free_port()
+    command = [a.suidao, 'practice', folder / 'forum', '--forum', name, '--port', port]
+    process = started(command, port, folder / 'forum' / 'queries.txt', log)
+    threads = (folder / 'forum' / 'threads.txt').read_text().split()
+    start = (folder / 'forum' / 'seeds.txt').read_text().split()[0]
+    return Forum(name, start, ('127.0.0.1', port), SKINS[name], threads, process)
+
+
+def software(a, name, folder, log):
+    port = free_port()
+    script = REPO / 'tests' / 'forums' / f'{name}.py'
+    process = started([a.python, '-B', script, '--data', folder / 'forum', '--port', port], port,
+                      folder / 'forum' / 'truth.json', log)
+    truth = json.loads((folder / 'forum' / 'truth.json').read_text(encoding='utf-8'))
+    threads = [thread['url'] for thread in truth['threads'] if thread['readable']]
+    return Forum(truth['software'], truth['home'], ('127.0.0.1', port), SOFTWARE[name], threads, process)
+
+
+def dump(a, log):
+    serve, root, start = a.dump
+    port, host = free_port(), urlsplit(start).netloc
+    process = started([sys.executable, serve, '--root', root, '--port', port, '--log', '/dev/null', '--procs', 1], port,
+                      None, log)
+    patterns = (a.dump_index, a.dump_thread)
+    addresses, base = Addresses(*patterns), Path(root) / 'hosts' / host
+    urls = [f'http://{host}/{file.relative_to(base)}' for file in sorted(base.rglob('*')) if file.is_file()]
+    threads = [url for url in urls if (found := addresses.of(url)) and found[0] == 'thread' and found[2] == 'first']
+    return Forum(host, start, ('127.0.0.1', port), patterns, threads, process)
+
+
+def settings(forum):
+    pairs = {'politeness.delay': 0, 'politeness.backoff': 0, 'politeness.robots_retry': 0,
+             'fetch.proxy': forum.witness.proxy, 'fetch.allow_private': 'true', 'fetch.contact': 'bench@example.org',
+             'scope.allow_hosts': json.dumps([forum.host.partition(':')[0]])}
+    return [word for key, value in pairs.items() for word in ('--set', f'{key}={value}')]
+
+
+def told(command, log):
+    command = [str(word) for word in command]
+    print('$', ' '.join(command), file=log, flush=True)
+    begun = time.monotonic()
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=SECONDS)
+    print(f'# exit {ended.returncode} after {time.monotonic() - begun:.0f} s', file=log, flush=True)
+    return ended.returncode
+
+
+def forum_crawl(a, forum, folder, log):
+    ours, found = Tally(forum), folder / 'forum.toml'
+    codes = [told([a.suidao, 'forum', 'discover', forum.start, '-o', found, *settings(forum)], log)]
+    requests = forum.witness.take()
+    ours.add(requests)
+    if codes[0] == 0:
+        command = [a.suidao, 'forum', 'crawl', found, '-o', folder / 'crawl', '--max-pages', PAGES, *settings(forum)]
+        codes.append(told(command, log))
+        ours.add(forum.witness.take())
+    return ours, len(requests), codes
+
+
+def breadth_first(a, forum, folder, pages, log):
+    (folder / 'words.txt').write_text('足球\n篮球\n比赛\n')
+    (folder / 'seeds.txt').write_text(forum.start + '\n')
+    told([a.suidao, 'topic', 'build', '-o', folder / 'lexicon.toml', '--name', 'any', '--keywords', folder / 'words.txt'],
+         log)
+    told([a.suidao, 'crawl', '-m', folder / 'lexicon.toml', '-s', folder / 'seeds.txt', '-o', folder / 'breadth-first',
+          '--strategy', 'breadth-first', '--set', 'limits.depth=5', '--max-pages', pages, *settings(forum)], log)
+    tally = Tally(forum)
+    tally.add(forum.witness.take())
+    return tally
+
+
+def line(name, tally, readable, discover=''):
+    counts = ' | '.join(str(tally.count[kind]) for kind in Tally.KINDS)
+    shares = ' | '.join(f'{share:.3f}' for share in tally.precision())
+    return (f'| {name} | {readable} | {len(tally.threads)} | {tally.coverage():.3f} | {tally.all} | {tally.apart} '
+            f'| {discover} | {counts} | {shares} |')
+
+
+def measure(a, name, start):
+    folder = a.out / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with open(folder / 'log', 'w') as log:
+        forum = start(folder, log)
+        try:
+            readable = len(forum.readable)
+            if not a.breadth_first:
+                ours, discover, codes = forum_crawl(a, forum, folder, log)
+                print(line(forum.name, ours, readable, discover), flush=True)
+                write_rest(folder / 'wasted.txt', ours)
+                if any(codes):
+                    print(f'{forum.name}: exit {codes}, see {folder / "log"}', file=sys.stderr)
+            theirs = breadth_first(a, forum, folder, a.breadth_first or max(1, ours.all), log)
+            print(line(f'{forum.name}, breadth-first', theirs, readable), flush=True)
+            write_rest(folder / 'wasted-breadth-first.txt', theirs)
+        finally:
+            forum.close()
+
+
+def write_rest(path, tally):
+    rest = sorted(tally.rest.items(), key=lambda entry: (-entry[1], entry[0]))
+    path.write_text(''.join(f'{count}\t{shape}\n' for shape, count in rest))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--out', type=Path, required=True)
+    parser.add_argument('--suidao', type=Path, default=REPO / 'target' / 'release' / 'suidao')
+    parser.add_argument('--skins', default='', help='of ' + ', '.join(SKINS))
+    parser.add_argument('--software', default='', help='of ' + ', '.join(SOFTWARE))
+    parser.add_argument('--python', type=Path, help='what tests/forums/install.sh installed')
+    parser.add_argument('--dump', nargs=3, metavar=('SERVE', 'ROOT', 'START'))
+    parser.add_argument('--dump-index', nargs='+', default=[], metavar='PATTERN')
+    parser.add_argument('--dump-thread', nargs='+', default=[], metavar='PATTERN')
+    parser.add_argument('--breadth-first', type=int, metavar='PAGES', help='nothing else, with so many pages')
+    a = parser.parse_args()
+    names = [(name, SKINS) for name in a.skins.split(',') if name] + \
+        [(name, SOFTWARE) for name in a.software.split(',') if name]
+    for name, known in names:
+        if name not in known:
+            parser.error(f'{name} is none of {", ".join(known)}')
+    if a.software and not a.python:
+        parser.error('--software needs --python')
+    if a.dump and not a.dump_thread:
+        parser.error('--dump needs --dump-thread')
+    print('| forum | threads readable | obtained | coverage | pages | apart | to discover | ' + ' | '.join(Tally.KINDS)
+          + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 14 + '|', flush=True)
+    for name, known in names:
+        serve = skin if known is SKINS else software
+        measure(a, name, lambda folder, log, serve=serve, name=name: serve(a, name, folder, log))
+    if a.dump:
+        measure(a, 'dump', lambda folder, log: dump(a, log))
+
+
+main()

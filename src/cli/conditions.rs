@@ -1,0 +1,52 @@
+//! Flags of every verb that asks servers of others: how it does so, and as whom.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use suidao::config::Config;
+
+use super::Voice;
+
+/// How servers are asked.
+#[derive(Args)]
+pub struct ConditionsArgs {
+    /// HTTP proxy for all requests, for example http://127.0.0.1:8088
+    #[arg(long, value_name = "URL")]
+    pub proxy: Option<String>,
+    /// Mail address or URL by which site owners can reach you; sent with every request
+    #[arg(long, value_name = "CONTACT")]
+    pub contact: Option<String>,
+    /// Let private, loopback and link-local addresses be fetched
+    #[arg(long)]
+    pub allow_private: bool,
+    /// Configuration file (TOML)
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Override one key of the configuration, for example politeness.delay=0.5
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+impl ConditionsArgs {
+    /// The configuration meant: file, then --set, then the flags of their own.
+    pub fn load(&self) -> Result<Config> {
+        let mut config = Config::load(self.config.as_deref(), &self.sets)?;
+        if self.proxy.is_some() {
+            config.fetch.proxy.clone_from(&self.proxy);
+        }
+        if self.contact.is_some() {
+            config.fetch.contact.clone_from(&self.contact);
+        }
+        config.fetch.allow_private |= self.allow_private;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Says so where nobody can be reached.
+    pub fn remind(&self, config: &Config, voice: Voice) {
+        if config.fetch.contact.is_none() && !voice.quiet {
+            eprintln!("suidao: no contact set: site owners cannot reach you; give --contact or fetch.contact");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! `suidao forum crawl`: every thread of a forum once, and, when run again, what was said since.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use serde_json::json;
+use suidao::crawl::ForumMode;
+use suidao::forum::map;
+use suidao::forum::tally::Tally;
+use suidao::live::{self, News, Report};
+use suidao::model::{CrawlUrl, Stop, UrlId};
+use suidao::store::CrawlDirectory;
+use suidao::store::directory::write_whole;
+
+use super::super::conditions::ConditionsArgs;
+use super::super::screen::Screen;
+use super::super::{Exit, Voice, inputs};
+
+/// Fetch every thread of a forum; the same command later fetches what was said since.
+///
+/// Boards are read page by page; threads that are new are fetched, and of those that were replied to only what is new. An
+/// interrupted crawl is gone on with.
+#[derive(Args)]
+#[command(after_help = "Example: suidao forum crawl bbs.toml -o bbs --contact me@example.cn")]
+pub struct ForumCrawlArgs {
+    /// Forum file that `suidao forum discover` wrote, or the URL of a forum to be discovered first
+    #[arg(value_name = "FILE|URL")]
+    pub forum: String,
+    /// Crawl directory; made if missing, gone on with if it holds this crawl
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Lexicon of a topic, to score the pages by
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    pub lexicon: Option<PathBuf>,
+    /// Stop after so many pages
+    #[arg(long, value_name = "N")]
+    pub max_pages: Option<u64>,
+    /// Most index pages of a board to read in one visit [default: the file's, 32]
+    #[arg(long, value_name = "N")]
+    pub index_pages: Option<u32>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub conditions: ConditionsArgs,
+}
+
+/// Runs the verb.
+pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
+    let mut config = args.conditions.load()?;
+    if let Some(pages) = args.max_pages {
+        config.limits.pages = Some(pages);
+    }
+    let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
+    let (start, mode) = mode(&args.forum, args.index_pages)?;
+    args.conditions.remind(&config, voice);
+    let job = super::job(start, topic, config, CrawlDirectory::new(&args.output), mode);
+    let mut screen = Screen::new(voice, false, job.config.limits.pages);
+    let mut tally = Tally::default();
+    let mut named = Names::default();
+    let tell = |news: News| {
+        screen.tell(&news);
+        if let News::Batch(batch, _) = news {
+            tally.observe(batch);
+            named.observe(batch);
+        }
+    };
+    let report = live::run(&job, tell, super::super::crawl::interrupted());
+    screen.clear();
+    let report = report?;
+    if let Some(Ok(map)) = &report.forum {
+        let path = job.directory.root().join("forum.toml");
+        write_whole(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
+    }
+    let summary = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "strategy": "boards",
+        "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),
+        "pages": report.progress.pages,
+        "failed": report.progress.failed,
+        "refused": report.progress.refused,
+        "queued": report.progress.queued,
+        "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
+        "config": job.config.shown(),
+    });
+    write_whole(&job.directory.summary_json(), |out| {
+        serde_json::to_writer_pretty(&mut *out, &summary)?;
+        Ok(writeln!(out)?)
+    })?;
+    if args.json {
+        say!("{}", serde_json::to_string(&summary)?);
+    }
+    if !voice.quiet {
+        eprintln!("{}", in_words(args, &report, &tally, &named));
+    }
+    Ok(match (report.stop, &report.forum) {
+        (None, _) => Exit::Interrupted,
+        (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable), _) => Exit::Short,
+        // What cannot be read is no goal reached.
+        _ if tally.unread > 0 || tally.threads == 0 && tally.logins > 0 => Exit::Short,
+        _ => Exit::Done,
+    })
+}
+
+/// A file or a URL.
+fn mode(forum: &str, index_pages: Option<u32>) -> Result<(CrawlUrl, ForumMode)> {
+    if forum.starts_with("http://") || forum.starts_with("https://") {
+        return Ok((super::discover::start(forum)?, ForumMode::Explore { index_pages }));
+    }
+    let text = std::fs::read_to_string(forum).with_context(|| {
+        format!("cannot read the forum file {forum}; make one with `suidao forum discover URL -o {forum}`")
+    })?;
+    let mut map = map::parse(&text).with_context(|| format!("the forum file {forum} cannot be used"))?;
+    if let Some(pages) = index_pages {
+        map.index_pages = pages;
+    }
+    let start = CrawlUrl::parse(&map.start).with_context(|| format!("the forum file {forum} cannot be used"))?;
+    Ok((start, ForumMode::Follow(Box::new(map))))
+}
+
+/// URLs of the pages that gave trouble.
+#[derive(Default)]
+struct Names(std::collections::BTreeMap<UrlId, CrawlUrl>);
+
+impl Names {
+    fn observe(&mut self, batch: &suidao::model::Batch) {
+        for event in &batch.events {
+            if let suidao::model::Event::Discovered(found) = event {
+                self.0.insert(found.id, found.url.clone());
+            }
+        }
+    }
+
+    fn list(&self, ids: &[UrlId]) -> String {
+        let names: Vec<&str> = ids.iter().filter_map(|id| self.0.get(id)).map(CrawlUrl::as_str).collect();
+        if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+    }
+}
+
+fn in_words(args: &ForumCrawlArgs, report: &Report, tally: &Tally, names: &Names) -> String {
+    let mut text = match (report.stop, &report.forum) {
+        (None, _) => "Interrupted; the same command goes on.".to_owned(),
+        (_, Some(Err(why))) => format!("{} is not understood as a forum: {why}.", args.forum),
+        (Some(Stop::PageLimit), _) => "The page limit is reached; a larger --max-pages goes on.".to_owned(),
+        (Some(Stop::OnlyUnreachable), _) => "The forum cannot be reached; the same command tries again.".to_owned(),
+        _ => "All boards are read; the same command fetches what was said since.".to_owned(),
+    };
+    text += &format!(
+        "\n{} pages fetched: {} threads, {} further pages of threads, {} index pages of {} boards, {} others; {} failed.",
+        tally.pages,
+        tally.threads,
+        tally.continuations,
+        tally.index_pages,
+        tally.boards(),
+        tally.others,
+        tally.failed
+    );
+    if tally.logins > 0 {
+        text += &format!(
+            "\n{} pages ask for a login, and what was fetched of them before is kept{}",
+            tally.logins,
+            names.list(&tally.login_pages)
+        );
+    }
+    if tally.unread > 0 {
+        text += &format!(
+            "\n{} pages no longer look like lists of threads or like threads, as if the forum had a new skin: nothing was deleted. \
+             Look at them, and run `suidao forum discover` again{}",
+            tally.unread,
+            names.list(&tally.unread_pages)
+        );
+    }
+    text + &format!("\nAll of it is in {}.", args.output.display())
+}

@@ -1,0 +1,136 @@
+//! `suidao forum discover`: what a forum is made of, on the screen and in a file that a person can correct.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use suidao::crawl::ForumMode;
+use suidao::forum::map;
+use suidao::live::{self, News};
+use suidao::model::{CrawlUrl, Event, ForumMap, PagingRule, Sight};
+use suidao::store::CrawlDirectory;
+use suidao::store::directory::write_whole;
+
+use super::super::conditions::ConditionsArgs;
+use super::super::screen::Screen;
+use super::super::{Exit, Voice};
+
+/// Look at a forum and say what its boards, threads and pages are.
+///
+/// Some twenty pages are fetched: the entrance, samples behind it, one thread. What was understood is printed, and written to a
+/// file for `suidao forum crawl`.
+#[derive(Args)]
+#[command(after_help = "Example: suidao forum discover http://bbs.example.cn/ -o bbs.toml --contact me@example.cn")]
+pub struct DiscoverArgs {
+    /// Entrance of the forum: the page that lists its boards
+    pub url: String,
+    /// File to write; it must not exist [default: HOST.forum.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print what was understood as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub conditions: ConditionsArgs,
+}
+
+/// Runs the verb.
+pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
+    let config = args.conditions.load()?;
+    let start = start(&args.url)?;
+    let output = args.output.clone().unwrap_or_else(|| format!("{}.forum.toml", start.host()).into());
+    if output.exists() {
+        bail!("{} exists and may hold corrections; delete it or give another -o", output.display());
+    }
+    args.conditions.remind(&config, voice);
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
+    let directory = CrawlDirectory::new(scratch.path().join("samples"));
+    let job = super::job(start, None, config, directory, ForumMode::Discover);
+    let mut screen = Screen::new(voice, false, None);
+    let mut seen: Vec<Sight> = Vec::new();
+    let tell = |news: News| {
+        screen.tell(&news);
+        if let News::Batch(batch, _) = news {
+            for event in &batch.events {
+                if let Event::Settled(settled) = event {
+                    seen.extend(settled.forum.as_ref().and_then(|page| page.seen.as_deref().cloned()));
+                }
+            }
+        }
+    };
+    let report = live::run(&job, tell, super::super::crawl::interrupted());
+    screen.clear();
+    let report = report?;
+    let map = match report.forum {
+        Some(Ok(map)) => map,
+        Some(Err(why)) => bail!(
+            "{} is not understood as a forum: {why} ({} pages looked at); give the page that lists the boards, or see \
+             `suidao check page URL`",
+            args.url,
+            report.progress.pages
+        ),
+        None => return Ok(Exit::Interrupted),
+    };
+    write_whole(&output, |out| Ok(out.write_all(map::write(&map).as_bytes())?))?;
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&map)?);
+    } else {
+        print(&map, &seen)?;
+    }
+    if !voice.quiet {
+        eprintln!(
+            "{} pages looked at. Written to {}: correct it where it is wrong, then `suidao forum crawl {} -o DIR`.",
+            report.progress.pages,
+            output.display(),
+            output.display()
+        );
+    }
+    Ok(Exit::Done)
+}
+
+/// The entrance as it was typed.
+pub fn start(text: &str) -> Result<CrawlUrl> {
+    CrawlUrl::parse(text)
+        .with_context(|| format!("{text} is no URL of a forum; write it as a browser shows it: http://bbs.example.cn/"))
+}
+
+fn print(map: &ForumMap, seen: &[Sight]) -> Result<()> {
+    say!("forum    {} (times {})", map.start, map.offset);
+    say!("boards   {} of class {}", map.boards.len(), or_none(&map.board_classes));
+    for board in &map.boards {
+        say!("           {}  {}", board.url, board.name);
+    }
+    for rule in &map.board_pages {
+        say!("         pages {}", in_words(rule));
+    }
+    say!("threads  of class {}", or_none(&map.thread_classes));
+    for record in seen.iter().flat_map(|sight| &sight.records).take(3) {
+        say!("           {}  {}", record.url, record.title);
+    }
+    for rule in &map.thread_pages {
+        say!("         pages {}", in_words(rule));
+    }
+    say!("other links of the entrance, by class:");
+    let shapes = suidao::forum::shape::Shapes::from_slugs(map.slugs.clone());
+    let mut classes: BTreeMap<String, (usize, &CrawlUrl)> = BTreeMap::new();
+    for link in seen.first().into_iter().flat_map(|sight| &sight.links) {
+        classes.entry(shapes.shape(&link.url).class.to_string()).or_insert((0, &link.url)).0 += 1;
+    }
+    let known: Vec<String> = (map.board_classes.iter().chain(&map.thread_classes))
+        .map(|text| suidao::forum::map::Keyed::parse(text).class().to_string())
+        .collect();
+    for (class, (number, example)) in classes.into_iter().filter(|(class, _)| !known.contains(class)) {
+        say!("         {number:>4}  {class}  {example}");
+    }
+    Ok(())
+}
+
+fn or_none(classes: &[String]) -> String {
+    if classes.is_empty() { "(none: the entrance is the only one)".to_owned() } else { classes.join(", ") }
+}
+
+fn in_words(rule: &PagingRule) -> String {
+    let PagingRule { pages, first, step, .. } = rule;
+    format!("{pages}, {{page}} from {first} by {step}")
+}

@@ -1,0 +1,54 @@
+//! `suidao forum`: forums as what they are, boards of threads. One file a verb.
+
+mod crawl;
+mod discover;
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use suidao::config::Config;
+use suidao::crawl::ForumMode;
+use suidao::live::Job;
+use suidao::model::CrawlUrl;
+use suidao::store::CrawlDirectory;
+use suidao::topic::{Lexicon, Topic};
+
+use super::{Exit, Voice};
+
+/// Forums: boards, threads, posts.
+#[derive(Args)]
+pub struct ForumArgs {
+    #[command(subcommand)]
+    verb: ForumVerb,
+}
+
+#[derive(Subcommand)]
+enum ForumVerb {
+    /// Look at a forum and say what its boards, threads and pages are
+    Discover(discover::DiscoverArgs),
+    /// Fetch every thread of a forum; the same command later fetches what was said since
+    Crawl(crawl::ForumCrawlArgs),
+}
+
+/// Runs the verb.
+pub fn run(args: &ForumArgs, voice: Voice) -> Result<Exit> {
+    match &args.verb {
+        ForumVerb::Discover(args) => discover::run(args, voice),
+        ForumVerb::Crawl(args) => crawl::run(args, voice),
+    }
+}
+
+/// A crawl of the forum at `start` and of nothing else.
+fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: CrawlDirectory, mode: ForumMode) -> Job {
+    if config.scope.allow_hosts.is_empty() {
+        config.scope.allow_hosts.push(start.host().to_owned());
+    }
+    let topic = topic.unwrap_or_else(|| {
+        // Without a topic all pages are as good as any other.
+        config.crawl.page_threshold = Some(0.0);
+        Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]))
+    });
+    let seeds = if matches!(mode, ForumMode::Follow(_)) { Vec::new() } else { vec![start] };
+    Job { topic: Arc::new(topic), seeds, config, directory, forum: Some(mode) }
+}

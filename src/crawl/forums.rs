@@ -1,0 +1,387 @@
+//! The machine's part in forums: which of its hosts are some, what a page of one makes it want, and the steps that no page
+//! brings (the next samples while a forum is explored, the next visit of a board). Apart because all else of the machine
+//! knows nothing of forums, and because what [`crate::forum`] decides by URL is numbered and queued here.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::forum::explore::{Explorer, Step, recognise};
+use crate::forum::increment::Change;
+use crate::forum::sight::{Lens, Look};
+use crate::forum::site::{ListedThread, Reading, Site};
+use crate::model::{
+    Batch, CrawlUrl, Event, ForumMap, ForumPage, ForumStep, IndexPage, Link, LinkState, Listed, Millis, Origin,
+    PageKind, Relevance, Role, Sight, UrlId, Verdict,
+};
+
+use super::machine::Crawl;
+
+/// What the crawl does about forums.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ForumMode {
+    /// Nothing: a page is a page.
+    Off,
+    /// A host whose page lists threads is taken for a forum, and read as one from there on.
+    #[default]
+    Recognise,
+    /// The seed is the entrance of a forum: find out what it is made of, and no more.
+    Discover,
+    /// The same, and fetch it.
+    Explore {
+        /// Most index pages of a board, if not as many as the default.
+        index_pages: Option<u32>,
+    },
+    /// A forum that is understood: fetch it.
+    Follow(Box<ForumMap>),
+}
+
+/// Fewest records of a list that make a forum of a host in passing.
+const RECORDS: usize = 5;
+
+/// The forums of a crawl.
+#[derive(Default)]
+pub(super) struct Forums {
+    mode: ForumMode,
+    sites: FxHashMap<Box<str>, (Site, Arc<Lens>)>,
+    /// What is looked at while the forum is not understood.
+    explorer: Explorer,
+    seen: Vec<UrlId>,
+    looked: FxHashMap<UrlId, Role>,
+    /// Nothing more is looked at: understood, or given up for this reason.
+    explored: Option<Result<(), &'static str>>,
+}
+
+/// A link that a forum wants followed.
+pub(super) struct Want {
+    pub to: UrlId,
+    pub url: CrawlUrl,
+    pub text: String,
+    pub role: Role,
+}
+
+/// What a page of a forum comes to.
+#[derive(Default)]
+pub(super) struct Made {
+    pub wants: Vec<Want>,
+    pub lists: Vec<IndexPage>,
+    /// Pages fetched before that have something new.
+    pub due: Vec<UrlId>,
+}
+
+impl Forums {
+    pub fn new(mode: &ForumMode) -> Self {
+        let mut forums = Self { mode: mode.clone(), ..Self::default() };
+        if let ForumMode::Follow(map) = mode {
+            forums.understand(map);
+            forums.explored = Some(Ok(()));
+        }
+        forums
+    }
+
+    fn understand(&mut self, map: &ForumMap) {
+        let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), Site::new(map.clone())) else { return };
+        let lens = Arc::new(site.lens());
+        self.sites.insert(start.authority().into(), (site, lens));
+    }
+
+    fn explores(&self) -> bool {
+        matches!(self.mode, ForumMode::Discover | ForumMode::Explore { .. })
+    }
+
+    /// Whether the crawl is of one forum and of nothing else.
+    pub fn is_whole(&self) -> bool {
+        !matches!(self.mode, ForumMode::Off | ForumMode::Recognise)
+    }
+
+    fn site(&self, url: &CrawlUrl) -> Option<&Site> {
+        self.sites.get(url.authority()).map(|(site, _)| site)
+    }
+
+    /// What a page is looked at with; none where it is no forum's.
+    pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<Look> {
+        match self.sites.get(url.authority()) {
+            Some((_, lens)) => Some(Look { lens: Arc::clone(lens), at }),
+            None if self.explores() => Some(Look { lens: Arc::default(), at }),
+            None => None,
+        }
+    }
+
+    /// The forum that a page makes of its host.
+    fn recognise(&self, sight: &Sight) -> Option<(Site, ForumMap)> {
+        if self.mode != ForumMode::Recognise || sight.records.len() < RECORDS {
+            return None;
+        }
+        let map = recognise(sight)?;
+        Some((Site::new(map.clone()).ok()?, map))
+    }
+}
+
+impl Crawl {
+    /// What a forum is understood to be, if the crawl is of one and it is; else why not, if that is known.
+    #[must_use]
+    pub fn forum(&self) -> Option<Result<ForumMap, &'static str>> {
+        match self.forums.explored? {
+            Ok(()) => self.forums.sites.values().next().map(|(site, _)| Ok(site.map().clone())),
+            Err(why) => Some(Err(why)),
+        }
+    }
+
+    /// Reads a page as one of a forum, if it is; the wanted links are numbered.
+    pub(super) fn read_forum(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        url: &CrawlUrl,
+        sight: &Sight,
+        now: Millis,
+    ) -> Option<(ForumPage, Made)> {
+        let nothing = ForumPage {
+            kind: PageKind::Other,
+            roles: Vec::new(),
+            lists: Vec::new(),
+            posts: Vec::new(),
+            seen: None,
+            map: None,
+        };
+        if self.forums.explores() && self.forums.site(url).is_none() {
+            let seen = Some(Box::new(sight.clone()));
+            return Some((ForumPage { seen, ..nothing }, Made::default()));
+        }
+        // Taken out while its page is read, because numbering needs the machine whole.
+        let (site, lens, map) = match self.forums.sites.remove(url.authority()) {
+            Some((site, lens)) => (site, Some(lens), None),
+            None => self.forums.recognise(sight).map(|(site, map)| (site, None, Some(map)))?,
+        };
+        let role = if map.is_some() { Role::Board } else { site.role(id, url).unwrap_or(Role::Sample) };
+        let reading = site.read(id, role, sight);
+        let (kind, posts) = (reading.kind, reading.posts.clone());
+        let mut made = self.want(events, &site, id, reading, now);
+        if let Some(lens) = lens {
+            self.forums.sites.insert(url.authority().into(), (site, lens));
+        }
+        made.wants.retain(|want| want.to != id);
+        let roles =
+            made.wants.iter().map(|want| (want.to, want.role)).chain(map.is_some().then_some((id, Role::Board)));
+        let page = ForumPage {
+            kind,
+            roles: roles.collect(),
+            lists: std::mem::take(&mut made.lists),
+            posts,
+            map: map.map(Box::new),
+            ..nothing
+        };
+        Some((page, made))
+    }
+
+    /// Numbers what a page of a forum makes it want.
+    fn want(&mut self, events: &mut Vec<Event>, site: &Site, id: UrlId, reading: Reading, now: Millis) -> Made {
+        let mut made = Made::default();
+        let mut wanted = |crawl: &mut Self, url: &CrawlUrl, text: &str, role: Role| {
+            let url = crawl.at_home(url).unwrap_or_else(|| url.clone());
+            let to = crawl.number(events, &url, Origin::Link(id), text, now);
+            made.wants.push(Want { to, url, text: text.to_owned(), role });
+            to
+        };
+        for (url, name) in &reading.boards {
+            wanted(self, url, name, Role::Board);
+        }
+        let mut shown: Vec<(UrlId, Listed)> = Vec::new();
+        for ListedThread { url, id, title, listed } in &reading.threads {
+            let thread = id.unwrap_or_else(|| wanted(self, url, title, Role::Thread));
+            shown.extend(listed.map(|listed| (thread, listed)));
+        }
+        let next = match reading.kind {
+            PageKind::Index { board, page } => {
+                let verdict = site.judge(board, &shown);
+                let replied = verdict.changed.iter().filter(|(_, change)| *change == Change::Replied);
+                let due: Vec<UrlId> = replied.map(|(thread, _)| site.last_page(*thread)).collect();
+                made_due(self, &mut made.due, due);
+                made.lists.push(IndexPage { board, page, threads: shown });
+                verdict.more.then_some(Role::Index { board, page: page + 1 })
+            }
+            PageKind::Thread { thread, page } => Some(Role::Continuation { thread, page: page + 1 }),
+            _ => None,
+        };
+        if let (Some(role), Some(url)) = (next, &reading.next) {
+            let url = self.at_home(url).unwrap_or_else(|| url.clone());
+            let to = self.number(events, &url, Origin::Link(id), "", now);
+            // An index page that was read in an earlier pass is read again.
+            if matches!(role, Role::Index { .. }) {
+                made_due(self, &mut made.due, vec![to]);
+            }
+            made.wants.push(Want { to, url, text: String::new(), role });
+        }
+        made
+    }
+
+    /// Begins the next visit of all boards, if the last one has ended; the first of a forum that is understood too.
+    pub fn visit_boards(&mut self, now: Millis) -> Option<Batch> {
+        if !self.forums.is_whole() || self.forums.mode == ForumMode::Discover || self.progress.queued > 0 {
+            return None;
+        }
+        let (site, _) = self.forums.sites.values().next()?;
+        let known = site.boards();
+        let listed: Vec<(CrawlUrl, String)> = (site.map().boards.iter())
+            .filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, board.name.clone())))
+            .collect();
+        let mut events = std::mem::take(&mut self.pending);
+        let mut step = ForumStep { begun: known.clone(), due: known, ..ForumStep::default() };
+        for (url, name) in listed {
+            let url = self.at_home(&url).unwrap_or(url);
+            let id = self.number(&mut events, &url, Origin::Seed, &name, now);
+            step.roles.push((id, Role::Board));
+            if self.urls.get(id).state == LinkState::Dropped {
+                step.links.push(self.follow(id, &url));
+            }
+        }
+        self.tell(&mut events, Event::Forum(Box::new(step)), now);
+        Some(Batch { at: now, events })
+    }
+
+    /// The next step of a forum, when nothing else is left to do: whether there was one.
+    pub(super) fn step_forum(&mut self, now: Millis) -> bool {
+        if !self.forums.explores() || self.forums.explored.is_some() {
+            return false;
+        }
+        let mut events = std::mem::take(&mut self.pending);
+        let mut step = ForumStep::default();
+        match self.forums.explorer.next() {
+            Step::Look(urls) => {
+                for url in urls {
+                    let to = self.number(&mut events, &url, Origin::Seed, "", now);
+                    step.roles.push((to, Role::Sample));
+                    step.links.push(self.follow(to, &url));
+                }
+            }
+            Step::GivenUp(why) => step.given_up = Some(why.to_owned()),
+            Step::Understood(mut map) => {
+                if let ForumMode::Explore { index_pages } = self.forums.mode {
+                    map.index_pages = index_pages.unwrap_or(map.index_pages);
+                    self.begin(&mut events, &map, &mut step, now);
+                }
+                step.map = Some(map);
+            }
+        }
+        self.tell(&mut events, Event::Forum(Box::new(step)), now);
+        self.pending = events;
+        true
+    }
+
+    /// All boards of a forum just understood; what was seen of them already is not asked for again.
+    fn begin(&mut self, events: &mut Vec<Event>, map: &ForumMap, step: &mut ForumStep, now: Millis) {
+        let Ok(mut site) = Site::new(map.clone()) else { return };
+        for board in map.boards.iter().filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, &board.name))) {
+            let to = self.number(events, &board.0, Origin::Seed, board.1, now);
+            site.note(to, Role::Board, &board.0);
+            step.roles.push((to, Role::Board));
+            step.links.push(self.follow(to, &board.0));
+        }
+        let seen: Vec<(UrlId, Sight)> =
+            self.forums.seen.iter().copied().zip(self.forums.explorer.seen().to_vec()).collect();
+        for (id, sight) in seen {
+            let Some(role) = site.role(id, &sight.own) else { continue };
+            let reading = site.read(id, role, &sight);
+            if let PageKind::Thread { .. } = reading.kind {
+                step.read.push((id, reading.kind, reading.posts.clone()));
+            }
+            let made = self.want(events, &site, id, reading, now);
+            for Want { to, url, role, .. } in made.wants {
+                site.note(to, role, &url);
+                step.roles.push((to, role));
+                step.links.push(self.follow(to, &url));
+            }
+            step.lists.extend(made.lists);
+        }
+    }
+
+    /// A link of the crawl of a forum, where no page is judged.
+    fn follow(&self, to: UrlId, url: &CrawlUrl) -> Link {
+        Link::bare(to, Relevance::ONE, Verdict::Follow(self.strategy.seed(url)))
+    }
+
+    /// The forum's part of the fold.
+    pub(super) fn observe_forum(&mut self, id: UrlId, page: &ForumPage) {
+        if let Some(sight) = &page.seen {
+            self.forums.explorer.see(sight);
+            self.forums.seen.push(id);
+        }
+        if let Some(map) = &page.map {
+            self.forums.understand(map);
+        }
+        let url = self.urls.url(id);
+        let roles: Vec<(UrlId, Role, CrawlUrl)> =
+            page.roles.iter().map(|(id, role)| (*id, *role, self.urls.url(*id))).collect();
+        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+            for (id, role, url) in &roles {
+                site.note(*id, *role, url);
+            }
+            site.observe(id, page);
+        }
+    }
+
+    pub(super) fn observe_step(&mut self, step: &ForumStep) {
+        if let Some(map) = &step.map {
+            // A file given by hand is the word of a person.
+            if !matches!(self.forums.mode, ForumMode::Follow(_)) {
+                self.forums.understand(map);
+            }
+            self.forums.explored = Some(Ok(()));
+        }
+        if step.given_up.is_some() {
+            // The words are the explorer's own, and it is asked for them again.
+            self.forums.explored = match self.forums.explorer.next() {
+                Step::GivenUp(why) => Some(Err(why)),
+                _ => Some(Err("it could not be understood")),
+            };
+        }
+        for (id, role) in &step.roles {
+            let url = self.urls.url(*id);
+            if *role == Role::Sample {
+                self.forums.explorer.ask(&url);
+            }
+            self.forums.looked.insert(*id, *role);
+            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+                site.note(*id, *role, &url);
+            }
+        }
+        let pages = step.read.iter().map(|(id, kind, posts)| (*id, *kind, posts.clone(), Vec::new()));
+        let lists = step.lists.iter().map(|list| {
+            (list.board, PageKind::Index { board: list.board, page: list.page }, Vec::new(), vec![list.clone()])
+        });
+        for (id, kind, posts, lists) in lists.chain(pages.collect::<Vec<_>>()) {
+            let url = self.urls.url(id);
+            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+                let page = ForumPage { kind, roles: Vec::new(), lists, posts, seen: None, map: None };
+                site.observe(id, &page);
+            }
+        }
+        for id in &step.due {
+            self.make_due(*id);
+        }
+        if let Some((site, _)) = step.begun.first().and_then(|id| {
+            let url = self.urls.url(*id);
+            self.forums.sites.get_mut(url.authority())
+        }) {
+            site.begin_pass(&step.begun);
+        }
+        self.admit(&step.links);
+    }
+
+    /// What was fetched before is queued again.
+    fn make_due(&mut self, id: UrlId) {
+        let known = self.urls.get(id);
+        if !matches!(known.state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected) {
+            return;
+        }
+        let (host, place) = (known.host(), known.place());
+        self.set_state(id, LinkState::Queued);
+        self.frontier.push(host, id, place);
+    }
+}
+
+/// Pages that were fetched and are wanted again.
+fn made_due(crawl: &Crawl, due: &mut Vec<UrlId>, ids: Vec<UrlId>) {
+    let fetched = |id: &UrlId| crawl.urls.get(*id).state == LinkState::Fetched;
+    due.extend(ids.into_iter().filter(fetched));
+}

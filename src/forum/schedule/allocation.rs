@@ -1,0 +1,57 @@
+//! How often each board is visited on a day: by weight (eq. 6), or by what one visit more is worth.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ordered_float::OrderedFloat;
+
+/// Shares `total` visits by weight (at least 0), at least one each, in whole numbers by the largest remainder; without
+/// any weight in equal parts. `total` must not be below the number of boards.
+///
+/// A board whose share is below one visit gets one, and the others share the rest.
+pub(super) fn allocate(weights: &[f64], total: u32) -> Vec<u32> {
+    let mut counts = vec![1; weights.len()];
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|&one, &other| weights[other].total_cmp(&weights[one]));
+    // The lightest give up their shares first: what is left for the others only falls short of more of them.
+    let mut left = f64::from(total);
+    let mut sum: f64 = weights.iter().sum();
+    while let Some(&lightest) = order.last().filter(|&&board| !(sum > 0.0 && weights[board] / sum * left >= 1.0)) {
+        if sum <= 0.0 {
+            break;
+        }
+        order.pop();
+        left -= 1.0;
+        sum -= weights[lightest];
+    }
+    let share = |board: usize| if sum > 0.0 { weights[board] / sum * left } else { left / order.len() as f64 };
+    let mut remainders: Vec<(Reverse<OrderedFloat<f64>>, usize)> = Vec::new();
+    for &board in &order {
+        let whole = share(board).floor().max(1.0);
+        counts[board] = whole as u32;
+        remainders.push((Reverse(OrderedFloat(share(board) - whole)), board));
+    }
+    remainders.sort_unstable();
+    let missing = (total as usize).saturating_sub(counts.iter().map(|&count| count as usize).sum());
+    for (_, board) in remainders.iter().cycle().take(missing) {
+        counts[*board] += 1;
+    }
+    counts
+}
+
+/// Gives each of `boards` a visit, then each further one where it lowers the delay most. `delay`: of a board with so many
+/// visits; none where it can have no more. This is best where a visit is never worth more than the one before it.
+pub(super) fn greedy(boards: usize, total: u32, delay: impl Fn(usize, usize) -> Option<f64>) -> Vec<u32> {
+    let mut counts = vec![1; boards];
+    let gain = |board: usize, visits: u32| {
+        let gain = delay(board, visits as usize)? - delay(board, visits as usize + 1)?;
+        Some((OrderedFloat(gain), Reverse(board)))
+    };
+    let mut gains: BinaryHeap<_> = (0..boards).filter_map(|board| gain(board, 1)).collect();
+    for _ in boards..total as usize {
+        let Some((_, Reverse(board))) = gains.pop() else { break };
+        counts[board] += 1;
+        gains.extend(gain(board, counts[board]));
+    }
+    counts
+}

@@ -1,0 +1,111 @@
+//! Looking at an answer as a page of a forum. Apart because it is the one door from bytes to what this room decides by.
+
+use std::sync::Arc;
+
+use crate::model::{Clock, CrawlUrl, Fetched, Millis, Sight, SightLink};
+use crate::read::Parsed;
+use crate::read::charset::decode;
+
+use super::board::{Thresholds, classes, threads};
+use super::links::{links, own_url};
+use super::map::Keyed;
+use super::shape::{Shapes, sessions, without};
+use super::{Tree, asks_login, posts, records};
+
+/// What is known of a forum before one of its pages is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lens {
+    /// Classes of its URLs.
+    pub shapes: Shapes,
+    /// Classes of its threads; where none is known, that which the page itself shows.
+    pub threads: Vec<Keyed>,
+    /// Its own time, in seconds east of UTC.
+    pub offset: i32,
+}
+
+/// What a page is looked at with, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// What is known of the forum.
+    pub lens: Arc<Lens>,
+    /// When it was asked for: stands in where the server does not say what time it is.
+    pub at: Millis,
+}
+
+/// Looks at a page of a forum.
+#[must_use]
+pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
+    let links = links(&parsed.document, &fetched.url);
+    let tree = Tree::parse(&decode(&fetched.body, fetched.header("content-type")).text, &fetched.url);
+    // "3分钟前" counts from the server's own clock.
+    let now = fetched.header("date").and_then(date).unwrap_or(look.at);
+    let clock = Clock { now, offset: look.lens.offset };
+    let names = sessions(parsed.document.links.iter().map(|link| &link.url));
+    let is_thread = threads_by(&look.lens, &links);
+    let mut records = records(&tree, &|url| is_thread(&without(url, &names)), clock);
+    for record in &mut records {
+        record.url = without(&record.url, &names);
+    }
+    let posts = posts(&tree, clock);
+    Sight {
+        own: own_url(&parsed.document, &fetched.url),
+        login: records.is_empty() && asks_login(&tree),
+        posts: posts.into_iter().map(|post| post.posted).collect(),
+        records,
+        links,
+    }
+}
+
+/// Whether a page that nothing is known of is worth a look: it has a row of long links of one class.
+#[must_use]
+pub fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
+    let links = links(&parsed.document, own);
+    links.len() >= Thresholds::DOMINANT.members
+        && threads(&classes(&links, &learnt(&links)), &Thresholds::DOMINANT).is_some()
+}
+
+fn learnt(links: &[SightLink]) -> Shapes {
+    let mut shapes = Shapes::default();
+    shapes.learn(links.iter().map(|link| &link.url));
+    shapes
+}
+
+/// What tells the URLs of threads: the classes that are known, else the class that stands out on the page.
+fn threads_by(lens: &Lens, links: &[SightLink]) -> Box<dyn Fn(&CrawlUrl) -> bool> {
+    if lens.threads.is_empty() {
+        let mut shapes = lens.shapes.clone();
+        shapes.learn(links.iter().map(|link| &link.url));
+        let all = classes(links, &shapes);
+        let least = Thresholds { members: 2, columns: 8.0, dominance: 0.0 };
+        // The widest of many, not the largest alone: names of users may be as many.
+        let weight =
+            |class: &super::board::LinkClass| class.columns.min(40.0) * (class.members.len().min(40) as f64).sqrt();
+        let best = all.iter().filter(|class| threads(std::slice::from_ref(class), &least).is_some());
+        let best = best.reduce(|best, other| if weight(other) > weight(best) { other } else { best });
+        let best = threads(&all, &Thresholds::DOMINANT).or(best).map(|class| class.class.clone());
+        Box::new(move |url| best.as_ref().is_some_and(|class| shapes.shape(url).class == *class))
+    } else {
+        let (shapes, classes) = (lens.shapes.clone(), lens.threads.clone());
+        Box::new(move |url| {
+            let shaped = shapes.shape(url);
+            classes.iter().any(|class| *class.class() == shaped.class)
+        })
+    }
+}
+
+/// The time of an HTTP date.
+fn date(text: &str) -> Option<Millis> {
+    let time = jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond();
+    u64::try_from(time).ok().map(Millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_clock_is_read() {
+        assert_eq!(date("Thu, 01 Jan 1970 00:01:40 GMT"), Some(Millis(100_000)));
+        assert_eq!(date("yesterday"), None);
+    }
+}

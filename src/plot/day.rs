@@ -1,0 +1,57 @@
+//! A day of a board: how much is said in each hour as bars, and when it is visited as marks below them.
+
+use std::fmt::Write;
+
+use super::scale::Scale;
+use super::{Style, n, svg, word};
+
+/// A small plot. `slots`: shares of the hours; `largest`: the share at the upper end; `instants` in hours, from 0 to 24;
+/// `note` stands under the name.
+pub fn day(name: &str, note: &str, slots: &[f64; 24], largest: f64, instants: &[f64]) -> String {
+    let (left, right, top, bottom) = (34.0, 216.0, 40.0, 124.0);
+    let y = Scale::new(bottom, top, largest, 2.0, true, false);
+    let x = Scale::between(left, right, 0.0, 24.0, 4.0);
+    let mut out = word(0.0, 13.0, "panel", name) + &word(0.0, 28.0, "axis", note);
+    for (value, text) in y.ticks() {
+        let (at, from, to) = (n(y.at(value)), n(left), n(right));
+        let _ = write!(out, "<line class=\"grid\" x1=\"{from}\" y1=\"{at}\" x2=\"{to}\" y2=\"{at}\"/>");
+        out += &word(left - 6.0, y.at(value) + 4.0, "tick end", &text);
+    }
+    let pitch = (right - left) / 24.0;
+    for (hour, share) in slots.iter().enumerate().filter(|(_, share)| **share > 0.0) {
+        let (x, y) = (left + pitch * hour as f64 + 0.5, y.at(*share));
+        let _ = write!(
+            out,
+            "<rect class=\"bar {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+            Style::Nth(0).class(),
+            n(x),
+            n(y),
+            n(pitch - 1.0),
+            n(bottom - y)
+        );
+    }
+    for instant in instants {
+        let (at, from, to) = (n(x.at(*instant)), n(bottom + 2.0), n(bottom + 12.0));
+        let class = Style::Nth(1).class();
+        let _ = write!(out, "<line class=\"line {class}\" x1=\"{at}\" y1=\"{from}\" x2=\"{at}\" y2=\"{to}\"/>");
+    }
+    for hour in [0.0, 6.0, 12.0, 18.0, 24.0] {
+        out += &word(x.at(hour), bottom + 27.0, "tick middle", &format!("{hour}"));
+    }
+    svg("small", 224.0, 158.0, &format!("{name}: {note}"), &out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_has_a_bar_for_each_busy_hour_and_a_mark_for_each_visit() {
+        let mut slots = [0.0; 24];
+        slots[9] = 0.75;
+        slots[20] = 0.25;
+        let svg = day("<公告>", "2 visits", &slots, 0.75, &[9.5, 20.25]);
+        assert_eq!((svg.matches("<rect").count(), svg.matches("class=\"line").count()), (2, 2));
+        assert!(svg.contains("&lt;公告&gt;") && svg.contains("x=\"102.8\""), "{svg}");
+    }
+}

@@ -1,0 +1,393 @@
+//! When what is said on a generated forum: threads and replies of every board, by the clock of the people who write them.
+//!
+//! Apart because time is all there is to it: the pages of the forum show it, the simulations of schedules need nothing
+//! else. Boards' rates are lognormal; threads open as a Poisson process with the daily shape of their board; replies come
+//! after a delay with a heavy tail, counted by a clock that hardly goes at night, and partly answer one another within minutes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::world::draw::Draw;
+
+/// Seconds of an hour and of a day.
+const HOUR: i64 = 3_600;
+const DAY: i64 = 86_400;
+
+/// How busy each hour of the day is to a Chinese forum as a whole: asleep from 0 to 8, peaks at noon and in the evening.
+const ALL: [f64; 24] = [
+    0.45, 0.25, 0.14, 0.08, 0.06, 0.07, 0.15, 0.35, 0.9, 1.3, 1.5, 1.55, 1.75, 1.4, 1.3, 1.35, 1.35, 1.15, 1.0, 1.35,
+    1.8, 2.0, 1.7, 1.0,
+];
+/// The same of those who write at work, and of those who write at night: what boards differ by.
+const OFFICE: [f64; 24] = [
+    0.05, 0.02, 0.02, 0.02, 0.02, 0.02, 0.1, 0.3, 1.5, 2.6, 2.7, 2.3, 1.6, 1.9, 2.6, 2.7, 2.3, 1.2, 0.5, 0.4, 0.4, 0.3,
+    0.2, 0.1,
+];
+const NIGHT: [f64; 24] = [
+    2.0, 1.5, 0.9, 0.4, 0.2, 0.1, 0.1, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 0.6, 0.5, 0.5, 0.6, 0.8, 1.1, 1.7, 2.4, 3.0, 3.1,
+    2.6,
+];
+
+/// Coefficient of variation of how many replies threads of one board get.
+const THREADS_CV: f64 = 1.5;
+/// Delay of a reply: Pareto (Lomax) with this shape, and this scale in seconds; the mean of the tail has no end, so it is cut.
+const DELAY_SHAPE: f64 = 0.6;
+const DELAY_SCALE: f64 = 3_600.0;
+/// Share of replies that come at any time up to the end: old threads are revived; of sticky ones most are.
+const REVIVED: f64 = 0.03;
+const STICKY_REVIVED: f64 = 0.7;
+/// Mean seconds from one post of a burst to the next.
+const BURST: f64 = 150.0;
+
+/// What a forum's activity is drawn by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ActivitySpec {
+    /// Everything is a function of it and of the rest.
+    pub seed: u64,
+    /// How many boards.
+    pub boards: usize,
+    /// How many people write; a few of them write much.
+    pub users: usize,
+    /// Threads a day, mean of the week, all boards together; at least 0.
+    pub threads_per_day: f64,
+    /// Coefficient of variation of the boards' rates (lognormal); 0: all alike.
+    pub cv: f64,
+    /// Replies a thread gets in the mean, if there is time enough for them.
+    pub replies: f64,
+    /// How many days.
+    pub days: u32,
+    /// When the first day begins: local midnight, in seconds since 1970, UTC.
+    pub start: i64,
+    /// Local time, in seconds east of UTC.
+    pub offset: i32,
+    /// Share of replies that answer another one within minutes, 0 to 1.
+    pub bursts: f64,
+    /// How busy Saturdays and Sundays are, compared with the other days.
+    pub weekend: f64,
+}
+
+impl Default for ActivitySpec {
+    /// Twelve boards of a Chinese forum for 31 days from Monday, 25 May 2009.
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            boards: 12,
+            users: 400,
+            threads_per_day: 60.0,
+            cv: 0.85,
+            replies: 5.0,
+            days: 31,
+            start: 1_243_180_800,
+            offset: 8 * 3_600,
+            bursts: 0.3,
+            weekend: 0.8,
+        }
+    }
+}
+
+/// A post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Posting {
+    /// When, in seconds since 1970, UTC.
+    pub at: i64,
+    /// Who, below [`ActivitySpec::users`].
+    pub user: u32,
+}
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadActivity {
+    /// Kept at the top of its board's list.
+    pub sticky: bool,
+    /// Its posts in order of time, the opening one first; never empty.
+    pub posts: Vec<Posting>,
+}
+
+/// A board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardActivity {
+    /// Its threads in order of opening.
+    pub threads: Vec<ThreadActivity>,
+}
+
+/// Something was said on a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// When, in seconds since 1970, UTC.
+    pub at: i64,
+    /// It opened a thread; else it is a reply.
+    pub new: bool,
+    /// Place of the thread in [`BoardActivity::threads`].
+    pub thread: usize,
+}
+
+/// What is said on a forum, from the first day to the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Activity {
+    /// Its boards.
+    pub boards: Vec<BoardActivity>,
+}
+
+impl Activity {
+    /// Draws it: a function of `spec` alone. All posts lie in `[start, start + days)`.
+    #[must_use]
+    pub fn generate(spec: &ActivitySpec) -> Self {
+        let spread = lognormal_spread(spec.cv);
+        let rates: Vec<f64> =
+            (0..spec.boards).map(|board| lognormal(&mut stream(spec, Salt::Rate, board), spread)).collect();
+        let scale = spec.threads_per_day / rates.iter().sum::<f64>();
+        let boards = (0..).zip(rates).map(|(board, rate)| BoardActivity::generate(spec, board, scale * rate));
+        Self { boards: boards.collect() }
+    }
+}
+
+impl BoardActivity {
+    fn generate(spec: &ActivitySpec, board: usize, threads_per_day: f64) -> Self {
+        let mut draw = stream(spec, Salt::Board, board);
+        let profile = profile(&mut draw);
+        let replies = spec.replies * (0.6 + 0.8 * unit(&mut draw));
+        let mut sticky = draw.below(4);
+
+        let mut openings = Vec::new();
+        for day in 0..i64::from(spec.days) {
+            let midnight = spec.start + day * DAY;
+            for _ in 0..poisson(&mut draw, threads_per_day * spec.busy(midnight)) {
+                openings.push(midnight + time_of_day(&mut draw, &profile));
+            }
+        }
+        openings.sort_unstable();
+
+        let end = spec.start + i64::from(spec.days) * DAY;
+        let spread = lognormal_spread(THREADS_CV);
+        let threads = openings.into_iter().map(|opened| {
+            let sticky = sticky > 0 && {
+                sticky -= 1;
+                true
+            };
+            let count = replies * lognormal(&mut draw, spread);
+            let mut posts = vec![Posting { at: opened, user: user(&mut draw, spec.users) }];
+            for _ in 0..poisson(&mut draw, count) {
+                let answered = posts[draw.below(posts.len() as u64) as usize].at;
+                let at = if posts.len() > 1 && draw.chance(spec.bursts) {
+                    answered + 1 + exponential(&mut draw, BURST)
+                } else {
+                    let revived = if sticky { STICKY_REVIVED } else { REVIVED };
+                    let delay = if draw.chance(revived) {
+                        draw.below((end - opened) as u64) as i64
+                    } else {
+                        // Inverse of the distribution function; what lies beyond the end is never seen.
+                        let delay = DELAY_SCALE * ((1.0 - unit(&mut draw)).powf(-1.0 / DELAY_SHAPE) - 1.0);
+                        delay.min(1e9) as i64
+                    };
+                    spec.wait(&profile, opened, 30 + delay)
+                };
+                let user = user(&mut draw, spec.users);
+                if at < end {
+                    posts.push(Posting { at, user });
+                }
+            }
+            posts.sort_unstable_by_key(|post| post.at);
+            ThreadActivity { sticky, posts }
+        });
+        Self { threads: threads.collect() }
+    }
+
+    /// All that was said, in order of time; of the same second, as the threads were opened.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        let mut events: Vec<Event> = Vec::new();
+        for (thread, activity) in self.threads.iter().enumerate() {
+            let posts = activity.posts.iter().enumerate();
+            events.extend(posts.map(|(place, post)| Event { at: post.at, new: place == 0, thread }));
+        }
+        events.sort_by_key(|event| event.at);
+        events
+    }
+}
+
+impl ActivitySpec {
+    /// How busy the day is that begins then, compared with the mean of a week.
+    fn busy(&self, midnight: i64) -> f64 {
+        // The first of January 1970 was a Thursday.
+        let weekday = ((midnight + i64::from(self.offset)).div_euclid(DAY) + 3).rem_euclid(7);
+        let day = if weekday >= 5 { self.weekend } else { 1.0 };
+        day * 7.0 / (5.0 + 2.0 * self.weekend)
+    }
+
+    fn hour(&self, at: i64) -> usize {
+        ((at + i64::from(self.offset)).rem_euclid(DAY) / HOUR) as usize
+    }
+
+    /// The time when `delay` seconds have passed since `at`, by a clock that goes with how busy the board is: as fast as ours
+    /// in the mean of a day, hardly by night.
+    fn wait(&self, profile: &[f64; 24], at: i64, delay: i64) -> i64 {
+        let mean = profile.iter().sum::<f64>() / 24.0;
+        // A whole day by that clock is a whole day by ours.
+        let mut at = at + delay / DAY * DAY;
+        let mut left = (delay % DAY) as f64;
+        for _ in 0..=24 {
+            let pace = profile[self.hour(at)] / mean;
+            let hour = HOUR - (at + i64::from(self.offset)).rem_euclid(HOUR);
+            if left <= pace * hour as f64 {
+                return at + (left / pace) as i64;
+            }
+            left -= pace * hour as f64;
+            at += hour;
+        }
+        at
+    }
+}
+
+/// What a stream of numbers is for.
+#[derive(Clone, Copy)]
+enum Salt {
+    Rate = 0x666f_7201,
+    Board = 0x666f_7202,
+}
+
+fn stream(spec: &ActivitySpec, salt: Salt, board: usize) -> Draw {
+    Draw::new(spec.seed, salt as u64, board as u64)
+}
+
+/// A board's hours: the forum's, with more or less of those who write at work and of those who write at night.
+fn profile(draw: &mut Draw) -> [f64; 24] {
+    // The square: most boards are near the forum's own shape, a few are far from it.
+    let (office, night) = (unit(draw).powi(2), unit(draw).powi(2));
+    std::array::from_fn(|hour| ALL[hour] + 1.2 * office * OFFICE[hour] + 1.2 * night * NIGHT[hour])
+}
+
+/// Seconds after midnight.
+fn time_of_day(draw: &mut Draw, profile: &[f64; 24]) -> i64 {
+    let mut left = unit(draw) * profile.iter().sum::<f64>();
+    for (hour, busy) in (0..).zip(profile) {
+        if left < *busy {
+            return hour * HOUR + (left / busy * HOUR as f64) as i64;
+        }
+        left -= busy;
+    }
+    DAY - 1
+}
+
+/// A number in `[0, 1)`.
+fn unit(draw: &mut Draw) -> f64 {
+    (draw.bits() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn exponential(draw: &mut Draw, mean: f64) -> i64 {
+    (-mean * (1.0 - unit(draw)).ln()) as i64
+}
+
+/// Standard deviation of the logarithm of a lognormal variable with this coefficient of variation.
+fn lognormal_spread(cv: f64) -> f64 {
+    (1.0 + cv * cv).ln().sqrt()
+}
+
+/// Lognormal with mean 1 (Box and Muller 1958).
+fn lognormal(draw: &mut Draw, spread: f64) -> f64 {
+    let radius = (-2.0 * (1.0 - unit(draw)).ln()).sqrt();
+    let normal = radius * (std::f64::consts::TAU * unit(draw)).cos();
+    (spread * normal - spread * spread / 2.0).exp()
+}
+
+/// Poisson, by counting the arrivals of unit rate (Knuth 1969); linear in the mean.
+fn poisson(draw: &mut Draw, mean: f64) -> u64 {
+    let (mut count, mut passed) = (0, -(1.0 - unit(draw)).ln());
+    while passed < mean {
+        count += 1;
+        passed -= (1.0 - unit(draw)).ln();
+    }
+    count
+}
+
+/// A few write much: the density falls with the square root.
+fn user(draw: &mut Draw, users: usize) -> u32 {
+    (users as f64 * unit(draw).powi(2)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posts(activity: &Activity) -> Vec<Posting> {
+        activity.boards.iter().flat_map(|board| &board.threads).flat_map(|thread| thread.posts.clone()).collect()
+    }
+
+    #[test]
+    fn one_seed_gives_one_forum() {
+        let spec = ActivitySpec::default();
+        assert_eq!(Activity::generate(&spec), Activity::generate(&spec));
+        assert_ne!(Activity::generate(&spec), Activity::generate(&ActivitySpec { seed: 2, ..spec }));
+    }
+
+    #[test]
+    fn threads_and_posts_are_in_order_and_inside_the_days() {
+        let spec = ActivitySpec { days: 9, ..ActivitySpec::default() };
+        let end = spec.start + 9 * DAY;
+        for board in &Activity::generate(&spec).boards {
+            assert!(board.threads.is_sorted_by_key(|thread| thread.posts[0].at));
+            assert!(board.threads.iter().all(|thread| thread.posts.is_sorted_by_key(|post| post.at)));
+            let events = board.events();
+            assert!(events.is_sorted_by_key(|event| event.at));
+            assert!(events.iter().all(|event| (spec.start..end).contains(&event.at)));
+            assert_eq!(events.iter().filter(|event| event.new).count(), board.threads.len());
+            assert_eq!(events.len(), board.threads.iter().map(|thread| thread.posts.len()).sum::<usize>());
+            assert!(board.threads.iter().filter(|thread| thread.sticky).count() <= 3);
+        }
+        assert!(posts(&Activity::generate(&spec)).iter().all(|post| (post.user as usize) < spec.users));
+    }
+
+    #[test]
+    fn rates_are_as_asked_for() {
+        let spec = ActivitySpec { boards: 2_000, threads_per_day: 2_000.0, days: 28, ..ActivitySpec::default() };
+        let activity = Activity::generate(&spec);
+        let counts: Vec<f64> = activity.boards.iter().map(|board| board.threads.len() as f64 / 28.0).collect();
+        let mean = counts.iter().sum::<f64>() / 2_000.0;
+        // The counts are Poisson about their rates, which adds mean / 28 to the variance.
+        let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 2_000.0 - mean / 28.0;
+        assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        assert!((variance.sqrt() / mean - 0.85).abs() < 0.12, "{}", variance.sqrt() / mean);
+        let replies = posts(&activity).len() as f64 / (28.0 * 2_000.0) - 1.0;
+        assert!((3.5..5.2).contains(&replies), "some replies come after the end: {replies}");
+    }
+
+    #[test]
+    fn people_sleep_at_night_and_rest_at_the_weekend() {
+        let spec = ActivitySpec { boards: 30, threads_per_day: 900.0, days: 28, ..ActivitySpec::default() };
+        let (mut hours, mut weekdays) = ([0; 24], [0; 7]);
+        for post in posts(&Activity::generate(&spec)) {
+            hours[spec.hour(post.at)] += 1;
+            weekdays[((post.at - spec.start) / DAY % 7) as usize] += 1; // the first day is a Monday
+        }
+        let night: i32 = hours[1..7].iter().sum();
+        let evening: i32 = hours[19..23].iter().sum();
+        assert!(night * 3 < evening, "{hours:?}");
+        assert!(hours[12] > hours[9] && hours[12] > hours[17], "noon: {hours:?}");
+        assert!(weekdays[5] + weekdays[6] < weekdays[1] + weekdays[2], "{weekdays:?}");
+    }
+
+    #[test]
+    fn delays_have_a_heavy_tail_and_bursts() {
+        let spec = ActivitySpec { threads_per_day: 600.0, ..ActivitySpec::default() };
+        let activity = Activity::generate(&spec);
+        let threads = activity.boards.iter().flat_map(|board| &board.threads).filter(|thread| !thread.sticky);
+        let (mut delays, mut gaps) = (Vec::new(), Vec::new());
+        for thread in threads {
+            delays.extend(thread.posts[1..].iter().map(|post| post.at - thread.posts[0].at));
+            gaps.extend(thread.posts[1..].windows(2).map(|pair| pair[1].at - pair[0].at));
+        }
+        let share = |of: &[i64], most: i64| of.iter().filter(|&&value| value <= most).count() as f64 / of.len() as f64;
+        assert!((0.4..0.8).contains(&share(&delays, 6 * HOUR)), "{}", share(&delays, 6 * HOUR));
+        assert!((0.02..0.15).contains(&(1.0 - share(&delays, 5 * DAY))), "{}", share(&delays, 5 * DAY));
+        assert!(share(&gaps, 300) > 0.2, "{}", share(&gaps, 300));
+    }
+
+    #[test]
+    fn nothing_asked_for_is_nothing() {
+        let nothing = |spec: &ActivitySpec| posts(&Activity::generate(spec)).is_empty();
+        assert!(nothing(&ActivitySpec { boards: 0, ..ActivitySpec::default() }));
+        assert!(nothing(&ActivitySpec { days: 0, ..ActivitySpec::default() }));
+        assert!(nothing(&ActivitySpec { threads_per_day: 0.0, ..ActivitySpec::default() }));
+        let alone = Activity::generate(&ActivitySpec { users: 0, replies: 0.0, ..ActivitySpec::default() });
+        assert!(alone.boards.iter().flat_map(|board| &board.threads).all(|thread| thread.posts.len() == 1));
+    }
+}

@@ -1,0 +1,197 @@
+//! The URLs of a forum's pages. A skin writes each kind of page as a pattern; the same pattern makes the links and reads
+//! the requests, so that both cannot differ. Apart because everything else speaks of pages, never of URLs.
+
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// A page of a forum. Pages are counted from 1, everything else from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    Home,
+    Index {
+        board: usize,
+        page: u32,
+    },
+    /// The index page in another order.
+    Sorted {
+        board: usize,
+        page: u32,
+    },
+    Thread {
+        thread: usize,
+        page: u32,
+    },
+    /// Where the last post of a thread stands.
+    LastPost(usize),
+    /// Where a post stands, by its number in the forum.
+    Post(usize),
+    Printer(usize),
+    /// A thread's posts of one user.
+    ByUser {
+        thread: usize,
+        user: usize,
+    },
+    Profile(usize),
+    Members(u32),
+    Search(u32),
+    Calendar(u32),
+    Login,
+    Register,
+    Help,
+    Reply(usize),
+    NewThread(usize),
+    Feed(usize),
+}
+
+/// What a pattern writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Home,
+    Index,
+    IndexPage,
+    Sorted,
+    Thread,
+    ThreadPage,
+    LastPost,
+    Post,
+    Printer,
+    ByUser,
+    Profile,
+    Members,
+    Search,
+    Calendar,
+    Login,
+    Register,
+    Help,
+    Reply,
+    NewThread,
+    Feed,
+}
+
+/// A form and its URL from the root. Slots: `{b}` board, `{t}` thread, `{q}` post, `{u}` user, `{p}` page, `{o}` how many
+/// threads or posts stand before the page, `{n}` any number, `{k}` the board's name, `{s}` a slug. Of several patterns
+/// of one form the first makes the links, all are read.
+pub(super) type Pattern = (Form, &'static str);
+
+/// What fills the slots: the numbers as pages show them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slots {
+    pub board: u64,
+    pub thread: u64,
+    pub post: u64,
+    pub user: u64,
+    pub page: u64,
+    pub offset: u64,
+    pub number: u64,
+    pub name: String,
+    pub slug: String,
+}
+
+impl Slots {
+    fn number(&mut self, slot: u8) -> Option<&mut u64> {
+        Some(match slot {
+            b'b' => &mut self.board,
+            b't' => &mut self.thread,
+            b'q' => &mut self.post,
+            b'u' => &mut self.user,
+            b'p' => &mut self.page,
+            b'o' => &mut self.offset,
+            b'n' => &mut self.number,
+            _ => return None,
+        })
+    }
+}
+
+/// Fills a pattern.
+pub(super) fn fill(pattern: &str, slots: &mut Slots) -> String {
+    let mut out = String::with_capacity(pattern.len() + 16);
+    let mut parts = pattern.split('{');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let slot = part.as_bytes()[0];
+        match slot {
+            b'k' => out.extend(utf8_percent_encode(&slots.name, NON_ALPHANUMERIC)),
+            b's' => out.push_str(&slots.slug),
+            _ => out.push_str(&slots.number(slot).map_or(0, |number| *number).to_string()),
+        }
+        out.push_str(&part[2..]);
+    }
+    out
+}
+
+/// Reads a URL's path and query by a pattern: what stands in the slots, and how many parameters the pattern names. Other
+/// parameters are ignored, as forums do.
+pub(super) fn read(pattern: &str, path: &str, query: &str) -> Option<(Slots, usize)> {
+    let mut slots = Slots::default();
+    let (want_path, want_query) = pattern.split_once('?').unwrap_or((pattern, ""));
+    take(want_path, path, &mut slots)?;
+    let mut named = 0;
+    for pair in want_query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, want) = pair.split_once('=').unwrap_or((pair, ""));
+        let values = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let (_, value) = values.into_iter().find(|(given, _)| *given == name)?;
+        take(want, value, &mut slots)?;
+        named += 1;
+    }
+    Some((slots, named))
+}
+
+/// Matches the whole of `text`.
+fn take(pattern: &str, text: &str, slots: &mut Slots) -> Option<()> {
+    let mut parts = pattern.split('{');
+    let mut rest = text.strip_prefix(parts.next().unwrap_or_default())?;
+    for part in parts {
+        let (slot, literal) = (part.as_bytes()[0], &part[2..]);
+        // A slug may hold what follows it, but no slash; the last place counts.
+        let segment = &rest[..rest.find('/').unwrap_or(rest.len())];
+        let end = match slot {
+            b's' | b'k' if literal.is_empty() || literal.starts_with('/') => segment.len(),
+            b's' | b'k' => segment.rfind(literal)?,
+            _ => rest.bytes().take_while(u8::is_ascii_digit).count(),
+        };
+        let value = &rest[..end];
+        match slots.number(slot) {
+            Some(number) => *number = value.parse().ok()?,
+            None if slot == b'k' => slots.name = percent_decode_str(value).decode_utf8().ok()?.into_owned(),
+            None => {}
+        }
+        rest = rest[end..].strip_prefix(literal)?;
+        if literal.is_empty() && !rest.is_empty() {
+            return None;
+        }
+    }
+    (rest.is_empty() || pattern == text).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_is_read() {
+        let mut slots = Slots { board: 3, thread: 12, page: 4, name: "足球 吧".to_owned(), ..Slots::default() };
+        slots.slug = "a.b-c".to_owned();
+        for (pattern, want) in [
+            ("/thread-{t}-{p}-1.html", "/thread-12-4-1.html"),
+            ("/threads/{s}.{t}/page-{p}", "/threads/a.b-c.12/page-4"),
+            ("/f?kw={k}&pn={p}", "/f?kw=%E8%B6%B3%E7%90%83%20%E5%90%A7&pn=4"),
+            ("/t/{s}/{t}/{p}", "/t/a.b-c/12/4"),
+        ] {
+            let url = fill(pattern, &mut slots);
+            assert_eq!(url, want);
+            let (path, query) = url.split_once('?').unwrap_or((&url, ""));
+            let (read, named) = read(pattern, path, query).unwrap();
+            assert_eq!((read.page, named), (4, pattern.matches('=').count()), "{pattern}");
+            assert!(read.thread == 12 || read.name == "足球 吧");
+        }
+    }
+
+    #[test]
+    fn other_urls_are_not_read() {
+        assert!(read("/t/{t}", "/t/12/3", "").is_none());
+        assert!(read("/t/{t}", "/t/x", "").is_none());
+        assert!(read("/t/{t}", "/t/", "").is_none());
+        assert!(read("/a.php?f={b}&x=1", "/a.php", "f=2&x=2").is_none());
+        assert!(read("/a.php?f={b}", "/a.php", "x=2&f=2&s=9").is_some());
+        assert!(read("/{s}.{t}", "/a/b.3", "").is_none());
+    }
+}

@@ -1,0 +1,149 @@
+//! What is said on a generated forum: names of boards and users, titles, posts. Each is a function of the seed and of
+//! what it belongs to. Apart because it is the same under every skin.
+
+use super::words::{BOARDS, ENGLISH, ENGLISH_SENTENCES, ENGLISH_TITLES, LATIN, NICKS, OPENINGS, SYLLABLES};
+use crate::world::draw::Draw;
+use crate::world::words::{THEMES, TITLES, TOPICS, vocabulary};
+use crate::world::write;
+
+/// What a [`Draw`] is for.
+#[derive(Clone, Copy)]
+pub(super) enum Salt {
+    Topic = 0x666f_7211,
+    Title = 0x666f_7212,
+    Post = 0x666f_7213,
+    User = 0x666f_7214,
+    Motto = 0x666f_7215,
+    Slug = 0x666f_7216,
+    Views = 0x666f_7217,
+    Session = 0x666f_7218,
+}
+
+/// Writes a forum's words in Chinese, or in English.
+#[derive(Clone, Copy)]
+pub(super) struct Voice {
+    pub seed: u64,
+    pub english: bool,
+}
+
+impl Voice {
+    pub fn draw(self, salt: Salt, index: u64) -> Draw {
+        Draw::new(self.seed, salt as u64, index)
+    }
+
+    /// Name of the board of this number, and what it says of itself.
+    pub fn board(self, board: usize, topic: usize) -> (String, String) {
+        if self.english {
+            let words = &ENGLISH[topic % ENGLISH.len()];
+            let noun = words.nouns[board % words.nouns.len()];
+            let round = board / words.nouns.len();
+            let number = if round > 0 { format!(" {}", round + 1) } else { String::new() };
+            return (format!("{} and {}{number}", words.dirs[0], noun), format!("All about {noun}"));
+        }
+        let nouns = vocabulary(topic).0.nouns;
+        let noun = nouns[board % nouns.len()];
+        let kind = BOARDS[board % BOARDS.len()];
+        let number = if board >= BOARDS.len() * 2 { board.to_string() } else { String::new() };
+        let other = nouns[(board + 5) % nouns.len()];
+        (format!("{noun}{kind}{number}"), format!("讨论{noun}、{other}以及有关的{kind}"))
+    }
+
+    /// A title, 8 to 30 characters of Chinese. Of one thread each `attempt` gives another.
+    pub fn title(self, topic: usize, thread: u64, attempt: u64) -> String {
+        let mut draw = self.draw(Salt::Title, thread * 16 + attempt.min(15));
+        if self.english {
+            let mut out = String::new();
+            write::fill(draw.pick(ENGLISH_TITLES), &ENGLISH[topic % ENGLISH.len()], None, &mut draw, &mut out);
+            return out;
+        }
+        let opening = if draw.chance(0.35) { draw.pick(OPENINGS) } else { "" };
+        let (words, shared) = vocabulary(topic);
+        let mut out = opening.to_owned();
+        write::fill(draw.pick(TITLES), words, shared, &mut draw, &mut out);
+        if attempt >= 8 {
+            out.push_str(&format!("（{thread}）"));
+        }
+        out
+    }
+
+    /// What a post says: one to three paragraphs of one to eight sentences in all.
+    pub fn post(self, topic: usize, thread: u64, floor: u64) -> Vec<String> {
+        let mut draw = self.draw(Salt::Post, thread << 20 | floor);
+        // The opening post says more.
+        let sentences = if floor == 0 { draw.within([3, 8]) } else { 1 + draw.below(3) * draw.below(3) };
+        let mut out = vec![String::new()];
+        for at in 0..sentences {
+            if at > 0 && draw.chance(0.25) && out.len() < 3 {
+                out.push(String::new());
+            }
+            let text = out.last_mut().expect("it starts with one");
+            if self.english {
+                let words = &ENGLISH[topic % ENGLISH.len()];
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                write::fill(draw.pick(ENGLISH_SENTENCES), words, None, &mut draw, text);
+            } else {
+                write::sentence(topic, &mut draw, text);
+            }
+        }
+        out
+    }
+
+    /// Which earlier post this one quotes, if any.
+    pub fn quoted(self, thread: u64, floor: u64) -> Option<u64> {
+        let mut draw = self.draw(Salt::Post, !(thread << 20 | floor));
+        (floor > 1 && draw.chance(0.15)).then(|| draw.below(floor))
+    }
+
+    /// A user's name; no two have the same.
+    pub fn user(self, user: u32) -> String {
+        let mut draw = self.draw(Salt::User, u64::from(user));
+        if self.english || draw.chance(0.3) {
+            return format!("{}{}{user}", draw.pick(LATIN), draw.pick(&["", "_", "x"]));
+        }
+        format!("{}{}{user}", draw.pick(NICKS), draw.pick(NICKS))
+    }
+
+    /// What stands under all posts of a user: one in three has something there.
+    pub fn motto(self, user: u32) -> Option<String> {
+        let mut draw = self.draw(Salt::Motto, u64::from(user));
+        draw.chance(0.33).then(|| {
+            if self.english {
+                return draw.pick(&["Less is more.", "Sent from my desk", "See you on the field"]).to_owned();
+            }
+            format!("{}不是{}，{}才是。", draw.pick(NICKS), draw.pick(NICKS), draw.pick(NICKS))
+        })
+    }
+
+    /// Syllables for a URL.
+    pub fn slug(self, thread: u64) -> String {
+        let mut draw = self.draw(Salt::Slug, thread);
+        let parts: Vec<&str> = (0..draw.within([2, 5])).map(|_| draw.pick(SYLLABLES)).collect();
+        parts.join("-")
+    }
+
+    /// A board's syllables for a URL.
+    pub fn board_slug(self, board: usize, topic: usize) -> String {
+        let dirs = vocabulary(topic).0.dirs;
+        format!("{}-{}", dirs[board % dirs.len()], SYLLABLES[board * 7 % SYLLABLES.len()])
+    }
+
+    /// What each board is about: so many of them are about the topic, spread over the forum.
+    pub fn topics(self, boards: usize, topical: f64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..boards).collect();
+        let mut draw = self.draw(Salt::Topic, 0);
+        for at in (1..boards).rev() {
+            order.swap(at, draw.below(at as u64 + 1) as usize);
+        }
+        let on_topic = (boards as f64 * topical).round() as usize;
+        let mut out = vec![0; boards];
+        for (place, &board) in order.iter().enumerate() {
+            out[board] = match place.checked_sub(on_topic) {
+                None => place % THEMES,
+                Some(place) => THEMES + place % (TOPICS.len() - THEMES),
+            };
+        }
+        out
+    }
+}
