@@ -206,7 +206,7 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
     let mut label = Said::default();
     for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let mut before = 0;
-        for shown in times::all(&paragraph.text, clock) {
+        for shown in shown_in(paragraph, clock) {
             let node = paragraph.node(shown.text.start);
             let mut said = said_by(&paragraph.text[before..shown.text.start]);
             if shown.text.start == 0 {
@@ -228,7 +228,39 @@ pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) ->
         }
     }
     found.sort_by_key(|time| time.node);
+    let mut places: Vec<(u64, u64)> = Vec::new();
+    for time in &mut found {
+        time.place = nth(&mut places, time.place);
+    }
     found
+}
+
+/// The times of a paragraph; what fills an element is looked at by itself, as a page may set nothing between two.
+fn shown_in(paragraph: &Paragraph, clock: Clock) -> Vec<times::Shown> {
+    let text = &paragraph.text;
+    let mut found = times::all(text, clock);
+    if paragraph.pieces.len() > 1 {
+        let ends = paragraph.pieces.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+        for (&(start, _), end) in paragraph.pieces.iter().zip(ends) {
+            for own in times::all(&text[start..end], clock) {
+                let range = start + own.text.start..start + own.text.end;
+                if !found.iter().any(|time| time.text.start < range.end && range.start < time.text.end) {
+                    found.push(times::Shown { moment: own.moment, text: range });
+                }
+            }
+        }
+        found.sort_by_key(|time| time.text.start);
+    }
+    found
+}
+
+/// A place and which of those there it is: two lines of one cell stand in the same place.
+fn nth(places: &mut Vec<(u64, u64)>, place: u64) -> u64 {
+    let order = entry(places, place).map_or(0, |count| {
+        *count += 1;
+        *count - 1
+    });
+    place.wrapping_add(order)
 }
 
 /// A number of a record.
@@ -240,34 +272,35 @@ pub(super) struct Number {
     pub(super) shown: Said,
     /// Whether nothing but numbers stands in its line.
     pub(super) alone: bool,
-    /// Its place, and which number of its text it is.
-    pub(super) place: (u64, usize),
+    /// Its place, and which of those there it is.
+    pub(super) place: u64,
 }
 
 /// The numbers of a part that are no times, in order.
 pub(super) fn numbers(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) -> Vec<Number> {
     let mut found = Vec::new();
+    let mut places = Vec::new();
     for paragraph in part.paragraphs(skip).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
         let text = &paragraph.text;
-        let times = times::all(text, clock);
+        let times = shown_in(paragraph, clock);
         let mut spans = Vec::new();
         let ends = paragraph.pieces.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
         for (&(start, node), end) in paragraph.pieces.iter().zip(ends) {
-            for (order, (at, length, value)) in counts(&text[start..end]).into_iter().enumerate() {
+            for (at, length, value) in counts(&text[start..end]) {
                 let (from, to) = (start + at, start + at + length);
                 if !times.iter().any(|time| time.text.start < to && from < time.text.end) {
-                    spans.push((from, to, node, order, value));
+                    spans.push((from, to, node, value));
                 }
             }
         }
         let first = spans.first().map_or(0, |span| span.0);
-        let label_before = !said_by(&text[..first]).nothing();
+        let label_before = said_by(&text[..first]).has(Said::REPLIES.and(Said::VIEWS).and(Said::POSTS));
         let alone = !text.chars().any(|c| c.is_alphabetic() && !matches!(c, 'k' | 'K' | 'w' | 'm' | 'M' | '万' | '千'));
-        for (index, &(from, to, node, order, value)) in spans.iter().enumerate() {
+        for (index, &(from, to, node, value)) in spans.iter().enumerate() {
             let before = if index == 0 { 0 } else { spans[index - 1].1 };
             let after = spans.get(index + 1).map_or(text.len(), |next| next.0);
             let shown = said_by(if label_before { &text[before..from] } else { &text[to..after] });
-            found.push(Number { node, value, shown, alone, place: (part.place(node), order) });
+            found.push(Number { node, value, shown, alone, place: nth(&mut places, part.place(node)) });
         }
     }
     found

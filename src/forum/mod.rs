@@ -23,6 +23,8 @@ pub mod schedule;
 pub mod shape;
 pub mod sight;
 pub mod site;
+#[cfg(test)]
+mod skins;
 pub mod tally;
 mod times;
 mod tree;

@@ -23,6 +23,8 @@ struct Line<'a> {
     url: &'a CrawlUrl,
     title: NodeId,
     roots: Vec<NodeId>,
+    /// Of the kind that makes the list; others are stickies or of other boxes.
+    main: bool,
 }
 
 /// The threads listed on a page, in order; `is_thread` tells the addresses of threads. `clock`: see [`Clock`].
@@ -51,23 +53,18 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock)
         });
     }
     // A box beside the list names threads too, with less to say of each.
-    let says = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
-    if found.iter().filter(|record| says(record)).count() * 2 > found.len() {
-        let parents: FxHashSet<NodeId> = lines
-            .iter()
-            .zip(&found)
-            .filter(|(_, record)| says(record))
-            .map(|(line, _)| tree.parent(line.roots[0]))
-            .collect();
-        let mut keep = lines
-            .iter()
-            .zip(&found)
-            .map(|(line, record)| says(record) || parents.contains(&tree.parent(line.roots[0])));
-        let keep: Vec<bool> = keep.by_ref().collect();
-        let mut keep = keep.into_iter();
-        found.retain(|_| keep.next().unwrap_or(true));
+    let parents: FxHashSet<NodeId> =
+        lines.iter().filter(|line| line.main).map(|line| tree.parent(line.roots[0])).collect();
+    let kind = mode(lines.iter().filter(|line| line.main).map(|line| tree.name(line.roots[0])));
+    let mut kept = Vec::with_capacity(found.len());
+    for (line, record) in lines.iter().zip(found) {
+        let says = record.replies.is_some() || record.last_reply.is_some();
+        if line.main || parents.contains(&tree.parent(line.roots[0])) || says && kind == Some(tree.name(line.roots[0]))
+        {
+            kept.push(record);
+        }
     }
-    complete_threads(found, items(tree, clock), tree.base(), is_thread)
+    complete_threads(kept, items(tree, clock), tree.base(), is_thread)
 }
 
 /// The title links of a page with their lines.
@@ -136,8 +133,8 @@ fn lines<'a>(tree: &'a Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock
     anchors.sort_unstable_by_key(|&(node, _)| node);
     anchors.truncate(RECORDS);
     let nodes: Vec<NodeId> = anchors.iter().map(|&(node, _)| node).collect();
-    let rows = line_rows(tree, &nodes, clock);
-    anchors.into_iter().zip(rows).map(|((title, url), roots)| Line { url, title, roots }).collect()
+    let lines = anchors.into_iter().zip(line_rows(tree, &nodes, clock));
+    lines.map(|((title, url), roots)| Line { url, title, roots, main: titles.contains_key(url) }).collect()
 }
 
 /// Whether a link's text can be a thread's title: not a page's number, an arrow or a time.
@@ -358,13 +355,19 @@ fn plain_author(
     let label = labels.iter().find(|label| lower.starts_with(**label)).filter(|_| lower.len() == text.len());
     let above = |node: NodeId| tree.ancestors(node).find(|&at| matches!(tree.name(at), "td" | "th"));
     let called = names.has(Said::AUTHOR) && !names.has(Said::LAST)
-        || head.has(Said::AUTHOR) && !head.has(Said::LAST) && above(node) != above(title);
-    if label.is_none() && !called || said_by(&lower).has(Said::LAST) {
+        || head.has(Said::AUTHOR) && (above(node) != above(title) || !text.contains([':', '：']));
+    if label.is_none() && !called || said_by(&lower).and(names).and(head).has(Said::LAST) {
         return None;
     }
     let text = label.map_or(text, |label| &text[label.len()..]);
     let end = all(text, clock).first().map_or(text.len(), |time| time.text.start);
-    let own = text[..end].split(['|', '·', ',', '，', '»', '•']).next().unwrap_or_default();
+    let own = text[..end]
+        .split(" - ")
+        .next()
+        .unwrap_or_default()
+        .split(['|', '·', ',', '，', '»', '•'])
+        .next()
+        .unwrap_or_default();
     name(own, clock).filter(|own| own.chars().any(char::is_alphabetic))
 }
 
@@ -390,16 +393,16 @@ fn author_place(fields: &[Fields]) -> Option<u64> {
 
 /// Which numbers of a line are replies and which are views.
 struct Counts {
-    replies: Option<(u64, usize)>,
+    replies: Option<u64>,
     /// The count is of posts, the first among them.
     with_first: bool,
-    views: Option<(u64, usize)>,
+    views: Option<u64>,
 }
 
 impl Counts {
     fn of(fields: &[Fields]) -> Self {
         // For each place: what is said of it, how many are there, how many not alone in their line.
-        let mut places: Vec<((u64, usize), (Said, usize, usize))> = Vec::new();
+        let mut places: Vec<(u64, (Said, usize, usize))> = Vec::new();
         for number in fields.iter().flat_map(|own| &own.numbers) {
             if let Some((said, count, beside)) = entry(&mut places, number.place) {
                 *said = said.and(number.shown);
@@ -419,12 +422,13 @@ impl Counts {
             let counts = || fields.iter().filter_map(|own| own.number(replies));
             with_first = replies.is_some() && counts().all(|count| count > 0);
         }
+        let speaking = fields.iter().filter(|own| !own.numbers.is_empty()).count();
         let silent = places.iter().filter(|(place, (said, count, beside))| {
             let other = said.has(Said::LAST) || said.has(Said::OTHER) || said.has(Said::MEMBER);
-            *beside == 0 && !other && *count * 2 >= fields.len() && Some(*place) != views && Some(*place) != replies
+            *beside == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
         });
         let mut silent = silent.map(|(place, ..)| *place);
-        let more = |views: Option<(u64, usize)>, replies: Option<(u64, usize)>| {
+        let more = |views: Option<u64>, replies: Option<u64>| {
             let pairs = fields.iter().filter_map(|own| Some((own.number(views)?, own.number(replies)?)));
             let (all, good) =
                 pairs.fold((0, 0), |(all, good), (views, replies)| (all + 1, good + usize::from(views >= replies)));
@@ -452,7 +456,7 @@ impl Counts {
 }
 
 impl Fields {
-    fn number(&self, place: Option<(u64, usize)>) -> Option<u32> {
+    fn number(&self, place: Option<u64>) -> Option<u32> {
         self.numbers.iter().find(|number| Some(number.place) == place).map(|number| number.value)
     }
 }

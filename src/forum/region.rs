@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::fields::{Part, Said, is_person, said_by_names, times};
+use super::fields::{Part, Said, is_person, said_by, said_by_names, times};
 use super::rows::rows;
 use super::tree::{NodeId, Tree};
 use crate::model::Clock;
@@ -35,7 +35,11 @@ impl Survey {
         let mut people = Vec::new();
         let mut link_end = 0;
         for node in 0..tree.len() {
-            let own = if tree.is_hidden(tree.parent(node)) || tree.name(tree.parent(node)) == "script" {
+            // What is said of a member is no post's text.
+            let label =
+                || tree.own_text(node).len() < 60 && said_by(tree.own_text(node)).has(Said::MEMBER.and(Said::POSTS));
+            let hidden = tree.is_hidden(tree.parent(node)) || tree.name(tree.parent(node)) == "script";
+            let own = if hidden || label() {
                 0
             } else {
                 tree.own_text(node).chars().filter(|c| !c.is_whitespace()).count() as u32
