@@ -13,6 +13,8 @@ use crate::model::CrawlUrl;
 
 /// So many words in one place make it a slug's.
 const VARIETY: usize = 3;
+/// So many where the piece before is itself a value: below one thing stand the names of what can be done with it.
+const VARIETY_BELOW: usize = 8;
 /// A word that goes on in more ways than this names a kind of page.
 const CONTINUATIONS: usize = 2;
 /// Shortest run of hexadecimal digits that is a code (a session, a hash).
@@ -167,7 +169,8 @@ impl Shapes {
             for (prefix, words) in seen {
                 let (slugs, names): (Vec<_>, Vec<_>) =
                     words.iter().partition(|(_, rests)| rests.len() <= CONTINUATIONS);
-                if slugs.len() >= VARIETY && slugs.len() > 2 * names.len() {
+                let least = if prefix.ends_with("}/") { VARIETY_BELOW } else { VARIETY };
+                if slugs.len() >= least && slugs.len() > 2 * names.len() {
                     let names = names.into_iter().map(|(word, _)| (*word).to_owned()).collect();
                     self.slugs.insert(prefix, names);
                 }
@@ -418,6 +421,10 @@ mod tests {
         let class = |path: &str| shapes.shape(&url(path)).class.to_string();
         assert_eq!(class("/forum/forum/other-9/"), "/forum/forum/{s}-{n}/");
         assert_eq!(class("/forum/forum/other-9/topic/new-12/"), "/forum/forum/{s}-{n}/topic/{s}-{n}/");
+        // What can be done with one thing is no slug.
+        let below = ["page-2", "top", "rss", "new"].map(|word| url(&format!("/forum/forum/general-1/{word}")));
+        shapes.learn(below.iter());
+        assert_eq!(shapes.shape(&below[0]).class.as_str(), "/forum/forum/{s}-{n}/page-{n}");
         // At the root are names, though each leads to one page only.
         let urls: Vec<CrawlUrl> =
             ["/login", "/help", "/signup", "/faq", "/forum/a-1/", "/forum/b-2/", "/forum/c-3/", "/t/5"]
