@@ -88,9 +88,11 @@ pub(super) fn said_by(text: &str) -> Said {
 /// What the names of an element and of those above it say, up to `row`.
 pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
     let mut said = Said::default();
-    for at in std::iter::once(node).chain(tree.ancestors(node)).take_while(|&at| at != row).take(NAMED) {
+    let above = std::iter::once(node).chain(tree.ancestors(node)).take_while(|&at| at != row);
+    for (steps, at) in above.take(NAMED).enumerate() {
+        let mut own = Said::default();
         for word in tree.words(at) {
-            said = said.and(gather(&NAMES, |name| {
+            own = own.and(gather(&NAMES, |name| {
                 if name.len() < 4 {
                     word == name
                 } else {
@@ -99,17 +101,18 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
             }));
             // `lastpost` is one word to many.
             if word.starts_with("last") || word.contains("reply") {
-                said = said.and(gather(&NAMES, |name| name.len() > 3 && word.contains(name)));
+                own = own.and(gather(&NAMES, |name| name.len() > 3 && word.contains(name)));
             }
         }
-        if let Some(property) = tree.attribute(at, "itemprop") {
-            match property {
-                "author" | "name" => said = said.and(Said::AUTHOR),
-                "dateCreated" | "datePublished" => said = said.and(Said::CREATED),
-                "dateModified" => said = said.and(Said::EDITED),
-                _ => {}
-            }
+        match tree.attribute(at, "itemprop") {
+            Some("author" | "name") => own = own.and(Said::AUTHOR),
+            Some("dateCreated" | "datePublished") => own = own.and(Said::CREATED),
+            Some("dateModified") => own = own.and(Said::EDITED),
+            _ => {}
         }
+        // A whole post can be edited and is a member's: only what is near speaks of the time.
+        let distant = Said(own.0 & !Said::EDITED.and(Said::MEMBER).0);
+        said = said.and(if steps < 3 { own } else { distant });
     }
     said
 }

@@ -118,7 +118,8 @@ fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
         0.2 + 0.4 * share(&|root| survey.has_time(tree, root)) + 0.4 * share(&|root| survey.has_person(tree, root));
     let text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
     // Of two cuts of the same text the finer one is of the posts, the coarser one of what the page is made of.
-    f64::from(text) * complete * count.sqrt()
+    let alone = if found.len() == 1 { 0.7 } else { 1.0 };
+    f64::from(text) * complete * count.sqrt() * alone
 }
 
 /// The part around a lone mark that holds a time and a person as well, if not much else comes with them.
@@ -141,6 +142,7 @@ fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
         kinds[at].1.push(node);
     };
     let member = Said::MEMBER.and(Said::EDITED);
+    let mut last = "";
     for time in times(&Part { tree, roots: &[0] }, clock, &|_| false) {
         if time.plain && !time.said.has(member) {
             add((0, time.place), time.node);
@@ -152,11 +154,15 @@ fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
             && id.ends_with(|c: char| c.is_ascii_digit())
             && super::tree::words_of(id).iter().any(|word| is_mark(word))
         {
-            add((1, digest(id)), node);
+            // An old link's name beside the id says the same once more.
+            if id != last {
+                add((1, digest(id)), node);
+            }
+            last = id;
         }
         let class = tree.attribute(node, "class").unwrap_or_default();
         let called = tree.name(node) == "article"
-            || super::tree::words_of(class).iter().any(|word| is_mark(word) || word.starts_with("post"))
+            || super::tree::words_of(class).iter().any(|word| word != "p" && is_mark(word) || word.starts_with("post"))
             || tree
                 .attribute(node, "itemtype")
                 .is_some_and(|kind| kind.ends_with("Comment") || kind.ends_with("Posting"));

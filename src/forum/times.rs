@@ -346,8 +346,14 @@ fn numeric(cursor: &mut Cursor) -> Option<Date> {
     if separator == "月" {
         let day = cursor.number(1..=2)?;
         cursor.spaces();
-        cursor.any(&["日", "号"])?;
-        return Some(Date { year: None, month: first, day, plain: true });
+        if cursor.any(&["日", "号"]).is_some() {
+            return Some(Date { year: None, month: first, day, plain: true });
+        }
+        // "5月 25, 2009": an English form translated.
+        cursor.any(&[","])?;
+        cursor.spaces();
+        let year = cursor.number(4..=4)?;
+        return Some(Date { year: Some(year), month: first, day, plain: true });
     }
     if separator == "年" {
         let month = cursor.number(1..=2)?;
@@ -613,6 +619,7 @@ mod tests {
             "on: May 25, 2009, 12:01:00 pm",
             "2009-05-25, 12:01 星期一",
             "周一 2009-5-25 12:01",
+            "周一 5月 25, 2009 12:01 pm",
         ] {
             let moment = first(text, clock()).unwrap_or_else(|| panic!("{text}"));
             let within = if text.contains(":01:00") { 1 } else { 60 };
