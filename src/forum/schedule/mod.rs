@@ -14,6 +14,7 @@
 
 mod allocation;
 mod delay;
+mod history;
 mod instants;
 mod optimum;
 mod profile;
@@ -27,6 +28,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 pub use delay::mean_delay;
+pub use history::History;
 pub use profile::Profile;
 pub use statistics::Statistics;
 
@@ -91,6 +93,24 @@ pub enum Importance {
     Equal,
     /// A post counts as much as its board's weight, W_i = WP_i
     Weight,
+}
+
+impl std::fmt::Display for Horizon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Day => "day",
+            Self::Periodic => "periodic",
+        })
+    }
+}
+
+impl std::fmt::Display for Importance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Equal => "equal",
+            Self::Weight => "weight",
+        })
+    }
 }
 
 impl Importance {
