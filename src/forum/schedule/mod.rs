@@ -9,7 +9,7 @@
 //! | WRA | eq. (6) | even |
 //! | LRA | equal | m + 1 equal areas under the daily profile |
 //! | BRA | eq. (6) | the same |
-//! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root |
+//! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root; within the day, borders of m + 1 |
 //! | optimum | by marginal gain | least delay, eq. (8), on a grid of quarters of an hour |
 
 mod allocation;
@@ -215,13 +215,16 @@ impl Planner {
         // Of boards without any weight none is worth more than another.
         let known = self.boards.iter().any(|board| board.weight > 0.0);
         let worth = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
-        let by = |weight: &dyn Fn(&Board) -> f64| {
-            allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day)
+        let by = |weight: &dyn Fn(&Board) -> f64, free: u32| {
+            allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day, free)
         };
         match method {
-            Method::Era | Method::Lra => by(&|_| 1.0),
-            Method::Wra | Method::Bra => by(&|board| board.weight),
-            Method::Sqrt => by(&|board| worth(board).sqrt() * board.profile.root().1),
+            Method::Era | Method::Lra => by(&|_| 1.0, 0),
+            Method::Wra | Method::Bra => by(&|board| board.weight, 0),
+            // The visit at midnight that ends a day is one of the board's.
+            Method::Sqrt => {
+                by(&|board| worth(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
+            }
             Method::Optimum => {
                 let delay = |board: usize, visits: usize| {
                     let board = &self.boards[board];
@@ -237,7 +240,11 @@ impl Planner {
         match method {
             Method::Era | Method::Wra => instants::even(visits, self.horizon),
             Method::Lra | Method::Bra => instants::equal_areas(&board.profile, visits),
-            Method::Sqrt => instants::middles(&board.profile.root().0, visits),
+            Method::Sqrt => match self.horizon {
+                Horizon::Periodic => instants::middles(&board.profile.root().0, visits),
+                // The day begins and ends with a visit: these are the borders of visits + 1 steps.
+                Horizon::Day => instants::equal_areas(&board.profile.root().0, visits),
+            },
             Method::Optimum => self.best(board).instants(visits),
         }
     }

@@ -73,12 +73,14 @@ fn delays_of_even_visits_are_known() {
 
 #[test]
 fn visits_go_by_the_largest_remainder_and_nobody_goes_without() {
-    assert_eq!(allocation::allocate(&[5.0, 3.0, 2.0], 10), [5, 3, 2]);
-    assert_eq!(allocation::allocate(&[1.0, 1.0, 1.0], 5), [2, 2, 1], "of equal ones the first");
-    assert_eq!(allocation::allocate(&[98.0, 1.0, 1.0], 10), [8, 1, 1]);
-    assert_eq!(allocation::allocate(&[0.0, 0.0], 5), [3, 2]);
-    assert_eq!(allocation::allocate(&[1.0, 0.0], 5), [4, 1]);
-    assert_eq!(allocation::allocate(&[], 5), [0; 0]);
+    assert_eq!(allocation::allocate(&[5.0, 3.0, 2.0], 10, 0), [5, 3, 2]);
+    assert_eq!(allocation::allocate(&[1.0, 1.0, 1.0], 5, 0), [2, 2, 1], "of equal ones the first");
+    assert_eq!(allocation::allocate(&[98.0, 1.0, 1.0], 10, 0), [8, 1, 1]);
+    assert_eq!(allocation::allocate(&[0.0, 0.0], 5, 0), [3, 2]);
+    assert_eq!(allocation::allocate(&[1.0, 0.0], 5, 0), [4, 1]);
+    assert_eq!(allocation::allocate(&[], 5, 0), [0; 0]);
+    // One each beside those: the last has two of 13, the others share eleven, 7.3 and 3.7.
+    assert_eq!(allocation::allocate(&[8.0, 4.0, 1.0], 10, 1), [6, 3, 1]);
 }
 
 #[test]
