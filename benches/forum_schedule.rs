@@ -22,7 +22,9 @@ use std::time::Instant;
 use std::{env, fs};
 
 use rayon::prelude::*;
-use suidao::eval::forum::{Cycles, Day, Finder, Followed, Said, Skin, Times, Window, cycles, follow, statistics};
+use suidao::eval::forum::{
+    Cycles, Day, Finder, Followed, Intervals, Said, Skin, Times, Window, cycles, follow, statistics,
+};
 use suidao::forum::schedule::{BoardStatistics, Horizon, Importance, Method, Planner};
 use suidao::plot::{self, Along, Interval, Line, Style};
 use suidao::world::forum::{Activity, ActivitySpec};
@@ -137,10 +139,13 @@ fn incremental(forums: u64, plots: Option<&Path>) {
             bic = runs;
         }
     }
-    let eic = run(&Skin::default(), Finder::Eic);
-    tell("EIC", skins[0].0, &eic);
-    let patient = run(&Skin::default(), Finder::PatientEic);
-    tell("EIC, patient", skins[0].0, &patient);
+    let readings = [
+        ("EIC, overdue", Intervals::Overdue),
+        ("EIC, moved on", Intervals::MovedOn),
+        ("EIC, with silence", Intervals::WithSilence),
+    ];
+    let eic = readings.map(|(name, intervals)| (name, run(&Skin::default(), Finder::Eic(intervals))));
+    eic.iter().for_each(|(name, runs)| tell(name, skins[0].0, runs));
     println!();
     if let Some(dir) = plots {
         for (file, title, of) in [
@@ -150,7 +155,8 @@ fn incremental(forums: u64, plots: Option<&Path>) {
             let points = |runs: &[Vec<Day>]| {
                 (0..31).map(|day| (day + 1, mean(runs.iter().map(|days| of(&days[day]))))).collect::<Vec<_>>()
             };
-            let lines = [("BIC", points(&bic)), ("EIC", points(&eic)), ("EIC, patient", points(&patient))];
+            let mut lines = vec![("BIC", points(&bic))];
+            lines.extend(eic.iter().map(|(name, runs)| (*name, points(runs))));
             let along = Along { words: "day, from 25 May to 25 June", first: 1, last: 31 };
             write(dir, file, &drawn(&lines, title, true, along));
         }

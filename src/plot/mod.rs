@@ -86,17 +86,55 @@ fn svg(class: &str, width: f64, height: f64, title: &str, inside: &str) -> Strin
 /// A plot of this room as a file of its own: with its style, colours for light and dark, and a margin.
 #[must_use]
 pub fn file(svg: &str) -> String {
-    let view = svg.split_once("viewBox=\"0 0 ").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(size, _)| size);
-    let mut size = view.split(' ').map(|side| side.parse().unwrap_or(0.0) + 2.0 * MARGIN);
-    let (width, height) = (size.next().unwrap_or(0.0), size.next().unwrap_or(0.0));
+    let (width, height) = size(svg);
+    let view = format!("viewBox=\"0 0 {} {}\"", n(width), n(height));
+    let (width, height) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN);
     let margin = format!("viewBox=\"-{MARGIN} -{MARGIN} {} {}\"", n(width), n(height));
     let head = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" ", n(width), n(height));
     let ground = "svg { background: var(--ground); }\n";
-    svg.replacen("<svg ", &head, 1).replacen(&format!("viewBox=\"0 0 {view}\""), &margin, 1).replacen(
+    svg.replacen("<svg ", &head, 1).replacen(&view, &margin, 1).replacen(
         '>',
         &format!("><style>\n{FRAME}{STYLE}{ground}</style>"),
         1,
     )
+}
+
+/// Small plots of one size as one file, so many in a row.
+#[must_use]
+pub fn sheet(plots: &[String], columns: usize, title: &str) -> String {
+    let (width, height) = plots.first().map_or((0.0, 0.0), |plot| size(plot));
+    let (width, height, columns) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN, columns.clamp(1, plots.len().max(1)));
+    let mut inside = String::new();
+    for (place, plot) in plots.iter().enumerate() {
+        let (x, y) = (width * (place % columns) as f64, height * (place / columns) as f64);
+        // What is inside of the element, which has no other like it in it.
+        let plot =
+            plot.split_once('>').and_then(|(_, rest)| rest.rsplit_once("</svg>")).map_or("", |(inside, _)| inside);
+        inside += &format!("<g transform=\"translate({} {})\">{plot}</g>", n(x), n(y));
+    }
+    let rows = plots.len().div_ceil(columns) as f64;
+    file(&svg("small", width * columns as f64 - 2.0 * MARGIN, height * rows - 2.0 * MARGIN, title, &inside))
+}
+
+/// Width and height of a plot.
+fn size(svg: &str) -> (f64, f64) {
+    let view = svg.split_once("viewBox=\"0 0 ").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(size, _)| size);
+    let mut sides = view.split(' ').map(|side| side.parse().unwrap_or(0.0));
+    (sides.next().unwrap_or(0.0), sides.next().unwrap_or(0.0))
+}
+
+/// As much of a text as is drawn in so many units, and `…` if that is not all.
+#[must_use]
+pub fn fitting(text: &str, units: f64) -> String {
+    if width(text) <= units {
+        return text.to_owned();
+    }
+    let mut used = width("…");
+    let fits = |letter: &char| {
+        used += width(letter.encode_utf8(&mut [0; 4]));
+        used <= units
+    };
+    text.chars().take_while(fits).chain(['…']).collect()
 }
 
 /// A word at a place; `class` says how it is anchored.
@@ -124,6 +162,11 @@ mod tests {
         assert!(
             file.contains("viewBox=\"-12 -12 124 74.5\"") && file.contains("aria-label=\"a &gt; b &amp; c\"><style>")
         );
+        let small = svg("small", 10.0, 20.0, "x", "<path d=\"M1 1\"/>");
+        let sheet = sheet(&[small.clone(), small.clone(), small], 2, "all");
+        assert_eq!((sheet.matches("<svg").count(), sheet.matches("<path").count()), (1, 3), "{sheet}");
+        assert!(sheet.contains("translate(34 0)") && sheet.contains("translate(0 44)"), "{sheet}");
+        assert_eq!((fitting("板块", 30.0), fitting("板块板块", 40.0)), ("板块".to_owned(), "板块…".to_owned()));
         assert!(file.contains("--ink:") && file.contains("--c0:") && file.ends_with("<path d=\"M0 0\"/></svg>\n"));
     }
 }

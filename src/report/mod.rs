@@ -9,8 +9,10 @@ mod gather;
 mod ledger;
 mod names;
 mod page;
+mod timetable;
 mod tunnels;
 
 pub use facts::Facts;
 pub use gather::{Beside, gather};
 pub use page::page;
+pub use timetable::{BoardPlan, Timetable, Wish, clock, timetable};

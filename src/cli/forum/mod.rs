@@ -2,6 +2,7 @@
 
 mod crawl;
 mod discover;
+mod schedule;
 
 use std::sync::Arc;
 
@@ -29,6 +30,8 @@ enum ForumVerb {
     Discover(discover::DiscoverArgs),
     /// Fetch every thread of a forum; the same command later fetches what was said since
     Crawl(crawl::ForumCrawlArgs),
+    /// Tell when each board is to be visited, and draw it
+    Schedule(schedule::ScheduleArgs),
 }
 
 /// Runs the verb.
@@ -36,6 +39,7 @@ pub fn run(args: &ForumArgs, voice: Voice) -> Result<Exit> {
     match &args.verb {
         ForumVerb::Discover(args) => discover::run(args, voice),
         ForumVerb::Crawl(args) => crawl::run(args, voice),
+        ForumVerb::Schedule(args) => schedule::run(args, voice),
     }
 }
 

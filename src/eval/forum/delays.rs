@@ -4,6 +4,7 @@
 use super::board::Skin;
 use super::reader::Reader;
 use crate::forum::schedule::{BoardStatistics, Horizon, Statistics, THETA};
+use crate::model::Moment;
 use crate::world::forum::{Activity, BoardActivity};
 
 const DAY: i64 = 86_400;
@@ -34,7 +35,7 @@ pub fn statistics(activity: &Activity, window: &Window) -> Vec<BoardStatistics> 
         for thread in &board.threads {
             for (post, posting) in thread.posts.iter().enumerate() {
                 if (window.start..window.end()).contains(&posting.at) {
-                    statistics.observe(place, posting.at, post == 0);
+                    statistics.observe(place, Moment { at: posting.at, within: 1 }, post == 0);
                 }
             }
         }

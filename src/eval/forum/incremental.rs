@@ -2,7 +2,7 @@
 //! (Du, Ma 2010, fig. 5).
 
 use super::board::Skin;
-use super::predicted;
+use super::predicted::{self, Intervals};
 use super::reader::Reader;
 use crate::world::forum::Activity;
 
@@ -13,10 +13,8 @@ const DAY: i64 = 86_400;
 pub enum Finder {
     /// By what the lists show: [`Pass`](crate::forum::increment::Pass).
     Bic,
-    /// By mean intervals; an overdue thread is fetched in every cycle.
-    Eic,
-    /// By mean intervals; a prediction in vain moves on by another interval.
-    PatientEic,
+    /// By mean intervals.
+    Eic(Intervals),
 }
 
 /// When a forum is visited.
@@ -99,8 +97,7 @@ pub fn cycles(activity: &Activity, skin: &Skin, cycles: &Cycles, finder: Finder)
             let changed: Vec<usize> = reader.changed().filter(of_this).collect();
             let visit = match finder {
                 Finder::Bic => reader.visit(&mut clock),
-                Finder::Eic => predicted::visit(reader, &mut clock, former, false),
-                Finder::PatientEic => predicted::visit(reader, &mut clock, former, true),
+                Finder::Eic(intervals) => predicted::visit(reader, &mut clock, former, intervals),
             };
             let found = |thread: &&usize| visit.fetched.iter().any(|(fetched, _)| fetched == *thread);
             day.changed += changed.len();
@@ -132,7 +129,7 @@ mod tests {
         let bic = follow(&Skin::default(), Finder::Bic);
         assert!(bic.changed > 500, "{bic:?}");
         assert!(bic.recall() >= 0.99 && bic.precision() >= 0.99, "{bic:?}");
-        for finder in [Finder::Eic, Finder::PatientEic] {
+        for finder in [Intervals::Overdue, Intervals::MovedOn, Intervals::WithSilence].map(Finder::Eic) {
             let eic = follow(&Skin::default(), finder);
             assert!(eic.recall() < bic.recall() && eic.precision() < bic.precision(), "{finder:?}: {eic:?}");
         }

@@ -12,3 +12,4 @@ mod reader;
 pub use board::{Skin, Times};
 pub use delays::{Followed, Said, Waits, Window, follow, statistics};
 pub use incremental::{Cycles, Day, Finder, cycles};
+pub use predicted::Intervals;

@@ -10,6 +10,8 @@ use crate::world::forum::BoardActivity;
 pub(super) struct OnRecord {
     /// Posts.
     pub posts: usize,
+    /// When it was fetched last.
+    pub fetched: i64,
     /// What its pages showed when it was fetched last.
     pub known: Known,
 }
@@ -62,6 +64,11 @@ impl<'a> Reader<'a> {
         self.record[thread].map_or(0, |record| record.posts)
     }
 
+    /// When a thread on record was fetched last.
+    pub fn fetched(&self, thread: usize) -> i64 {
+        self.record[thread].map_or(i64::MIN, |record| record.fetched)
+    }
+
     /// A visit by BIC, which begins at `clock` and leaves it where it ends: what changed on a page is fetched before the
     /// next page is, so that the list moves meanwhile.
     pub fn visit(&mut self, clock: &mut i64) -> Visit {
@@ -89,7 +96,8 @@ impl<'a> Reader<'a> {
 
     /// Requests a thread's pages, from that of the last post on record on.
     pub fn fetch(&mut self, thread: usize, clock: &mut i64, visit: &mut Visit) {
-        self.board.advance(*clock);
+        let begun = *clock;
+        self.board.advance(begun);
         let (before, now) = (self.posts(thread), self.board.posts(thread));
         let first = before.saturating_sub(1) / self.skin.posts;
         let pages = (now - 1) / self.skin.posts - first + 1;
@@ -99,6 +107,6 @@ impl<'a> Reader<'a> {
         visit.fetched.push((thread, now > before));
         // The posts themselves are counted, whatever the list shows.
         let known = Known { last_reply: self.board.listed(thread).last_reply, replies: Some(now as u32 - 1) };
-        self.record[thread] = Some(OnRecord { posts: now, known });
+        self.record[thread] = Some(OnRecord { posts: now, fetched: begun, known });
     }
 }

@@ -6,25 +6,29 @@ use std::collections::BinaryHeap;
 use ordered_float::OrderedFloat;
 
 /// Shares `total` visits by weight (at least 0), at least one each, in whole numbers by the largest remainder; without
-/// any weight in equal parts. `total` must not be below the number of boards.
+/// any weight in equal parts. `total` must not be below the number of boards. `free`: visits that each board has beside
+/// those, and that count in its share.
 ///
 /// A board whose share is below one visit gets one, and the others share the rest.
-pub(super) fn allocate(weights: &[f64], total: u32) -> Vec<u32> {
+pub(super) fn allocate(weights: &[f64], total: u32, free: u32) -> Vec<u32> {
+    let free = f64::from(free);
     let mut counts = vec![1; weights.len()];
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by(|&one, &other| weights[other].total_cmp(&weights[one]));
     // The lightest give up their shares first: what is left for the others only falls short of more of them.
-    let mut left = f64::from(total);
+    let mut left = f64::from(total) + free * weights.len() as f64;
     let mut sum: f64 = weights.iter().sum();
-    while let Some(&lightest) = order.last().filter(|&&board| !(sum > 0.0 && weights[board] / sum * left >= 1.0)) {
+    while let Some(&lightest) = order.last().filter(|&&board| !(sum > 0.0 && weights[board] / sum * left >= 1.0 + free))
+    {
         if sum <= 0.0 {
             break;
         }
         order.pop();
-        left -= 1.0;
+        left -= 1.0 + free;
         sum -= weights[lightest];
     }
-    let share = |board: usize| if sum > 0.0 { weights[board] / sum * left } else { left / order.len() as f64 };
+    let share =
+        |board: usize| if sum > 0.0 { weights[board] / sum * left - free } else { left / order.len() as f64 - free };
     let mut remainders: Vec<(Reverse<OrderedFloat<f64>>, usize)> = Vec::new();
     for &board in &order {
         let whole = share(board).floor().max(1.0);

@@ -9,11 +9,12 @@
 //! | WRA | eq. (6) | even |
 //! | LRA | equal | m + 1 equal areas under the daily profile |
 //! | BRA | eq. (6) | the same |
-//! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root |
+//! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root; within the day, borders of m + 1 |
 //! | optimum | by marginal gain | least delay, eq. (8), on a grid of quarters of an hour |
 
 mod allocation;
 mod delay;
+mod history;
 mod instants;
 mod optimum;
 mod profile;
@@ -27,6 +28,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 pub use delay::mean_delay;
+pub use history::History;
 pub use profile::Profile;
 pub use statistics::Statistics;
 
@@ -91,6 +93,24 @@ pub enum Importance {
     Equal,
     /// A post counts as much as its board's weight, W_i = WP_i
     Weight,
+}
+
+impl std::fmt::Display for Horizon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Day => "day",
+            Self::Periodic => "periodic",
+        })
+    }
+}
+
+impl std::fmt::Display for Importance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Equal => "equal",
+            Self::Weight => "weight",
+        })
+    }
 }
 
 impl Importance {
@@ -195,13 +215,16 @@ impl Planner {
         // Of boards without any weight none is worth more than another.
         let known = self.boards.iter().any(|board| board.weight > 0.0);
         let worth = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
-        let by = |weight: &dyn Fn(&Board) -> f64| {
-            allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day)
+        let by = |weight: &dyn Fn(&Board) -> f64, free: u32| {
+            allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day, free)
         };
         match method {
-            Method::Era | Method::Lra => by(&|_| 1.0),
-            Method::Wra | Method::Bra => by(&|board| board.weight),
-            Method::Sqrt => by(&|board| worth(board).sqrt() * board.profile.root().1),
+            Method::Era | Method::Lra => by(&|_| 1.0, 0),
+            Method::Wra | Method::Bra => by(&|board| board.weight, 0),
+            // The visit at midnight that ends a day is one of the board's.
+            Method::Sqrt => {
+                by(&|board| worth(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
+            }
             Method::Optimum => {
                 let delay = |board: usize, visits: usize| {
                     let board = &self.boards[board];
@@ -217,7 +240,11 @@ impl Planner {
         match method {
             Method::Era | Method::Wra => instants::even(visits, self.horizon),
             Method::Lra | Method::Bra => instants::equal_areas(&board.profile, visits),
-            Method::Sqrt => instants::middles(&board.profile.root().0, visits),
+            Method::Sqrt => match self.horizon {
+                Horizon::Periodic => instants::middles(&board.profile.root().0, visits),
+                // The day begins and ends with a visit: these are the borders of visits + 1 steps.
+                Horizon::Day => instants::equal_areas(&board.profile.root().0, visits),
+            },
             Method::Optimum => self.best(board).instants(visits),
         }
     }

@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::BoardStatistics;
+use crate::model::Moment;
 
 /// Days that are kept: the paper found weights and profiles settled from 20 on, and four weeks hold all weekdays alike.
 const WINDOW: i64 = 28;
 const DAY: i64 = 86_400;
 
+const HOUR: i64 = 3_600;
+/// Seconds beyond which a rough time says nothing of the day.
+const ROUGH: u32 = 2 * DAY as u32;
+
 /// Counts of one board on one day: threads opened and replies by hour.
-type Counts = [[u32; 24]; 2];
+type Counts = [[f32; 24]; 2];
 
 /// Posts seen so far. `B`: what a board is called.
 #[derive(Clone, Debug)]
@@ -31,13 +36,21 @@ impl<B: Ord + Copy> Statistics<B> {
         self.boards.entry(board).or_default();
     }
 
-    /// A post of this time (seconds since 1970, UTC) was seen for the first time; `new`: it opened its thread.
-    pub fn observe(&mut self, board: B, at: i64, new: bool) {
-        let local = at.saturating_add(i64::from(self.offset));
+    /// A post was seen for the first time; `new`: it opened its thread. One of which only the day is known counts for all
+    /// hours of it in equal parts, one of which less is known not at all.
+    pub fn observe(&mut self, board: B, posted: Moment, new: bool) {
         let days = self.boards.entry(board).or_default();
-        let hour = (local.rem_euclid(DAY) / 3_600) as usize;
-        days.entry(local.div_euclid(DAY)).or_default()[usize::from(!new)][hour] += 1;
-        // Hostile times must not fill the memory; a day in the future is no day of a forum, but costs only itself.
+        if posted.within > ROUGH {
+            return;
+        }
+        let hours = i64::from(posted.within.div_ceil(HOUR as u32)).max(1);
+        let local = posted.at.saturating_add(i64::from(self.offset));
+        for hour in 0..hours {
+            let at = local.saturating_add(hour * HOUR);
+            let slot = (at.rem_euclid(DAY) / HOUR) as usize;
+            days.entry(at.div_euclid(DAY)).or_default()[usize::from(!new)][slot] += 1.0 / hours as f32;
+        }
+        // Times that no forum has must not fill the memory.
         while days.len() > 4 * WINDOW as usize {
             days.pop_first();
         }

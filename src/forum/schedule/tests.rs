@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::optimum::Optimum;
 use super::*;
+use crate::model::{Batch, Event, ForumStep, IndexPage, Listed, Millis, Moment, PageKind, UrlId};
 
 const HORIZONS: [Horizon; 2] = [Horizon::Day, Horizon::Periodic];
 
@@ -72,12 +73,14 @@ fn delays_of_even_visits_are_known() {
 
 #[test]
 fn visits_go_by_the_largest_remainder_and_nobody_goes_without() {
-    assert_eq!(allocation::allocate(&[5.0, 3.0, 2.0], 10), [5, 3, 2]);
-    assert_eq!(allocation::allocate(&[1.0, 1.0, 1.0], 5), [2, 2, 1], "of equal ones the first");
-    assert_eq!(allocation::allocate(&[98.0, 1.0, 1.0], 10), [8, 1, 1]);
-    assert_eq!(allocation::allocate(&[0.0, 0.0], 5), [3, 2]);
-    assert_eq!(allocation::allocate(&[1.0, 0.0], 5), [4, 1]);
-    assert_eq!(allocation::allocate(&[], 5), [0; 0]);
+    assert_eq!(allocation::allocate(&[5.0, 3.0, 2.0], 10, 0), [5, 3, 2]);
+    assert_eq!(allocation::allocate(&[1.0, 1.0, 1.0], 5, 0), [2, 2, 1], "of equal ones the first");
+    assert_eq!(allocation::allocate(&[98.0, 1.0, 1.0], 10, 0), [8, 1, 1]);
+    assert_eq!(allocation::allocate(&[0.0, 0.0], 5, 0), [3, 2]);
+    assert_eq!(allocation::allocate(&[1.0, 0.0], 5, 0), [4, 1]);
+    assert_eq!(allocation::allocate(&[], 5, 0), [0; 0]);
+    // One each beside those: the last has two of 13, the others share eleven, 7.3 and 3.7.
+    assert_eq!(allocation::allocate(&[8.0, 4.0, 1.0], 10, 1), [6, 3, 1]);
 }
 
 #[test]
@@ -195,6 +198,50 @@ proptest! {
     }
 }
 
+fn exact(at: i64) -> Moment {
+    Moment { at, within: 1 }
+}
+
+#[test]
+fn rough_times_count_for_all_hours_they_may_be_of() {
+    let mut statistics = Statistics::new(0);
+    let day = 14_000 * 86_400;
+    statistics.observe("board", Moment { at: day, within: 86_400 }, false);
+    statistics.observe("board", Moment { at: day + 9 * 3_600 + 1_800, within: 7_200 }, true);
+    statistics.observe("board", Moment { at: day, within: 30 * 86_400 }, false);
+    let means = statistics.means(day + 86_400)[0].1;
+    assert!(means.replied.iter().all(|hour| (hour - 1.0 / 24.0).abs() < 1e-6), "{means:?}");
+    assert!((means.new[9] - 0.5).abs() < 1e-6 && (means.new[10] - 0.5).abs() < 1e-6, "{means:?}");
+}
+
+#[test]
+fn a_page_fetched_again_counts_only_what_is_new_on_it() {
+    let (board, thread, next) = (UrlId(1), UrlId(2), UrlId(3));
+    let day = 14_000 * 86_400;
+    let posts = |hours: &[i64]| hours.iter().map(|hour| exact(day + hour * 3_600)).collect::<Vec<_>>();
+    let list = IndexPage {
+        board,
+        page: 1,
+        threads: vec![(thread, Listed { last_reply: None, replies: None, sticky: false })],
+    };
+    let step = |page: UrlId, number: u16, hours: &[i64]| {
+        let kind = PageKind::Thread { thread, page: number };
+        let step =
+            ForumStep { lists: vec![list.clone()], read: vec![(page, kind, posts(hours))], ..ForumStep::default() };
+        Batch { at: Millis(0), events: vec![Event::Forum(Box::new(step))] }
+    };
+    let mut history = History::new(0);
+    history.observe(&step(next, 2, &[11]));
+    history.observe(&step(thread, 1, &[9, 10]));
+    history.observe(&step(next, 2, &[11, 12]));
+    let means = history.means(day + 86_400);
+    assert_eq!((means.len(), means[0].0), (1, board));
+    let mut expected = BoardStatistics::default();
+    expected.new[9] = 1.0;
+    expected.replied[10..13].fill(1.0);
+    assert_eq!(means[0].1, expected);
+}
+
 #[test]
 fn statistics_are_means_of_whole_local_days() {
     let day = 86_400;
@@ -202,11 +249,11 @@ fn statistics_are_means_of_whole_local_days() {
     let mut statistics = Statistics::new(8 * 3_600);
     statistics.board("silent");
     for days_ago in 1..=4 {
-        statistics.observe("busy", midnight - days_ago * day + 9 * 3_600, true);
-        statistics.observe("busy", midnight - days_ago * day + 9 * 3_600 + 60, false);
-        statistics.observe("busy", midnight - days_ago * day + 23 * 3_600, false);
+        statistics.observe("busy", exact(midnight - days_ago * day + 9 * 3_600), true);
+        statistics.observe("busy", exact(midnight - days_ago * day + 9 * 3_600 + 60), false);
+        statistics.observe("busy", exact(midnight - days_ago * day + 23 * 3_600), false);
     }
-    statistics.observe("late", midnight - day + 5, true);
+    statistics.observe("late", exact(midnight - day + 5), true);
     let today = statistics.means(midnight + 3_600);
     assert_eq!(today.iter().map(|(board, _)| *board).collect::<Vec<_>>(), ["busy", "late", "silent"]);
     assert!((today[0].1.new[9] - 1.0).abs() < 1e-12 && (today[0].1.replied[23] - 1.0).abs() < 1e-12);
@@ -214,15 +261,15 @@ fn statistics_are_means_of_whole_local_days() {
     assert!((today[1].1.new[0] - 0.25).abs() < 1e-12, "seen on one of four days: {:?}", today[1].1);
     assert!(today[2].1.weight() == 0.0);
     // What is of today counts only where there is nothing else, what is old not at all.
-    statistics.observe("busy", midnight + 60, true);
+    statistics.observe("busy", exact(midnight + 60), true);
     assert_eq!(statistics.means(midnight + 3_600)[0].1, today[0].1);
     assert!(statistics.means(midnight + 40 * day)[0].1.weight() == 0.0);
     let mut first = Statistics::new(0);
-    first.observe("new", 36_000, true);
+    first.observe("new", exact(36_000), true);
     assert!((first.means(40_000)[0].1.new[10] - 1.0).abs() < 1e-12);
     // Times that no forum has.
     for at in [i64::MIN, i64::MAX, 0] {
-        first.observe("new", at, false);
+        first.observe("new", exact(at), false);
         let _ = first.means(at);
     }
 }

@@ -1,0 +1,110 @@
+//! `suidao forum schedule`: when to visit each board.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use suidao::forum::map;
+use suidao::forum::schedule::{Horizon, Importance, Method};
+use suidao::model::ForumMap;
+use suidao::report::{Timetable, Wish, clock, timetable};
+use suidao::store::directory::write_whole;
+use suidao::store::{CrawlDirectory, Store};
+
+use super::super::{Exit, Voice};
+
+/// Tell when each board is to be visited, and draw it.
+///
+/// Weights and hours are those of the posts of up to 28 days before the crawl's last page; twenty days make them steady.
+/// A board of which nothing is known is visited at even distances.
+#[derive(Args)]
+#[command(after_help = "Example: suidao forum schedule bbs --per-day 100 -o boards.html")]
+pub struct ScheduleArgs {
+    /// Crawl directory of `suidao forum crawl`
+    pub directory: PathBuf,
+    /// Which schedule
+    #[arg(long, value_enum, default_value_t = Method::Sqrt)]
+    pub method: Method,
+    /// Visits a day, all boards together [default: 8 for each board]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub per_day: Option<u32>,
+    /// What comes after the last visit of a day
+    #[arg(long, value_enum, default_value_t = Horizon::Periodic)]
+    pub horizon: Horizon,
+    /// What a post of a board counts
+    #[arg(long, value_enum, default_value_t = Importance::Equal)]
+    pub importance: Importance,
+    /// Draw the boards' hours and visits in this file: a page, or an image if it ends in .svg
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the plan as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &ScheduleArgs, voice: Voice) -> Result<Exit> {
+    let directory = CrawlDirectory::new(&args.directory);
+    let store = Store::open(&directory)?;
+    let wish = Wish { method: args.method, per_day: args.per_day, horizon: args.horizon, importance: args.importance };
+    let Some(plan) = timetable(&store, understood(&directory)?, wish)? else {
+        bail!(
+            "{}: no board is known; `suidao forum crawl` makes a directory that knows some",
+            args.directory.display()
+        );
+    };
+    if let Some(output) = &args.output {
+        let svg = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+        let text = if svg { plan.svg() } else { plan.page() };
+        if output == Path::new("-") {
+            say!("{}", text.trim_end());
+            return Ok(Exit::Done);
+        }
+        write_whole(output, |out| Ok(out.write_all(text.as_bytes())?))?;
+        if !voice.quiet {
+            eprintln!("{} boards drawn in {}", plan.boards.len(), output.display());
+        }
+    }
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&plan)?);
+    } else {
+        tell(&plan)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The forum file of the directory, which a person may have corrected.
+fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
+    let path = directory.root().join("forum.toml");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    map::parse(&text).map(Some).with_context(|| path.display().to_string())
+}
+
+fn tell(plan: &Timetable) -> Result<()> {
+    let days = if plan.days == 1 { String::new() } else { format!(" in turns of {} days", plan.days) };
+    say!(
+        "{} boards, {} visits a day by {}{days}; hours at UTC{}",
+        plan.boards.len(),
+        plan.per_day,
+        plan.method,
+        plan.offset
+    );
+    for board in &plan.boards {
+        let delay = board.mean_delay.map_or(String::new(), |delay| format!(", mean delay {delay:.1} h"));
+        say!("\n{}", board.name);
+        say!(
+            "  weight {:.1} ({:.1} threads, {:.1} replies a day), {} visits{delay}",
+            board.weight,
+            board.new,
+            board.replied,
+            board.instants.len()
+        );
+        for line in board.instants.chunks(12) {
+            say!("  {}", line.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "));
+        }
+    }
+    Ok(())
+}
