@@ -27,6 +27,7 @@ import argparse
 import json
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -433,6 +434,7 @@ def main():
         parser.error('--software needs --python')
     if a.dump and not a.dump_thread:
         parser.error('--dump needs --dump-thread')
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers are ended
     print('| forum | threads readable | obtained | coverage | depth | pages | apart | to discover | ' + ' | '.join(Tally.KINDS)
           + ' | threads / all | not wasted / all | paper\'s |\n|---' + '|---:' * 15 + '|', flush=True)
     for name, known in names:
