@@ -273,7 +273,7 @@ impl Explorer {
         Step::Understood(Box::new(ForumMap {
             start: start.own.to_string(),
             index_pages: PAGES,
-            offset: offset(&self.seen).to_owned(),
+            offset: offset(&self.seen),
             boards: self.boards(&board_classes, &pages),
             board_classes: board_classes.iter().map(Keyed::text).collect(),
             thread_classes: thread_classes.iter().map(Keyed::text).collect(),
@@ -358,17 +358,11 @@ fn likelihood(class: &Class, texts: &[usize]) -> f64 {
     2.0 * has(&LIKELY) - 3.0 * has(&UNLIKELY) + shape + (as_f64(texts.len()) + 1.0).ln().min(3.0) / 2.0
 }
 
-/// The forum's own time, as its language has it: told by hand where that is wrong.
-fn offset(seen: &[Sight]) -> &'static str {
-    let text: String = seen.iter().flat_map(|sight| &sight.links).map(|link| link.text.as_str()).collect();
-    let share = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count() * 20 > text.chars().count();
-    if share(|c| ('\u{3040}'..='\u{30ff}').contains(&c)) {
-        "+09:00"
-    } else if share(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)) {
-        "+08:00"
-    } else {
-        "+00:00"
-    }
+/// The forum's own time: pages without recent times only know what their language's country has, and that is least.
+fn offset(seen: &[Sight]) -> String {
+    let offset = seen.iter().map(|sight| sight.offset).max().unwrap_or(0);
+    let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
 #[allow(clippy::cast_precision_loss)] // counts of links

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Clock, CrawlUrl, Fetched, Millis, Sight, SightLink};
+use crate::model::{Clock, CrawlUrl, Fetched, Millis, Moment, Sight, SightLink};
 use crate::read::Parsed;
 use crate::read::charset::decode;
 
@@ -19,8 +19,8 @@ pub struct Lens {
     pub shapes: Shapes,
     /// Classes of its threads; where none is known, that which the page itself shows.
     pub threads: Vec<Keyed>,
-    /// Its own time, in seconds east of UTC.
-    pub offset: i32,
+    /// Its own time, in seconds east of UTC; where it is not known the page itself has to tell.
+    pub offset: Option<i32>,
 }
 
 /// What a page is looked at with, and when.
@@ -39,10 +39,12 @@ pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
     let tree = Tree::parse(&decode(&fetched.body, fetched.header("content-type")).text, &fetched.url);
     // "3分钟前" counts from the server's own clock.
     let now = fetched.header("date").and_then(date).unwrap_or(look.at);
-    let clock = Clock { now, offset: look.lens.offset };
     let names = sessions(parsed.document.links.iter().map(|link| &link.url));
     let is_thread = threads_by(&look.lens, &links);
-    let mut records = records(&tree, &|url| is_thread(&without(url, &names)), clock);
+    let is_thread = |url: &CrawlUrl| is_thread(&without(url, &names));
+    let offset = look.lens.offset.unwrap_or_else(|| offset(&tree, &is_thread, now, &links));
+    let clock = Clock { now, offset };
+    let mut records = records(&tree, &is_thread, clock);
     for record in &mut records {
         record.url = without(&record.url, &names);
     }
@@ -53,7 +55,39 @@ pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
         posts: posts.into_iter().map(|post| post.posted).collect(),
         records,
         links,
+        offset,
     }
+}
+
+/// Seconds east of UTC that the times of a page are in: what its language's country has, or more where they would lie in
+/// the future otherwise. Forums behind UTC keep the former: their times are all off by the same.
+fn offset(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, now: Millis, links: &[SightLink]) -> i32 {
+    /// The earliest zone: in it no time lies in the future. The second tells times of a clock from those of "3分钟前".
+    const EARLIEST: [i32; 2] = [14 * 3600, 13 * 3600];
+    let [one, other] = EARLIEST.map(|offset| {
+        let clock = Clock { now, offset };
+        let listed = records(tree, is_thread, clock).into_iter().flat_map(|record| [record.created, record.last_reply]);
+        let posted = posts(tree, clock).into_iter().map(|post| post.posted);
+        listed.chain(posted).collect::<Vec<Option<Moment>>>()
+    });
+    let now = i64::try_from(now.0 / 1000).unwrap_or(i64::MAX);
+    let ahead = one.iter().zip(&other).filter_map(|(one, other)| {
+        let (one, other) = (one.as_ref()?, other.as_ref()?);
+        let by_a_clock = other.at - one.at == i64::from(EARLIEST[0] - EARLIEST[1]);
+        by_a_clock.then_some(one.at + i64::from(EARLIEST[0]) - now)
+    });
+    // Zones are half hours apart; a clock may go a minute or two before ours.
+    let least = ahead.max().map_or(i64::MIN, |ahead| (ahead - 120).div_euclid(1800) * 1800 + 1800);
+    let text: String = links.iter().map(|link| link.text.as_str()).collect();
+    let share = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count() * 20 > text.chars().count();
+    let spoken = if share(|c| ('\u{3040}'..='\u{30ff}').contains(&c)) {
+        9 * 3600
+    } else if share(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)) {
+        8 * 3600
+    } else {
+        0
+    };
+    i32::try_from(least.max(spoken).min(i64::from(EARLIEST[0]))).unwrap_or(0)
 }
 
 /// Whether a page that nothing is known of is worth a look: it has a row of long links of one class.

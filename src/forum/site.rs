@@ -102,7 +102,7 @@ impl Site {
     /// What its pages are looked at with.
     #[must_use]
     pub fn lens(&self) -> Lens {
-        Lens { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: self.offset }
+        Lens { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
     }
 
     /// What a URL is wanted for, if anything: as was noted, else by its class.

@@ -123,6 +123,8 @@ pub struct Sight {
     pub posts: Vec<Option<Moment>>,
     /// It asks for a login and shows nothing else.
     pub login: bool,
+    /// Seconds east of UTC that its times were read by.
+    pub offset: i32,
 }
 
 /// What a page of a forum is wanted for.
