@@ -63,6 +63,7 @@ impl Forum {
     fn page(&self, view: &View, route: Route) -> Said {
         let skin = self.spec.skin;
         match route {
+            Route::Home if self.boards.iter().all(|board| board.walled) => functional::wall(view),
             Route::Home => Said::html(200, skin.home(view)),
             Route::Index { board, page } => self.index(view, board, page, false),
             Route::Sorted { board, page } => self.index(view, board, page, true),

@@ -88,7 +88,7 @@ pub struct ForumSpec {
     pub sub_boards: f64,
     /// Share of boards that are about sports; 0 to 1.
     pub topical: f64,
-    /// Boards that only members read; the last ones.
+    /// Boards that only members read; the last ones. If all are, so is the home.
     pub walled: usize,
     /// Traps that are set.
     pub traps: Traps,

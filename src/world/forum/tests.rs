@@ -103,7 +103,7 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
     for &skin in Skin::all() {
         for traps in [Traps::all(true), Traps::all(false)] {
             let forum = Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap();
-            let now = after(&forum, 10);
+            let now = after(&forum, 5);
             let kinds = reached(&forum, now);
             for (thread, truth) in forum.threads(now).iter().enumerate() {
                 assert_eq!(forum.kind_of(&truth.url), Kind::Thread { thread, page: 1 }, "{}", truth.url);
@@ -200,6 +200,8 @@ fn walled_boards_and_profiles_ask_for_a_login() {
             assert_eq!(answer.status, forum.style().wall, "{skin:?}: {url}");
             assert!(text(&answer).contains("type=\"password\""), "{skin:?}: {url}");
         }
+        let shut = Forum::new(ForumSpec { walled: 6, ..spec(skin) }).unwrap();
+        assert!(text(&shut.answer(&shut.home(), now, 1)).contains("type=\"password\""), "{skin:?}");
     }
 }
 
@@ -236,6 +238,15 @@ fn titles_are_distinct_and_of_a_titles_length() {
     let now = after(&forum, 1);
     let topical = forum.boards(now).iter().filter(|board| board.topical).count();
     assert_eq!(topical, 2, "0.4 of 6");
+}
+
+#[test]
+fn specs_read_as_written() {
+    let spec = spec(Skin::DiscuzStatic);
+    assert_eq!(toml::from_str::<ForumSpec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
+    let some = toml::from_str::<ForumSpec>("skin = 'tieba'\nbeyond = 'empty'\n[traps]\nsessions = false").unwrap();
+    assert_eq!((some.skin, some.beyond, some.traps.walls), (Skin::Tieba, Some(Beyond::Empty), true));
+    assert!(toml::from_str::<ForumSpec>("skins = 'tieba'").is_err());
 }
 
 #[test]
