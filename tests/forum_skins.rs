@@ -51,6 +51,16 @@ impl Visit {
         for batch in batches {
             tally.observe(&batch);
             for event in &batch.events {
+                if std::env::var_os("SUIDAO_DEBUG").is_some()
+                    && let Event::Settled(settled) = event
+                    && let Some(page) = &settled.forum
+                {
+                    for list in &page.lists {
+                        for (id, listed) in &list.threads {
+                            println!("LIST {:?} {listed:?}", self.urls.get(id).map(|u| u.as_str()));
+                        }
+                    }
+                }
                 match event {
                     Event::Discovered(found) => {
                         self.urls.insert(found.id, found.url.clone());
@@ -141,6 +151,24 @@ fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
         let changed = changed.filter(|thread| !thread.walled && before.get(&thread.url) != Some(&thread.posts)).count();
         let (fetched, tally) = visit.go(&web);
         let seen = sort(&forum, &fetched);
+        if std::env::var_os("SUIDAO_DEBUG").is_some() {
+            let truth = forum.threads(now + DAY);
+            for thread in &truth {
+                if thread.walled {
+                    continue;
+                }
+                let got = fetched.iter().any(|url| matches!((forum.kind_of(url), forum.kind_of(&thread.url)), (ForumKind::Thread { thread: a, .. }, ForumKind::Thread { thread: b, .. }) if a == b));
+                let is = before.get(&thread.url) != Some(&thread.posts);
+                if got != is {
+                    println!(
+                        "DEBUG {skin:?} {} got {got} changed {is} posts {} before {:?}",
+                        thread.url,
+                        thread.posts,
+                        before.get(&thread.url)
+                    );
+                }
+            }
+        }
         println!("{skin:?}: {} of {changed} changed threads, {} fetched, {tally:?}", seen.threads.len(), fetched.len());
         assert!(seen.threads.len() * 100 >= changed * 98, "{skin:?}: changes");
         assert!(seen.threads.len() * 100 <= changed * 110 + 200, "{skin:?}: more than changed");

@@ -48,7 +48,8 @@ pub fn change(record: &Listed, known: Option<&Known>) -> Change {
     let counts = record.replies.zip(known.replies);
     let replied = match record.last_reply.zip(known.last_reply) {
         Some((now, then)) if !same(now, then) => now.at > then.at || counts.is_some_and(|(now, then)| now > then),
-        _ => counts.is_some_and(|(now, then)| now != then),
+        // Fewer are deleted ones, or a number that was not one of replies.
+        _ => counts.is_some_and(|(now, then)| now > then),
     };
     if replied { Change::Replied } else { Change::Same }
 }

@@ -10,7 +10,7 @@ use super::board::{Thresholds, classes, threads};
 use super::links::{links, own_url};
 use super::map::Keyed;
 use super::shape::{Shapes, sessions, without};
-use super::{Tree, asks_login, posts, records};
+use super::{Tree, asks_login, posts, records, times};
 
 /// What is known of a forum before one of its pages is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,7 +42,7 @@ pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
     let names = sessions(parsed.document.links.iter().map(|link| &link.url));
     let is_thread = threads_by(&look.lens, &links);
     let is_thread = |url: &CrawlUrl| is_thread(&without(url, &names));
-    let offset = look.lens.offset.unwrap_or_else(|| offset(&tree, &is_thread, now, &links));
+    let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
     let clock = Clock { now, offset };
     let mut records = records(&tree, &is_thread, clock);
     for record in &mut records {
@@ -61,19 +61,29 @@ pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
 
 /// Seconds east of UTC that the times of a page are in: what its language's country has, or more where they would lie in
 /// the future otherwise. Forums behind UTC keep the former: their times are all off by the same.
-fn offset(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, now: Millis, links: &[SightLink]) -> i32 {
+fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
     /// The earliest zone: in it no time lies in the future. The second tells times of a clock from those of "3分钟前".
     const EARLIEST: [i32; 2] = [14 * 3600, 13 * 3600];
+    /// Bytes of a block that can be a time, or be about one: "It is currently Sat Nov 21, 2026 9:12 pm".
+    const SHORT: usize = 160;
+    let document = &parsed.document;
+    let texts = document
+        .blocks
+        .iter()
+        .map(|block| block.pieces.clone().map(|piece| document.piece(piece)).collect::<Vec<_>>().join(" "));
+    let texts: Vec<String> =
+        texts.filter(|text| text.len() <= SHORT && text.bytes().any(|byte| byte.is_ascii_digit())).collect();
     let [one, other] = EARLIEST.map(|offset| {
         let clock = Clock { now, offset };
-        let listed = records(tree, is_thread, clock).into_iter().flat_map(|record| [record.created, record.last_reply]);
-        let posted = posts(tree, clock).into_iter().map(|post| post.posted);
-        listed.chain(posted).collect::<Vec<Option<Moment>>>()
+        texts
+            .iter()
+            .map(|text| times::all(text, clock).into_iter().map(|shown| shown.moment).collect())
+            .collect::<Vec<Vec<Moment>>>()
     });
     let now = i64::try_from(now.0 / 1000).unwrap_or(i64::MAX);
-    let ahead = one.iter().zip(&other).filter_map(|(one, other)| {
-        let (one, other) = (one.as_ref()?, other.as_ref()?);
-        let by_a_clock = other.at - one.at == i64::from(EARLIEST[0] - EARLIEST[1]);
+    let pairs = one.iter().zip(&other).filter(|(one, other)| one.len() == other.len());
+    let ahead = pairs.flat_map(|(one, other)| one.iter().zip(other)).filter_map(|(one, other)| {
+        let by_a_clock = other.at - one.at == i64::from(EARLIEST[0] - EARLIEST[1]) && one.within <= 60;
         by_a_clock.then_some(one.at + i64::from(EARLIEST[0]) - now)
     });
     // Zones are half hours apart; a clock may go a minute or two before ours.

@@ -3,7 +3,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{CrawlUrl, ForumMap, ForumPage, Listed, Moment, PageKind, PagingRule, Role, Sight, UrlId};
+use crate::model::{
+    CrawlUrl, ForumMap, ForumPage, Listed, Moment, PageKind, PagingRule, Role, Sight, ThreadRecord, UrlId,
+};
 
 use super::explore::paged_slot;
 use super::increment::{Change, Known, PageVerdict, Pass};
@@ -204,8 +206,16 @@ impl Site {
                 threads.push(ListedThread { url: url.clone(), id, title: title.to_owned(), listed });
             }
         };
-        for record in &sight.records {
+        // A record without anything to it, where the others have something, is a link in a sidebar.
+        let is_bare = |record: &&ThreadRecord| record.listed() == Listed { sticky: record.sticky, ..Listed::default() };
+        let bare = sight.records.iter().filter(is_bare).count();
+        let (full, beside): (Vec<_>, Vec<_>) =
+            sight.records.iter().partition(|record| bare * 2 > sight.records.len() || !is_bare(record));
+        for record in full {
             take(&record.url, &record.title, Some(record.listed()));
+        }
+        for record in beside {
+            take(&record.url, &record.title, None);
         }
         for link in sight.links.iter().filter(|link| columns(&link.text) >= TITLE) {
             // Where no record was made out, links are all there is of the list.
@@ -297,6 +307,13 @@ impl Site {
             let verdict = pass.page(&list.threads, |id| self.known.get(&id).map(|thread| thread.known));
             self.passes.insert(list.board, pass);
             let shown: FxHashMap<UrlId, Listed> = list.threads.iter().copied().collect();
+            for (thread, listed) in &list.threads {
+                // What was met beside a list first is on record without a time.
+                if let Some(Thread { known, .. }) = self.known.get_mut(thread) {
+                    known.last_reply = known.last_reply.or(listed.last_reply);
+                    known.replies = known.replies.or(listed.replies);
+                }
+            }
             for (thread, change) in verdict.changed {
                 let Listed { last_reply, replies, .. } = shown[&thread];
                 let known = Known { last_reply, replies };

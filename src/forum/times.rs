@@ -26,6 +26,9 @@ pub(super) struct Shown {
 /// Bytes of a text that are searched.
 const SEARCHED: usize = 4 << 10;
 
+/// Characters of a text in which a day may be named by a word alone: in a longer one 今天 is a word among others.
+const LABEL: usize = 24;
+
 /// What a time begins with beside digits and Latin letters.
 const BEGINNINGS: &str = "刚剛た几数半一两兩二三四五六七八九十约上去今昨前おき大星周木金土日月火水早凌清午下晚中傍夜";
 
@@ -44,7 +47,11 @@ pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
         } else {
             BEGINNINGS.contains(c) || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric()
         };
-        if begins && let Some((moment, length)) = at_start(&text[at..], text.trim().len(), clock) {
+        let shown = at_start(&text[at..], text.trim().len(), clock).filter(|_| begins).filter(|(_, length)| {
+            text[at..at + length].bytes().any(|byte| byte.is_ascii_digit())
+                || text.chars().take(LABEL + 1).count() <= LABEL
+        });
+        if let Some((moment, length)) = shown {
             found.push(Shown { moment, text: at..at + length });
             at += length;
             before = ' ';
