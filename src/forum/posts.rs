@@ -169,6 +169,11 @@ fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> V
             };
             let part = Part { tree, roots: own };
             let mut lines: Vec<String> = part.paragraphs(&skip).into_iter().map(|line| line.text).collect();
+            // A signature below a line of its own, as in mails and in old templates.
+            let rule = |line: &String| line == "--" || line.len() >= 5 && line.bytes().all(|byte| byte == b'_');
+            if let Some(end) = lines.iter().position(rule).filter(|&end| end > 0) {
+                lines.truncate(end);
+            }
             if body.is_empty() {
                 lines.retain(|line| line.len() > 60 || !is_particular(line, clock));
             }

@@ -67,10 +67,13 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock)
     complete_threads(kept, items(tree, clock), tree.base(), is_thread)
 }
 
+/// A link that can be a title: where it leads and how many characters it shows.
+type Named<'a> = (NodeId, &'a CrawlUrl, usize);
+
 /// The title links of a page with their lines.
 fn lines<'a>(tree: &'a Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock) -> Vec<Line<'a>> {
     // Links that can be titles, by their place in the template.
-    let mut groups: Vec<(u64, Vec<(NodeId, &CrawlUrl, usize)>)> = Vec::new();
+    let mut groups: Vec<(u64, Vec<Named>)> = Vec::new();
     let mut known: FxHashMap<u64, usize> = FxHashMap::default();
     for node in 0..tree.len() {
         let Some(url) = tree.link(node).filter(|url| !tree.is_hidden(node) && is_thread(url)) else { continue };
@@ -284,8 +287,7 @@ impl Fields {
                 let cell = tree.ancestors(number.node).find(|&at| matches!(tree.name(at), "td" | "th")).unwrap_or(0);
                 let at = order.entry(cell).or_default();
                 *at += 1;
-                let mut halves =
-                    head.split(|c: char| matches!(c, '/' | '|' | '·' | ' ')).filter(|half| !half.is_empty());
+                let mut halves = head.split(['/', '|', '·', ' ']).filter(|half| !half.is_empty());
                 halves.nth(*at - 1).map_or(Said::default(), said_by)
             } else {
                 number.shown.and(names).and(both)

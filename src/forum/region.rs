@@ -94,7 +94,7 @@ fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
 /// The siblings each post is made of, in order.
 pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
     let mut best: (f64, Vec<Vec<NodeId>>) = (0.0, Vec::new());
-    for (marked, mut nodes) in marks(tree, clock) {
+    for (marked, mut nodes) in marks(tree, survey, clock) {
         nodes.truncate(POSTS);
         let found = match nodes.as_slice() {
             [one] if marked => vec![vec![around(tree, survey, *one)]],
@@ -153,7 +153,7 @@ fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> NodeId {
 }
 
 /// What can mark posts: nodes in the same place of the template, and whether they are called posts.
-fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
+fn marks(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
     let mut kinds: Vec<(bool, Vec<NodeId>)> = Vec::new();
     let mut known: FxHashMap<(u8, u64), usize> = FxHashMap::default();
     let mut add = |kind: (u8, u64), node: NodeId| {
@@ -174,7 +174,8 @@ fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
         let is_mark = |word: &str| MARKS.split('|').any(|mark| mark == word);
         if let Some(id) = tree.attribute(node, "id").or_else(|| tree.attribute(node, "name"))
             && id.ends_with(|c: char| c.is_ascii_digit())
-            && super::tree::words_of(id).iter().any(|word| is_mark(word))
+            && (super::tree::words_of(id).iter().any(|word| is_mark(word))
+                || survey.has_time(tree, node) && survey.has_person(tree, node))
         {
             // An old link's name beside the id says the same once more.
             if id != last {
