@@ -25,6 +25,7 @@ pub mod sight;
 pub mod site;
 #[cfg(test)]
 mod skins;
+mod sticky;
 pub mod tally;
 mod times;
 mod tree;

@@ -136,9 +136,23 @@ fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
                 end = tree.subtree(node).end;
             }
         }
+        if own.is_empty() {
+            own.extend(called_body(tree, survey, part));
+        }
         own
     };
     parts.iter().map(body).collect()
+}
+
+/// The element that calls itself the content and holds most: of a post whose template is not the others'.
+fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
+    let own = part.nodes().filter(|&node| {
+        tree.is_element(node)
+            && !part.roots.contains(&node)
+            && role(tree, node) == Role::Body
+            && !(survey.has_time(tree, node) && survey.has_person(tree, node))
+    });
+    own.filter(|&node| survey.text(tree, node) > 0).max_by_key(|&node| (survey.text(tree, node), usize::MAX - node))
 }
 
 /// What each post says.
@@ -155,6 +169,11 @@ fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> V
             };
             let part = Part { tree, roots: own };
             let mut lines: Vec<String> = part.paragraphs(&skip).into_iter().map(|line| line.text).collect();
+            // A signature below a line of its own, as in mails and in old templates.
+            let rule = |line: &String| line == "--" || line.len() >= 5 && line.bytes().all(|byte| byte == b'_');
+            if let Some(end) = lines.iter().position(rule).filter(|&end| end > 0) {
+                lines.truncate(end);
+            }
             if body.is_empty() {
                 lines.retain(|line| line.len() > 60 || !is_particular(line, clock));
             }

@@ -11,18 +11,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::declared::{complete_threads, items};
 use super::fields::{Number, Part, Said, Time, entry, is_person, mode, name, numbers, said_by, said_by_names, times};
 use super::rows::rows;
+use super::sticky::sticky;
 use super::times::all;
-use super::tree::{NodeId, Tree, words_of};
+use super::tree::{NodeId, Tree};
 use crate::model::{Clock, CrawlUrl, ThreadRecord};
 
 /// Threads of one list.
 const RECORDS: usize = 2_000;
 
 /// A thread's line before its fields are read.
-struct Line<'a> {
+pub(super) struct Line<'a> {
     url: &'a CrawlUrl,
-    title: NodeId,
-    roots: Vec<NodeId>,
+    pub(super) title: NodeId,
+    pub(super) roots: Vec<NodeId>,
     /// Of the kind that makes the list; others are stickies or of other boxes.
     main: bool,
 }
@@ -67,10 +68,13 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock)
     complete_threads(kept, items(tree, clock), tree.base(), is_thread)
 }
 
+/// A link that can be a title: where it leads and how many characters it shows.
+type Named<'a> = (NodeId, &'a CrawlUrl, usize);
+
 /// The title links of a page with their lines.
 fn lines<'a>(tree: &'a Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock) -> Vec<Line<'a>> {
     // Links that can be titles, by their place in the template.
-    let mut groups: Vec<(u64, Vec<(NodeId, &CrawlUrl, usize)>)> = Vec::new();
+    let mut groups: Vec<(u64, Vec<Named>)> = Vec::new();
     let mut known: FxHashMap<u64, usize> = FxHashMap::default();
     for node in 0..tree.len() {
         let Some(url) = tree.link(node).filter(|url| !tree.is_hidden(node) && is_thread(url)) else { continue };
@@ -284,8 +288,7 @@ impl Fields {
                 let cell = tree.ancestors(number.node).find(|&at| matches!(tree.name(at), "td" | "th")).unwrap_or(0);
                 let at = order.entry(cell).or_default();
                 *at += 1;
-                let mut halves =
-                    head.split(|c: char| matches!(c, '/' | '|' | '·' | ' ')).filter(|half| !half.is_empty());
+                let mut halves = head.split(['/', '|', '·', ' ']).filter(|half| !half.is_empty());
                 halves.nth(*at - 1).map_or(Said::default(), said_by)
             } else {
                 number.shown.and(names).and(both)
@@ -508,109 +511,4 @@ impl Moments {
             found => (found.0, found.1),
         }
     }
-}
-
-/// Which lines are kept at the top: what a mark says, or a border that parts the first few from the others.
-fn sticky(tree: &Tree, lines: &[Line]) -> Vec<bool> {
-    let marks: Vec<bool> = lines.iter().map(|line| is_marked(tree, line)).collect();
-    let marked = marks.iter().filter(|&&mark| mark).count();
-    let first = marks.iter().take_while(|&&mark| mark).count();
-    // A mark that all lines have says nothing of any.
-    if marked == marks.len() && marked > 3 || marked * 2 > marks.len() && first < marked {
-        return vec![false; lines.len()];
-    }
-    if marked == 0
-        && let Some(border) = border(tree, lines)
-    {
-        return (0..lines.len()).map(|at| at < border).collect();
-    }
-    marks
-}
-
-fn is_marked(tree: &Tree, line: &Line) -> bool {
-    const SHOWN: [&str; 13] = [
-        "置顶",
-        "置頂",
-        "固顶",
-        "固頂",
-        "公告",
-        "sticky",
-        "pinned",
-        "announcement",
-        "stickied",
-        "announce",
-        "固定表示",
-        "注目",
-        "总置顶",
-    ];
-    let says = |text: &str| {
-        let lower = text.to_lowercase();
-        lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word))
-    };
-    let named = |word: &String| {
-        ["stick", "announce", "zhiding"].iter().any(|name| word.starts_with(name))
-            || matches!(word.as_str(), "pin" | "pinned" | "istop" | "ding")
-    };
-    let part = Part { tree, roots: &line.roots };
-    let mut top = false;
-    for node in part.nodes() {
-        if !tree.is_element(node) {
-            let in_title = tree.parent(node) == line.title;
-            let mut head = tree.own_text(node);
-            if in_title {
-                // "[置顶] Title" in one text.
-                head = head
-                    .trim_start()
-                    .split_inclusive([']', '】', ':', '：'])
-                    .next()
-                    .filter(|head| head.len() < tree.own_text(node).trim().len())
-                    .unwrap_or_default();
-            }
-            if says(head) {
-                return true;
-            }
-            continue;
-        }
-        if tree.words(node).any(|word| named(&word)) {
-            return true;
-        }
-        let file = tree.attribute(node, "src").and_then(|src| src.rsplit('/').next()).unwrap_or_default();
-        if words_of(file).iter().any(|word| named(word) || word == "top") {
-            return true;
-        }
-        if ["alt", "title", "aria-label"]
-            .iter()
-            .filter(|_| node != line.title)
-            .filter_map(|name| tree.attribute(node, name))
-            .any(says)
-        {
-            return true;
-        }
-        top |= line.roots.contains(&node)
-            && tree.attribute(node, "class").is_some_and(|class| words_of(class).iter().any(|word| word == "top"));
-    }
-    top
-}
-
-/// How many lines stand before the one border between lines of the list that says "threads" or calls itself one.
-fn border(tree: &Tree, lines: &[Line]) -> Option<usize> {
-    const SAYS: [&str; 6] = ["主题", "主題", "帖子", "topics", "threads", "トピック"];
-    let parent = mode(lines.iter().map(|line| tree.parent(line.roots[0])))?;
-    let own = |node: NodeId| lines.iter().position(|line| line.roots.contains(&node));
-    let mut found = None;
-    let mut before = 0;
-    let mut begun = false;
-    for child in tree.children(parent).filter(|&child| tree.is_element(child)).take(500) {
-        if let Some(at) = own(child) {
-            (before, begun) = (at + 1, true);
-            continue;
-        }
-        let text = tree.text(child).to_lowercase();
-        let is_border = tree.words(child).any(|word| word.starts_with("separat"))
-            || text.chars().count() <= 24 && SAYS.iter().any(|word| text.contains(word));
-        if begun && is_border && found.replace(before).is_some() {
-            return None;
-        }
-    }
-    found.filter(|&before| before * 2 < lines.len())
 }

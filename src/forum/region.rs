@@ -94,7 +94,7 @@ fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
 /// The siblings each post is made of, in order.
 pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
     let mut best: (f64, Vec<Vec<NodeId>>) = (0.0, Vec::new());
-    for (marked, mut nodes) in marks(tree, clock) {
+    for (marked, mut nodes) in marks(tree, survey, clock) {
         nodes.truncate(POSTS);
         let found = match nodes.as_slice() {
             [one] if marked => vec![vec![around(tree, survey, *one)]],
@@ -106,7 +106,29 @@ pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeI
             best = (score, found);
         }
     }
-    best.1
+    let mut found = best.1;
+    if let Some(lead) = found.first().and_then(|roots| roots.first()).and_then(|&first| lead(tree, survey, first)) {
+        found.insert(0, vec![lead]);
+    }
+    found
+}
+
+/// The post that opens the thread, where the template sets it apart from the replies: what stands before them, or before
+/// what holds them, with a time, a person and an element that calls itself content.
+fn lead(tree: &Tree, survey: &Survey, first: NodeId) -> Option<NodeId> {
+    const STEPS: usize = 4;
+    for at in std::iter::once(first).chain(tree.ancestors(first)).take_while(|&at| at != 0).take(STEPS) {
+        let before = tree.children(tree.parent(at)).take_while(|&sibling| sibling < at);
+        let opens = |&node: &NodeId| {
+            let speaks =
+                || tree.subtree(node).any(|part| role(tree, part) == Role::Body && survey.plain(tree, &[part]) >= 5);
+            tree.is_element(node) && survey.has_time(tree, node) && survey.has_person(tree, node) && speaks()
+        };
+        if let Some(own) = before.filter(opens).last() {
+            return Some(own);
+        }
+    }
+    None
 }
 
 fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
@@ -131,7 +153,7 @@ fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> NodeId {
 }
 
 /// What can mark posts: nodes in the same place of the template, and whether they are called posts.
-fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
+fn marks(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
     let mut kinds: Vec<(bool, Vec<NodeId>)> = Vec::new();
     let mut known: FxHashMap<(u8, u64), usize> = FxHashMap::default();
     let mut add = |kind: (u8, u64), node: NodeId| {
@@ -145,14 +167,15 @@ fn marks(tree: &Tree, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
     let mut last = "";
     for time in times(&Part { tree, roots: &[0] }, clock, &|_| false) {
         if time.plain && !time.said.has(member) {
-            add((0, time.place), time.node);
+            add((0, tree.path(time.node)), time.node);
         }
     }
     for node in (1..tree.len()).filter(|&node| tree.is_element(node) && !tree.is_hidden(node)) {
         let is_mark = |word: &str| MARKS.split('|').any(|mark| mark == word);
         if let Some(id) = tree.attribute(node, "id").or_else(|| tree.attribute(node, "name"))
             && id.ends_with(|c: char| c.is_ascii_digit())
-            && super::tree::words_of(id).iter().any(|word| is_mark(word))
+            && (super::tree::words_of(id).iter().any(|word| is_mark(word))
+                || survey.has_time(tree, node) && survey.has_person(tree, node))
         {
             // An old link's name beside the id says the same once more.
             if id != last {

@@ -43,7 +43,7 @@ pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
         }
         // A time begins with a digit or a word, at its beginning.
         let begins = if c.is_ascii_digit() {
-            !before.is_ascii_digit() && !(at > 1 && is_within_number(&text[..at]))
+            !(before.is_ascii_digit() || at > 1 && is_within_number(&text[..at]))
         } else {
             BEGINNINGS.contains(c) || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric()
         };

@@ -270,10 +270,8 @@ pub(super) fn words_of(names: &str) -> Vec<String> {
     let mut word = String::new();
     let mut small = false;
     for c in names.chars().take(256) {
-        if !c.is_alphabetic() || c.is_uppercase() && small {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
-            }
+        if (!c.is_alphabetic() || c.is_uppercase() && small) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
         }
         if c.is_alphabetic() {
             word.extend(c.to_lowercase());

@@ -1,0 +1,110 @@
+//! Which threads of a list are kept at its top. Apart because it is words and borders, and no field of a line.
+
+use super::fields::{Part, mode};
+use super::records::Line;
+use super::tree::{NodeId, Tree, words_of};
+
+/// Which lines are kept at the top: what a mark says, or a border that parts the first few from the others.
+pub(super) fn sticky(tree: &Tree, lines: &[Line]) -> Vec<bool> {
+    let marks: Vec<bool> = lines.iter().map(|line| is_marked(tree, line)).collect();
+    let marked = marks.iter().filter(|&&mark| mark).count();
+    let first = marks.iter().take_while(|&&mark| mark).count();
+    // A mark that all lines have says nothing of any.
+    if marked == marks.len() && marked > 3 || marked * 2 > marks.len() && first < marked {
+        return vec![false; lines.len()];
+    }
+    if marked == 0
+        && let Some(border) = border(tree, lines)
+    {
+        return (0..lines.len()).map(|at| at < border).collect();
+    }
+    marks
+}
+
+fn is_marked(tree: &Tree, line: &Line) -> bool {
+    const SHOWN: [&str; 13] = [
+        "置顶",
+        "置頂",
+        "固顶",
+        "固頂",
+        "公告",
+        "sticky",
+        "pinned",
+        "announcement",
+        "stickied",
+        "announce",
+        "固定表示",
+        "注目",
+        "总置顶",
+    ];
+    let says = |text: &str| {
+        let lower = text.to_lowercase();
+        lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word))
+    };
+    let named = |word: &String| {
+        ["stick", "announce", "zhiding"].iter().any(|name| word.starts_with(name))
+            || matches!(word.as_str(), "pin" | "pinned" | "istop" | "ding")
+    };
+    let part = Part { tree, roots: &line.roots };
+    let mut top = false;
+    for node in part.nodes() {
+        if !tree.is_element(node) {
+            let in_title = tree.parent(node) == line.title;
+            let mut head = tree.own_text(node);
+            if in_title {
+                // "[置顶] Title" in one text.
+                head = head
+                    .trim_start()
+                    .split_inclusive([']', '】', ':', '：'])
+                    .next()
+                    .filter(|head| head.len() < tree.own_text(node).trim().len())
+                    .unwrap_or_default();
+            }
+            if says(head) {
+                return true;
+            }
+            continue;
+        }
+        if tree.words(node).any(|word| named(&word)) {
+            return true;
+        }
+        let file = tree.attribute(node, "src").and_then(|src| src.rsplit('/').next()).unwrap_or_default();
+        if words_of(file).iter().any(|word| named(word) || word == "top") {
+            return true;
+        }
+        if ["alt", "title", "aria-label"]
+            .iter()
+            .filter(|_| node != line.title)
+            .filter_map(|name| tree.attribute(node, name))
+            .any(says)
+        {
+            return true;
+        }
+        top |= line.roots.contains(&node)
+            && tree.attribute(node, "class").is_some_and(|class| words_of(class).iter().any(|word| word == "top"));
+    }
+    top
+}
+
+/// How many lines stand before the one border between lines of the list that says "threads" or calls itself one.
+fn border(tree: &Tree, lines: &[Line]) -> Option<usize> {
+    const SAYS: [&str; 6] = ["主题", "主題", "帖子", "topics", "threads", "トピック"];
+    let parent = mode(lines.iter().map(|line| tree.parent(line.roots[0])))?;
+    let own = |node: NodeId| lines.iter().position(|line| line.roots.contains(&node));
+    let mut found = None;
+    let mut before = 0;
+    let mut begun = false;
+    for child in tree.children(parent).filter(|&child| tree.is_element(child)).take(500) {
+        if let Some(at) = own(child) {
+            (before, begun) = (at + 1, true);
+            continue;
+        }
+        let text = tree.text(child).to_lowercase();
+        let is_border = tree.words(child).any(|word| word.starts_with("separat"))
+            || text.chars().count() <= 24 && SAYS.iter().any(|word| text.contains(word));
+        if begun && is_border && found.replace(before).is_some() {
+            return None;
+        }
+    }
+    found.filter(|&before| before * 2 < lines.len())
+}
