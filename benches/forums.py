@@ -40,8 +40,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 REPO = Path(__file__).resolve().parent.parent
-# Most pages of one run, and most seconds.
-PAGES, SECONDS = 6000, 900
+# Most seconds of one run.
+SECONDS = 900
 # No page differs by these: sessions, and where one came from.
 NO_MATTER = {'sid', 's', 'phpsessid', 'jsessionid', 'extra'}
 HREF = re.compile(r'''<a\s[^>]*?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))''', re.IGNORECASE)
@@ -306,7 +306,7 @@ def started(command, port, there, log):
 
 def skin(a, name, folder, log):
     port = free_port()
-    command = [a.suidao, 'practice', folder / 'forum', '--forum', name, '--port', port]
+    command = [a.suidao, 'practice', folder / 'forum', '--forum', name, '--port', port, '--threads', a.threads]
     started(command, port, folder / 'forum' / 'seeds.txt', log)
     threads = (folder / 'forum' / 'threads.txt').read_text().split()
     start = (folder / 'forum' / 'seeds.txt').read_text().split()[0]
@@ -316,8 +316,8 @@ def skin(a, name, folder, log):
 def software(a, name, folder, log):
     port = free_port()
     script = REPO / 'tests' / 'forums' / f'{name}.py'
-    started([a.python, '-B', script, '--data', folder / 'forum', '--port', port], port,
-                      folder / 'forum' / 'truth.json', log)
+    command = [a.python, '-B', script, '--data', folder / 'forum', '--port', port, '--threads', a.threads]
+    started(command, port, folder / 'forum' / 'truth.json', log)
     truth = json.loads((folder / 'forum' / 'truth.json').read_text(encoding='utf-8'))
     threads = [thread['url'] for thread in truth['threads'] if thread['readable']]
     return Forum(truth['software'], truth['home'], ('127.0.0.1', port), SOFTWARE[name], threads)
@@ -357,7 +357,7 @@ def forum_crawl(a, forum, folder, log):
     requests = forum.witness.take()
     ours.add(requests)
     if codes[0] == 0:
-        command = [a.suidao, 'forum', 'crawl', found, '-o', folder / 'crawl', '--max-pages', PAGES, *settings(forum)]
+        command = [a.suidao, 'forum', 'crawl', found, '-o', folder / 'crawl', '--max-pages', a.pages, *settings(forum)]
         codes.append(told(command, log))
         ours.add(forum.witness.take())
     return ours, len(requests), codes
@@ -392,15 +392,18 @@ def measure(a, name, start):
         try:
             forum = start(folder, log)
             readable = len(forum.readable)
-            if not a.breadth_first:
+            pages = a.pages
+            if a.only != 'breadth-first':
                 ours, discover, codes = forum_crawl(a, forum, folder, log)
                 print(line(forum.name, ours, readable, discover), flush=True)
                 write_rest(folder / 'wasted.txt', ours)
+                pages = max(1, ours.all)
                 if any(codes):
                     print(f'{forum.name}: exit {codes}, see {folder / "log"}', file=sys.stderr)
-            theirs = breadth_first(a, forum, folder, a.breadth_first or max(1, ours.all), log)
-            print(line(f'{forum.name}, breadth-first', theirs, readable), flush=True)
-            write_rest(folder / 'wasted-breadth-first.txt', theirs)
+            if a.only != 'forum':
+                theirs = breadth_first(a, forum, folder, pages, log)
+                print(line(f'{forum.name}, breadth-first', theirs, readable), flush=True)
+                write_rest(folder / 'wasted-breadth-first.txt', theirs)
         finally:
             if forum:
                 forum.witness.close()
@@ -423,7 +426,9 @@ def main():
     parser.add_argument('--dump', nargs=3, metavar=('SERVE', 'ROOT', 'START'))
     parser.add_argument('--dump-index', nargs='+', default=[], metavar='PATTERN')
     parser.add_argument('--dump-thread', nargs='+', default=[], metavar='PATTERN')
-    parser.add_argument('--breadth-first', type=int, metavar='PAGES', help='nothing else, with so many pages')
+    parser.add_argument('--only', choices=['forum', 'breadth-first'], help='one of the two')
+    parser.add_argument('--pages', type=int, default=6000, help='most of a forum crawl, and of breadth-first alone')
+    parser.add_argument('--threads', type=int, default=400, help='about so many a forum, but for the dump')
     a = parser.parse_args()
     names = [(name, SKINS) for name in a.skins.split(',') if name] + \
         [(name, SOFTWARE) for name in a.software.split(',') if name]

@@ -1,7 +1,7 @@
 """Spirit (Django) with generated Chinese threads, on loopback: twenty threads and twenty posts to a page, as it comes.
 The home page and a category's page list the threads of all boards below them. Addresses: /category/ID/SLUG/?page=N,
-/topic/ID/SLUG/?page=N, /comment/ID/find/ (leads to the page of the thread with it). What members alone may read is
-not shown to guests at all."""
+/topic/ID/SLUG/?page=N, /comment/ID/find/ (leads to the page of the thread with it). It has no boards for
+members: the one of the content is a removed one, which nobody is shown."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Spirit:
                 if board.category not in parents:
                     parents[board.category] = Category.objects.create(title=board.category)
                 boards.append(Category.objects.create(title=board.name, description=board.description,
-                                                      parent=parents[board.category], is_private=board.members_only))
+                                                      parent=parents[board.category], is_removed=board.members_only))
             topics = Topic.objects.bulk_create(
                 Topic(category=boards[thread.board], user=users[thread.posts[0].author], title=thread.title,
                       is_pinned=thread.sticky, is_closed=thread.locked, view_count=thread.views,
@@ -107,13 +107,13 @@ class Spirit:
         from spirit.topic.models import Topic
 
         boards = [{"id": board.pk, "name": board.title, "url": board.get_absolute_url(),
-                   "readable": not board.is_private}
+                   "readable": not board.is_removed}
                   for boards in (Category.objects.exclude(parent=None), Category.objects.filter(parent=None, pk__gt=2))
                   for board in boards.order_by("pk")]
         threads = [{"id": topic.pk, "url": topic.get_absolute_url(), "board": topic.category_id, "title": topic.title,
                     "posts": topic.comment_count, "pages": ceil(topic.comment_count / PER_PAGE),
                     "sticky": topic.is_pinned, "last": int(topic.last_active.timestamp()),
-                    "readable": not topic.category.is_private}
+                    "readable": not topic.category.is_removed}
                    for topic in Topic.objects.select_related("category").order_by("pk")]
         return boards, threads
 
