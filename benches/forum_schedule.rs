@@ -13,7 +13,7 @@
 //! ```text
 //! cargo bench --bench forum_schedule -- --plots DIR
 //! ```
-//! `SUIDAO_FORUMS` (20) forums of each kind; `--plots`: figures 5 and 6 as SVG.
+//! `SUIDAO_WEBS` (20) forums of each kind; `--plots`: figures 5 and 6 as SVG.
 
 #![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
 
@@ -73,7 +73,7 @@ fn main() {
     }
     let plots = arguments.iter().position(|argument| argument == "--plots").and_then(|at| arguments.get(at + 1));
     let plots = plots.map(PathBuf::from);
-    let forums = env::var("SUIDAO_FORUMS").ok().and_then(|forums| forums.parse().ok()).unwrap_or(20);
+    let forums = env::var("SUIDAO_WEBS").ok().and_then(|forums| forums.parse().ok()).unwrap_or(20);
     let begun = Instant::now();
     println!("{forums} forums of each kind.\n");
     incremental(forums, plots.as_deref());
