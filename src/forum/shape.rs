@@ -277,6 +277,9 @@ fn segment(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
     let bytes = text.as_bytes();
     let is_letter = |at: usize| bytes[at].is_ascii_alphabetic() || bytes[at] == b'%' || bytes[at] >= 0x80;
     let first = parts.len();
+    if titled(text, range.clone(), parts) {
+        return;
+    }
     let mut at = range.start;
     while at < range.end {
         let begin = at;
@@ -320,6 +323,45 @@ fn run(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
             parts.push(Part { kind: Kind::Number, at: middle..range.end });
         }
     }
+}
+
+/// A piece that is an id and a title, whatever that has in it: `12-第3次`, `12-part-2`, `di-3ci-tao-lun-12`. The number and what
+/// joins it stay, all else is the slug. Whether it was one.
+fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
+    let end = range.start + text[range.clone()].trim_end_matches('/').len();
+    let piece = &text[range.start..end];
+    let is_joint = |c: char| matches!(c, '-' | '_' | '.' | ':');
+    let is_letter = |c: char| c.is_alphabetic() || c == '%';
+    let push = |parts: &mut Vec<Part>, kind: Kind, at: Range<usize>| parts.push(Part { kind, at });
+    let digits = piece.len() - piece.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let behind = &piece[digits..];
+    let extension =
+        |rest: &str| rest.len() <= 6 && rest.starts_with('.') && rest[1..].chars().all(|c| c.is_ascii_alphanumeric());
+    if digits > 0 && behind.starts_with(is_joint) && behind.contains(is_letter) && !extension(behind) {
+        push(parts, Kind::Number, range.start..range.start + digits);
+        push(parts, Kind::Fixed, range.start + digits..range.start + digits + 1);
+        push(parts, Kind::Slug, range.start + digits + 1..end);
+    } else {
+        let last = piece.len() - piece.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let head = &piece[..piece.len() - last];
+        // Digits and letters in one word are a title's; `thread-12-1-1` has none.
+        let is_title = |head: &str| {
+            let mixed = |word: &str| {
+                word.starts_with(|c: char| c.is_ascii_digit()) && word.contains(|c: char| c.is_ascii_alphabetic())
+            };
+            head.split(is_joint).filter(|word| !word.is_empty()).count() >= 3 && head.split(is_joint).any(mixed)
+        };
+        if last == 0 || !head.ends_with(is_joint) || head.len() < 2 || !is_title(head) {
+            return false;
+        }
+        push(parts, Kind::Slug, range.start..range.start + head.len() - 1);
+        push(parts, Kind::Fixed, range.start + head.len() - 1..range.start + head.len());
+        push(parts, Kind::Number, range.start + head.len()..end);
+    }
+    if end < range.end {
+        push(parts, Kind::Fixed, end..range.end);
+    }
+    true
 }
 
 /// Words of a piece joined by hyphens are one word; behind a number, or long, they are a slug.
@@ -387,6 +429,10 @@ mod tests {
         assert_eq!(class("/thread-123-1-1.html"), "/thread-{n}-{n}-{n}.html");
         assert_eq!(class("/t/5567"), "/t/{n}");
         assert_eq!(class("/topic/12-hello-world"), "/topic/{n}-{s}");
+        assert_eq!(class("/topic/13-di-3ci-tao-lun-:shuang-da-2"), "/topic/{n}-{s}");
+        assert_eq!(class("/topic/di-3ci-tao-lun-13/"), "/topic/{s}-{n}/");
+        assert_eq!(class("/thread-123-2.html"), "/thread-{n}-{n}.html");
+        assert_eq!(class("/talk/5/1013.html"), "/talk/{n}/{n}.html");
         assert_eq!(class("/f?kw=%E8%B6%B3%E7%90%83&pn=50"), "/f?kw={s}&pn={n}");
         assert_eq!(class("/index.php?topic=5.20"), "/index.php?topic={n}.{n}");
         assert_eq!(class("/s/0123456789abcdef0123"), "/s/{h}");
