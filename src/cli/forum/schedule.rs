@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::forum::map;
 use suidao::forum::schedule::{Horizon, Importance, Method};
+use suidao::html::count;
 use suidao::model::ForumMap;
 use suidao::report::{Timetable, Wish, clock, timetable};
 use suidao::store::directory::write_whole;
@@ -96,11 +97,11 @@ fn tell(plan: &Timetable) -> Result<()> {
         let delay = board.mean_delay.map_or(String::new(), |delay| format!(", mean delay {delay:.1} h"));
         say!("\n{}", board.name);
         say!(
-            "  weight {:.1} ({:.1} threads, {:.1} replies a day), {} visits{delay}",
+            "  weight {:.1} ({:.1} threads, {:.1} replies a day), {}{delay}",
             board.weight,
             board.new,
             board.replied,
-            board.instants.len()
+            count(board.instants.len(), "visit", "visits")
         );
         for line in board.instants.chunks(12) {
             say!("  {}", line.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "));

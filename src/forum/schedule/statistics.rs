@@ -57,15 +57,21 @@ impl<B: Ord + Copy> Statistics<B> {
     }
 
     /// Means of a day for each board, in order, from the whole local days before `now` (seconds since 1970, UTC), at most
-    /// the last 28; of the current day where nothing was seen before it.
+    /// the last 28; of the current day where nothing was seen before it. Of a forum that has fallen silent, or whose clock
+    /// stands still, from the last days on which anything was said.
     #[must_use]
     pub fn means(&self, now: i64) -> Vec<(B, BoardStatistics)> {
         let today = now.saturating_add(i64::from(self.offset)).div_euclid(DAY);
+        let latest =
+            self.boards.values().filter_map(|days| days.range(..=today).next_back()).map(|(day, _)| *day).max();
+        let today = latest.map_or(today, |latest| today.min(latest + 1));
         let earliest = self.boards.values().filter_map(|days| days.keys().next()).min();
         let first = earliest.copied().unwrap_or(today).max(today - WINDOW);
         let (window, count) = if first < today { (first..today, today - first) } else { (today..today + 1, 1) };
         let mean = |counts: &[Counts], of: usize| {
-            std::array::from_fn(|hour| counts.iter().map(|day| f64::from(day[of][hour])).sum::<f64>() / count as f64)
+            std::array::from_fn(|hour| {
+                counts.iter().fold(0.0, |sum, day| sum + f64::from(day[of][hour])) / count as f64
+            })
         };
         let boards = self.boards.iter().map(|(board, days)| {
             let counts: Vec<Counts> = days.range(window.clone()).map(|(_, counts)| *counts).collect();

@@ -263,7 +263,9 @@ fn statistics_are_means_of_whole_local_days() {
     // What is of today counts only where there is nothing else, what is old not at all.
     statistics.observe("busy", exact(midnight + 60), true);
     assert_eq!(statistics.means(midnight + 3_600)[0].1, today[0].1);
-    assert!(statistics.means(midnight + 40 * day)[0].1.weight() == 0.0);
+    // A forum that has fallen silent is known by its last days, this one by five.
+    let silent = statistics.means(midnight + 400 * day)[0].1;
+    assert!((silent.weight() - (4.0 * 2.0 + 1.0) / 5.0).abs() < 1e-6, "{silent:?}");
     let mut first = Statistics::new(0);
     first.observe("new", exact(36_000), true);
     assert!((first.means(40_000)[0].1.new[10] - 1.0).abs() < 1e-12);
