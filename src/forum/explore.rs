@@ -107,9 +107,10 @@ struct Found {
 impl Explorer {
     /// Takes in a page that was looked at; the first is the entrance.
     pub fn see(&mut self, sight: &Sight) {
-        self.shapes.learn(sight.links.iter().map(|link| &link.url));
         self.asked.insert(sight.own.clone());
         self.seen.push(sight.clone());
+        // From all pages together: what one links once may be linked often by another.
+        self.shapes.learn(self.seen.iter().flat_map(|sight| &sight.links).map(|link| &link.url));
     }
 
     /// Notes what was asked for.

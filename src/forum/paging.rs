@@ -14,6 +14,8 @@ use super::shape::{Shaped, Shapes};
 
 /// Width of a text that can be a word for a page (末页, last), in columns.
 const WORD: usize = 12;
+/// Names of parameters that count pages or entries: they speak where links show nothing.
+const COUNTING: [&str; 9] = ["page", "p", "pn", "pg", "pageno", "paged", "start", "offset", "page_no"];
 /// Least step of a parameter that counts entries, not pages.
 const ENTRIES: i64 = 5;
 
@@ -83,7 +85,9 @@ impl Paging {
         let mut known = pairs.clone();
         known.extend(own_value.map(|value| (page, value, usize::MAX)));
         let (first, step) = line(&known).or_else(|| {
-            let (_, value) = next?;
+            let silent =
+                || members.iter().filter_map(|(_, shaped)| value(shaped).filter(|_| shaped.counts(slot))).min();
+            let value = next.map(|(_, value)| value).or_else(silent)?;
             match own_value {
                 Some(own) if value > own => Some((own - (value - own) * (page - 1), value - own)),
                 Some(_) => None,
@@ -150,6 +154,15 @@ impl Paging {
 
 fn others(shaped: &Shaped, slot: usize) -> Vec<String> {
     shaped.values().enumerate().filter(|(at, _)| *at != slot).map(|(_, value)| value.to_owned()).collect()
+}
+
+impl Shaped {
+    /// Whether the name of the parameter says that it counts pages.
+    fn counts(&self, slot: usize) -> bool {
+        let before = &self.url.as_str()[..self.slots[slot].at.start];
+        let name = before.strip_suffix('=').and_then(|before| before.rsplit(['?', '&']).next());
+        name.is_some_and(|name| COUNTING.contains(&name.to_ascii_lowercase().as_str()))
+    }
 }
 
 /// Whether a URL can be another page of the list at `own` if its value `slot` counts.
@@ -294,6 +307,15 @@ mod tests {
         assert_eq!(paging("/forum-2-1.html", 1, body), None);
         assert_eq!(paging("/t/5", 1, "<p><a href=/t/5/reply/991>12</a><p><a href=/t/5/reply/992>13</a>"), None);
         assert_eq!(paging("/calendar?m=5", 1, "<a href=/day?m=5&d=1>1</a><a href=/day?m=5&d=2>2</a>"), None);
+    }
+
+    #[test]
+    fn where_links_show_nothing_the_name_of_the_parameter_speaks() {
+        let body = "<p>1 / 3 页<p><a href='/topic/12/x/?page=2'><i></i></a><a href='/topic/12/x/?page=3'>末页</a>";
+        assert_eq!(after("/topic/12/x/", 1, body).as_deref(), Some("/topic/12/x/?page=2"));
+        let body = "<a href='/topic/12/x/?page=1'><i></i></a><a href='/topic/12/x/?page=3'><i></i></a>";
+        assert_eq!(after("/topic/12/x/?page=2", 2, body).as_deref(), Some("/topic/12/x/?page=3"));
+        assert_eq!(after("/topic/12/x/", 1, "<a href='/topic/12/x/?quote=2'><i></i></a>"), None);
     }
 
     #[test]

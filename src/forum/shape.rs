@@ -17,6 +17,11 @@ const VARIETY: usize = 3;
 const VARIETY_BELOW: usize = 8;
 /// A word that goes on in more ways than this names a kind of page.
 const CONTINUATIONS: usize = 2;
+/// Words that name kinds of pages wherever they stand, be they seen once.
+const NAMES: [&str; 22] = [
+    "forum", "board", "thread", "topic", "post", "page", "user", "member", "members", "profile", "index", "login",
+    "register", "search", "faq", "print", "rss", "feed", "reply", "edit", "threads", "topics",
+];
 /// Shortest run of hexadecimal digits that is a code (a session, a hash).
 const CODE: usize = 16;
 /// Endings of scripts: what stands before one is its name, however many there are.
@@ -167,8 +172,10 @@ impl Shapes {
             }
             let before = self.slugs.len();
             for (prefix, words) in seen {
-                let (slugs, names): (Vec<_>, Vec<_>) =
-                    words.iter().partition(|(_, rests)| rests.len() <= CONTINUATIONS);
+                let is_slug = |(word, rests): &(&&str, &BTreeSet<&str>)| {
+                    rests.len() <= CONTINUATIONS && !NAMES.contains(&word.to_ascii_lowercase().as_str())
+                };
+                let (slugs, names): (Vec<_>, Vec<_>) = words.iter().partition(is_slug);
                 let least = if prefix.ends_with("}/") { VARIETY_BELOW } else { VARIETY };
                 if slugs.len() >= least && slugs.len() > 2 * names.len() {
                     let names = names.into_iter().map(|(word, _)| (*word).to_owned()).collect();
@@ -206,6 +213,7 @@ impl Shapes {
         let placeholder = match part.kind {
             Kind::Fixed | Kind::Name => None,
             Kind::Word if class == "/" && !ends => None,
+            Kind::Word if NAMES.contains(&text.to_ascii_lowercase().as_str()) => None,
             Kind::Word => self.slugs.get(class).filter(|names| !names.contains(text)).map(|_| "{s}"),
             Kind::Number => Some("{n}"),
             Kind::Code => Some("{h}"),
