@@ -92,6 +92,7 @@ fn main() {
             config: config.clone(),
             directory,
             forum: None,
+            watch: None,
         };
         let (cpu, begun) = (process::cpu_seconds(), Instant::now());
         let report = live::run(&job, |_| {}, std::future::pending()).expect("the crawl runs");

@@ -116,6 +116,7 @@ fn machine(known: u64) {
         page_threshold: Relevance::new(0.1),
         link_threshold: Relevance::new(0.01),
         forums: suidao::crawl::ForumMode::Off,
+        watch: None,
     };
     let strategy: Box<dyn Strategy> = Box::new(Dth::default());
     let mut crawl = Crawl::new(conditions, strategy);

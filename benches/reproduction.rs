@@ -154,6 +154,7 @@ fn run(world: &World, facts: &Facts, topic: &Topic, settings: &[&str], pages: u6
         page_threshold: topic.page_threshold(),
         link_threshold: topic.link_threshold(),
         forums: suidao::crawl::ForumMode::Off,
+        watch: None,
     };
     let mut crawl = Crawl::new(conditions, config.strategy.build(topic.page_threshold()));
     let mut urls: Vec<CrawlUrl> = Vec::new();

@@ -149,6 +149,7 @@ fn restart(pages: u32) -> Vec<f64> {
             page_threshold: Relevance::new(0.1),
             link_threshold: Relevance::new(0.1),
             forums: suidao::crawl::ForumMode::Off,
+            watch: None,
         };
         let mut crawl = Crawl::new(conditions, strategy);
         for record in store.batches() {

@@ -97,6 +97,7 @@ fn crawl(strategy: &str) {
         page_threshold: topic.page_threshold(),
         link_threshold: topic.link_threshold(),
         forums: suidao::crawl::ForumMode::Off,
+        watch: None,
     };
     let (begun, before, cpu) = (Instant::now(), process::resident(), process::cpu_seconds());
     let mut crawl = Crawl::new(conditions, config.strategy.build(topic.page_threshold()));

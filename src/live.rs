@@ -13,7 +13,7 @@ use thiserror::Error;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::config::Config;
-use crate::crawl::{Conditions, Crawl, ForumMode, Next, Outcome, Progress, Ticket, Wanted, outcome};
+use crate::crawl::{Conditions, Crawl, ForumMode, Next, Outcome, Progress, Ticket, Wanted, Watch, outcome};
 use crate::fetch::{Fetcher, FetcherError, retry_after};
 use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, ForumMap, Millis, Relevance, Stop};
 use crate::store::harvest::Harvest;
@@ -39,6 +39,8 @@ pub struct Job {
     pub directory: CrawlDirectory,
     /// A forum to be crawled and nothing else; none for a crawl of a topic.
     pub forum: Option<ForumMode>,
+    /// Boards of that forum are come back to until the crawl is stopped.
+    pub watch: Option<Watch>,
 }
 
 /// Why a crawl could not be run, or not to its end.
@@ -102,6 +104,7 @@ pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
         page_threshold: config.crawl.page_threshold.map_or(topic.page_threshold(), Relevance::new),
         link_threshold: config.crawl.link_threshold.map_or(topic.link_threshold(), Relevance::new),
         forums: if config.crawl.forums { ForumMode::Recognise } else { ForumMode::Off },
+        watch: None,
     }
 }
 
@@ -127,6 +130,7 @@ pub fn run(
     let strategy = match &job.forum {
         Some(forum) => {
             conditions.forums = forum.clone();
+            conditions.watch = job.watch;
             Box::new(Boards)
         }
         None => job.config.strategy.build(conditions.page_threshold),

@@ -17,6 +17,7 @@ impl Crawl {
         let mut risen = Vec::new();
         self.strategy.observe(event, &mut risen);
         self.apply_to_state(event, at);
+        self.forums.watch(event);
         let mut seen = FxHashSet::default();
         for id in risen.into_iter().filter(|&id| seen.insert(id)) {
             self.raise(id);
@@ -70,7 +71,7 @@ impl Crawl {
             }
             Event::Seeded(link) => self.admit(&[*link]),
             Event::Settled(settled) => self.apply_settled(settled, at),
-            Event::Forum(step) => self.observe_step(step),
+            Event::Forum(step) => self.observe_step(step, at),
             Event::Expanded { id, place, links } => {
                 if let Some(ended) = self.ended.get_mut(id) {
                     ended.place = *place;
@@ -158,7 +159,7 @@ impl Crawl {
             self.ended.insert(settled.id, Ended { relevance: settled.relevance, place: settled.place, links });
         }
         if let Some(page) = &settled.forum {
-            self.observe_forum(settled.id, page);
+            self.observe_forum(settled.id, page, at);
         }
         self.admit(&settled.links);
     }

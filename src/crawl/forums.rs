@@ -16,6 +16,7 @@ use crate::model::{
 };
 
 use super::machine::Crawl;
+use super::watch::{Watch, Watching};
 
 /// What the crawl does about forums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,7 +44,8 @@ const RECORDS: usize = 5;
 #[derive(Default)]
 pub(super) struct Forums {
     mode: ForumMode,
-    sites: FxHashMap<Box<str>, (Site, Arc<Lens>)>,
+    pub(super) sites: FxHashMap<Box<str>, (Site, Arc<Lens>)>,
+    pub(super) watching: Option<Watching>,
     /// What is looked at while the forum is not understood.
     explorer: Explorer,
     seen: Vec<UrlId>,
@@ -70,8 +72,8 @@ pub(super) struct Made {
 }
 
 impl Forums {
-    pub fn new(mode: &ForumMode) -> Self {
-        let mut forums = Self { mode: mode.clone(), ..Self::default() };
+    pub fn new(mode: &ForumMode, watch: Option<Watch>) -> Self {
+        let mut forums = Self { mode: mode.clone(), watching: watch.map(Watching::new), ..Self::default() };
         if let ForumMode::Follow(map) = mode {
             forums.understand(map);
             forums.explored = Some(Ok(()));
@@ -92,6 +94,14 @@ impl Forums {
     /// Whether the crawl is of one forum and of nothing else.
     pub fn is_whole(&self) -> bool {
         !matches!(self.mode, ForumMode::Off | ForumMode::Recognise)
+    }
+
+    /// What those who come back to boards learn from.
+    pub fn watch(&mut self, event: &Event) {
+        let offset = self.sites.values().next().map(|(site, _)| site.offset());
+        if let (Some(watching), Some(offset)) = (&mut self.watching, offset) {
+            watching.observe(event, offset);
+        }
     }
 
     fn site(&self, url: &CrawlUrl) -> Option<&Site> {
@@ -226,7 +236,10 @@ impl Crawl {
             .filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, board.name.clone())))
             .collect();
         let mut events = std::mem::take(&mut self.pending);
-        let mut step = ForumStep { begun: known.clone(), due: known, ..ForumStep::default() };
+        let mut step = ForumStep::default();
+        if self.forums.watching.is_none() {
+            step = ForumStep { begun: known.clone(), due: known, ..step };
+        }
         for (url, name) in listed {
             let url = self.at_home(&url).unwrap_or(url);
             let id = self.number(&mut events, &url, Origin::Seed, &name, now);
@@ -301,7 +314,10 @@ impl Crawl {
     }
 
     /// The forum's part of the fold.
-    pub(super) fn observe_forum(&mut self, id: UrlId, page: &ForumPage) {
+    pub(super) fn observe_forum(&mut self, id: UrlId, page: &ForumPage, at: Millis) {
+        if let (Some(watching), PageKind::Index { board, page: 1 }) = (&mut self.forums.watching, page.kind) {
+            watching.visited(&[board], at);
+        }
         if let Some(sight) = &page.seen {
             self.forums.explorer.see(sight);
             self.forums.seen.push(id);
@@ -320,7 +336,12 @@ impl Crawl {
         }
     }
 
-    pub(super) fn observe_step(&mut self, step: &ForumStep) {
+    pub(super) fn observe_step(&mut self, step: &ForumStep, at: Millis) {
+        if let Some(watching) = &mut self.forums.watching {
+            let listed: Vec<UrlId> =
+                step.lists.iter().map(|list| list.board).chain(step.begun.iter().copied()).collect();
+            watching.visited(&listed, at);
+        }
         if let Some(map) = &step.map {
             // A file given by hand is the word of a person.
             if !matches!(self.forums.mode, ForumMode::Follow(_)) {

@@ -18,6 +18,7 @@ use super::forums::{ForumMode, Forums};
 use super::frontier::{Claim, Frontier, Head};
 use super::hosts::{Hosts, Politeness, Rules, millis};
 use super::urls::Urls;
+use super::watch::Watch;
 
 /// RFC 9309, 2.3.1.2: at least five redirects of a robots.txt should be followed.
 const ROBOTS_REDIRECTS: u8 = 5;
@@ -67,6 +68,8 @@ pub struct Conditions {
     pub link_threshold: Relevance,
     /// What is done about forums.
     pub forums: ForumMode,
+    /// Visits of a forum's boards, when the crawl does not end with the first.
+    pub watch: Option<Watch>,
 }
 
 /// What a ticket is for.
@@ -164,7 +167,7 @@ impl Crawl {
     #[must_use]
     pub fn new(conditions: Conditions, strategy: Box<dyn Strategy>) -> Self {
         let frontier = Frontier::new(strategy.discipline(), conditions.seed);
-        let forums = Forums::new(&conditions.forums);
+        let forums = Forums::new(&conditions.forums, conditions.watch);
         Self {
             forums,
             conditions,
@@ -237,6 +240,7 @@ impl Crawl {
         if self.progress.pages + self.pages_in_flight >= limit {
             return Next::Wait(None);
         }
+        self.visit_due(now);
         let turn = self.attempts + self.pages_in_flight;
         loop {
             self.frontier.begin(self.progress.queued);
@@ -250,6 +254,10 @@ impl Crawl {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
+                    Next::Done(Stop::FrontierEmpty) => match self.rest_until_visit(now) {
+                        Some(at) => return Next::Wait(Some(at)),
+                        None => return Next::Done(Stop::FrontierEmpty),
+                    },
                     idle => return idle,
                 }
             };

@@ -12,9 +12,11 @@ mod settle;
 #[cfg(test)]
 mod tests;
 mod urls;
+mod watch;
 
 pub use forums::ForumMode;
 pub use frontier::Frontier;
 pub use hosts::Politeness;
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};
 pub use outcome::{Outcome, outcome};
+pub use watch::Watch;

@@ -67,6 +67,7 @@ fn conditions() -> Conditions {
         page_threshold: Relevance::new(0.5),
         link_threshold: Relevance::new(0.15),
         forums: ForumMode::Off,
+        watch: None,
     }
 }
 

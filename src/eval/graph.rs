@@ -258,6 +258,7 @@ pub(super) mod tests {
             page_threshold: Relevance::ONE,
             link_threshold: Relevance::ONE,
             forums: crate::crawl::ForumMode::Off,
+            watch: None,
         }
     }
 

@@ -107,6 +107,12 @@ impl Site {
         Lens { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
     }
 
+    /// Its own time, in seconds east of UTC.
+    #[must_use]
+    pub fn offset(&self) -> i32 {
+        self.offset
+    }
+
     /// What a URL is wanted for, if anything: as was noted, else by its class.
     #[must_use]
     pub fn role(&self, id: UrlId, url: &CrawlUrl) -> Option<Role> {

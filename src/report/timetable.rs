@@ -87,7 +87,7 @@ pub fn timetable(store: &Store, map: Option<ForumMap>, wish: Wish) -> Result<Opt
     for record in store.batches() {
         let batch = record?.batch;
         now = (batch.at.0 / 1_000) as i64;
-        history.observe(&batch);
+        batch.events.iter().for_each(|event| history.observe(event));
     }
     let mut means = history.means(now);
     if means.is_empty() {

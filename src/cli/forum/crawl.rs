@@ -8,7 +8,7 @@ use serde_json::json;
 use suidao::crawl::ForumMode;
 use suidao::forum::map;
 use suidao::forum::tally::Tally;
-use suidao::live::{self, News, Report};
+use suidao::live::{self, Job, News, Report};
 use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
@@ -48,6 +48,26 @@ pub struct ForumCrawlArgs {
 
 /// Runs the verb.
 pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
+    let (job, _) = job(args, voice)?;
+    let mut screen = Screen::new(voice, false, job.config.limits.pages);
+    let (report, run) = follow(&job, |news, _| screen.tell(news))?;
+    screen.clear();
+    finish(args, &job, &report, &run)?;
+    if !voice.quiet {
+        eprintln!("{}", in_words(args, &report, &run));
+    }
+    let Run { tally, .. } = run;
+    Ok(match (report.stop, &report.forum) {
+        (None, _) => Exit::Interrupted,
+        (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable), _) => Exit::Short,
+        // What cannot be read is no goal reached.
+        _ if tally.unread > 0 || tally.threads == 0 && tally.logins > 0 => Exit::Short,
+        _ => Exit::Done,
+    })
+}
+
+/// The crawl that the arguments mean.
+pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
     let mut config = args.conditions.load()?;
     if let Some(pages) = args.max_pages {
         config.limits.pages = Some(pages);
@@ -55,24 +75,39 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, args.index_pages)?;
     args.conditions.remind(&config, voice);
-    let job = super::job(start, topic, config, CrawlDirectory::new(&args.output), mode);
-    let mut screen = Screen::new(voice, false, job.config.limits.pages);
-    let mut tally = Tally::default();
-    let mut named = Names::default();
-    let tell = |news: News| {
-        screen.tell(&news);
-        if let News::Batch(batch, _) = news {
-            tally.observe(batch);
-            named.observe(batch);
+    Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
+}
+
+/// What a run told.
+#[derive(Default)]
+pub struct Run {
+    /// Counts.
+    pub tally: Tally,
+    /// URLs of everything.
+    pub names: Names,
+}
+
+/// Runs the crawl, counting. `tell` is told what happens and the counts so far.
+pub fn follow(job: &Job, mut tell: impl FnMut(&News, &Run)) -> Result<(Report, Run)> {
+    let mut run = Run::default();
+    let listen = |news: News| {
+        if let News::Batch(batch, _) = &news {
+            run.tally.observe(batch);
+            run.names.observe(batch);
         }
+        tell(&news, &run);
     };
-    let report = live::run(&job, tell, super::super::crawl::interrupted());
-    screen.clear();
-    let report = report?;
+    let report = live::run(job, listen, super::super::crawl::interrupted())?;
+    Ok((report, run))
+}
+
+/// Writes the forum file and the summary.
+pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> Result<()> {
     if let Some(Ok(map)) = &report.forum {
         let path = job.directory.root().join("forum.toml");
         write_whole(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
     }
+    let tally = &run.tally;
     let summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "strategy": "boards",
@@ -91,16 +126,7 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     if args.json {
         say!("{}", serde_json::to_string(&summary)?);
     }
-    if !voice.quiet {
-        eprintln!("{}", in_words(args, &report, &tally, &named));
-    }
-    Ok(match (report.stop, &report.forum) {
-        (None, _) => Exit::Interrupted,
-        (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable), _) => Exit::Short,
-        // What cannot be read is no goal reached.
-        _ if tally.unread > 0 || tally.threads == 0 && tally.logins > 0 => Exit::Short,
-        _ => Exit::Done,
-    })
+    Ok(())
 }
 
 /// A file or a URL.
@@ -121,7 +147,7 @@ fn mode(forum: &str, index_pages: Option<u32>) -> Result<(CrawlUrl, ForumMode)> 
 
 /// URLs of the pages that gave trouble.
 #[derive(Default)]
-struct Names(std::collections::BTreeMap<UrlId, CrawlUrl>);
+pub struct Names(std::collections::BTreeMap<UrlId, CrawlUrl>);
 
 impl Names {
     fn observe(&mut self, batch: &suidao::model::Batch) {
@@ -132,13 +158,16 @@ impl Names {
         }
     }
 
-    fn list(&self, ids: &[UrlId]) -> String {
+    /// Some of them, for a sentence's end.
+    pub fn list(&self, ids: &[UrlId]) -> String {
         let names: Vec<&str> = ids.iter().filter_map(|id| self.0.get(id)).map(CrawlUrl::as_str).collect();
         if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
     }
 }
 
-fn in_words(args: &ForumCrawlArgs, report: &Report, tally: &Tally, names: &Names) -> String {
+/// How it ended, and what it brought.
+pub fn in_words(args: &ForumCrawlArgs, report: &Report, run: &Run) -> String {
+    let Run { tally, names } = run;
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted; the same command goes on.".to_owned(),
         (_, Some(Err(why))) => format!("{} is not understood as a forum: {why}.", args.forum),

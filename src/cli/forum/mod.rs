@@ -3,6 +3,7 @@
 mod crawl;
 mod discover;
 mod schedule;
+mod watch;
 
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ enum ForumVerb {
     Discover(discover::DiscoverArgs),
     /// Fetch every thread of a forum; the same command later fetches what was said since
     Crawl(crawl::ForumCrawlArgs),
+    /// The same, and come back to every board at its hours until stopped
+    Watch(watch::WatchArgs),
     /// Tell when each board is to be visited, and draw it
     Schedule(schedule::ScheduleArgs),
 }
@@ -39,6 +42,7 @@ pub fn run(args: &ForumArgs, voice: Voice) -> Result<Exit> {
     match &args.verb {
         ForumVerb::Discover(args) => discover::run(args, voice),
         ForumVerb::Crawl(args) => crawl::run(args, voice),
+        ForumVerb::Watch(args) => watch::run(args, voice),
         ForumVerb::Schedule(args) => schedule::run(args, voice),
     }
 }
@@ -54,5 +58,5 @@ fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: Cra
         Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]))
     });
     let seeds = if matches!(mode, ForumMode::Follow(_)) { Vec::new() } else { vec![start] };
-    Job { topic: Arc::new(topic), seeds, config, directory, forum: Some(mode) }
+    Job { topic: Arc::new(topic), seeds, config, directory, forum: Some(mode), watch: None }
 }

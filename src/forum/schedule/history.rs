@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::{BoardStatistics, Statistics};
-use crate::model::{Batch, Event, IndexPage, Moment, PageKind, UrlId};
+use crate::model::{Event, IndexPage, Moment, PageKind, UrlId};
 
 /// Posts of a forum's boards, as they came to be known.
 #[derive(Clone, Debug)]
@@ -23,22 +23,20 @@ impl History {
     }
 
     /// Takes what happened.
-    pub fn observe(&mut self, batch: &Batch) {
-        for event in &batch.events {
-            match event {
-                Event::Settled(settled) => {
-                    let Some(page) = &settled.forum else { continue };
-                    self.list(&page.lists);
-                    self.posts(settled.id, page.kind, &page.posts);
-                }
-                Event::Forum(step) => {
-                    self.list(&step.lists);
-                    for (page, kind, posts) in &step.read {
-                        self.posts(*page, *kind, posts);
-                    }
-                }
-                _ => {}
+    pub fn observe(&mut self, event: &Event) {
+        match event {
+            Event::Settled(settled) => {
+                let Some(page) = &settled.forum else { return };
+                self.list(&page.lists);
+                self.posts(settled.id, page.kind, &page.posts);
             }
+            Event::Forum(step) => {
+                self.list(&step.lists);
+                for (page, kind, posts) in &step.read {
+                    self.posts(*page, *kind, posts);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -231,9 +231,9 @@ fn a_page_fetched_again_counts_only_what_is_new_on_it() {
         Batch { at: Millis(0), events: vec![Event::Forum(Box::new(step))] }
     };
     let mut history = History::new(0);
-    history.observe(&step(next, 2, &[11]));
-    history.observe(&step(thread, 1, &[9, 10]));
-    history.observe(&step(next, 2, &[11, 12]));
+    step(next, 2, &[11]).events.iter().for_each(|event| history.observe(event));
+    step(thread, 1, &[9, 10]).events.iter().for_each(|event| history.observe(event));
+    step(next, 2, &[11, 12]).events.iter().for_each(|event| history.observe(event));
     let means = history.means(day + 86_400);
     assert_eq!((means.len(), means[0].0), (1, board));
     let mut expected = BoardStatistics::default();

@@ -1,0 +1,66 @@
+//! `suidao forum watch`: a forum crawled once, then each board come back to at its hours until stopped.
+
+use anyhow::Result;
+use clap::Args;
+use suidao::crawl::Watch;
+use suidao::forum::schedule::Method;
+use suidao::live::News;
+use suidao::model::{Event, Stop};
+
+use super::super::{Exit, Voice};
+use super::crawl::{ForumCrawlArgs, Run, finish, follow, in_words, job};
+
+/// Fetch every thread of a forum, then come back to every board at its hours, until stopped.
+///
+/// When a board is visited follows from what was said there at which hour in the last weeks (see `suidao forum schedule`); as
+/// long as nothing is known, visits are evenly spread. Ctrl-C stops cleanly, and the same command goes on: a visit that was
+/// missed is made at once.
+#[derive(Args)]
+#[command(after_help = "Example: suidao forum watch bbs.toml -o bbs --per-day 100 --contact me@example.cn")]
+pub struct WatchArgs {
+    #[command(flatten)]
+    pub crawl: ForumCrawlArgs,
+    /// Which schedule
+    #[arg(long, value_enum, default_value_t = Method::Sqrt)]
+    pub method: Method,
+    /// Visits a day, all boards together [default: 8 for each board]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub per_day: Option<u32>,
+}
+
+/// Runs the verb.
+pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
+    let (mut job, _) = job(&args.crawl, voice)?;
+    job.watch = Some(Watch { per_day: args.per_day, method: args.method });
+    let mut last = suidao::forum::tally::Tally::default();
+    let tell = |news: &News, run: &Run| {
+        let News::Batch(batch, _) = news else { return };
+        for event in &batch.events {
+            let Event::Forum(step) = event else { continue };
+            if step.begun.is_empty() || voice.quiet {
+                continue;
+            }
+            // What the visits before this one brought, now that it is known.
+            let now = &run.tally;
+            eprintln!(
+                "{} pages since the last visit: {} threads, {} further pages, {} lists; now visiting {} boards",
+                now.pages - last.pages,
+                now.threads - last.threads,
+                now.continuations - last.continuations,
+                now.index_pages - last.index_pages,
+                step.begun.len()
+            );
+            last = now.clone();
+        }
+    };
+    let (report, run) = follow(&job, tell)?;
+    finish(&args.crawl, &job, &report, &run)?;
+    if !voice.quiet {
+        eprintln!("{}", in_words(&args.crawl, &report, &run));
+    }
+    Ok(match (report.stop, &report.forum) {
+        (None, _) => Exit::Interrupted,
+        (Some(Stop::PageLimit), Some(Ok(_))) => Exit::Done,
+        _ => Exit::Short,
+    })
+}
