@@ -173,7 +173,7 @@ fn unpacked(store: &Store, catalogue: &Catalogue, selection: &Selection) -> u64 
     let mut bytes = 0;
     export
         .each(
-            |chosen| Ok(chosen.fetched()?.body.len() as u64),
+            |chosen| Ok(chosen.answers[0].fetched()?.body.len() as u64),
             |length| {
                 bytes += length;
                 Ok(())

@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use suidao::corpus::Fields;
 use suidao::index::Index;
-use suidao::model::{Event, UrlId};
-use suidao::world::{ServerOptions, Spec};
-use support::{Random, Running, Stage, finite, records, run, snapshot, suidao};
+use suidao::model::{CrawlUrl, Event, UrlId};
+use suidao::world::forum::Kind as ForumKind;
+use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Server, ServerOptions, Spec};
+use support::{AT_ONCE, Random, Running, Stage, finite, records, run, snapshot, suidao};
 
 const ALL: [&str; 6] = ["--strategy", "breadth-first", "--max-pages", "400", "--set", "limits.hops=10000"];
 
@@ -247,4 +249,102 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
         assert!(visible(&out) == before, "{format} {more:?}");
     }
     assert!(!stage.path("crawl").join("exports").exists());
+}
+
+/// A document of a thread: its place in the forum, and posts.
+fn threads_of(forum: &Forum, path: &Path) -> BTreeMap<usize, serde_json::Value> {
+    let mut found = BTreeMap::new();
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let document: serde_json::Value = serde_json::from_str(line).unwrap();
+        let url = CrawlUrl::parse(document["url"].as_str().unwrap()).unwrap();
+        match forum.kind_of(&url) {
+            ForumKind::Thread { thread, page } => {
+                assert_eq!(page, 1, "a further page is no document: {url}");
+                assert!(found.insert(thread, document).is_none(), "{url} twice");
+            }
+            _ => assert_eq!(document["posts"].as_array().unwrap().len(), 0, "{url} is no thread"),
+        }
+    }
+    found
+}
+
+/// Every post of a thread once, in order.
+fn has_all_posts(forum: &Forum, thread: usize, now: i64, document: &serde_json::Value) {
+    let truth = forum.posts(thread, now);
+    let posts = document["posts"].as_array().unwrap();
+    let url = &document["url"];
+    assert_eq!(posts.len(), truth.len(), "{url}");
+    let bare = |text: &str| text.split_whitespace().collect::<String>();
+    for (number, (post, (posting, said))) in (1..).zip(posts.iter().zip(&truth)) {
+        assert_eq!(post["floor"], number, "{url}");
+        assert!(bare(post["text"].as_str().unwrap()).contains(&bare(said)), "{url}: {post}, said {said}");
+        let posted: jiff::Timestamp = post["posted"].as_str().unwrap().parse().unwrap();
+        let off = posting.at - posted.as_second();
+        assert!((0..86_400).contains(&off), "{url}: {post} is {off} seconds off");
+    }
+    let text: Vec<&str> = posts.iter().map(|post| post["text"].as_str().unwrap()).collect();
+    assert_eq!(document["text"], text.join("\n\n"));
+}
+
+#[test]
+fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
+    const DAY: i64 = 86_400;
+    let activity = ActivitySpec { threads_per_day: 6.0, boards: 4, days: 14, replies: 6.0, ..ActivitySpec::default() };
+    let forum =
+        Arc::new(Forum::new(ForumSpec { activity, posts_per_page: 4, categories: 2, ..ForumSpec::default() }).unwrap());
+    let now = forum.spec().activity.start + 10 * DAY;
+    let web = Arc::new(ForumWeb::at(Arc::clone(&forum), now));
+    let server = Server::start(Arc::clone(&web) as Arc<_>).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let crawl = || {
+        let mut command = suidao();
+        command.args(["forum", "crawl", &format!("{}/", server.proxy()), "--allow-private", "-q"]);
+        command.args(["--contact", "test@example.org", "-o"]).arg(path("crawl")).args(AT_ONCE);
+        run(command).expect(0);
+    };
+    let export = |format: &str, name: &str, more: &[&str]| {
+        let mut command = suidao();
+        command.arg("export").arg(path("crawl")).args(["--format", format, "-q", "-o"]).arg(path(name)).args(more);
+        run(command).expect(0);
+    };
+    crawl();
+    export("jsonl", "first.jsonl", &[]);
+    let before = forum.threads(now);
+    let found = threads_of(&forum, &path("first.jsonl"));
+    let readable: Vec<usize> = (0..before.len()).filter(|&thread| !before[thread].walled).collect();
+    assert_eq!(found.keys().copied().collect::<Vec<_>>(), readable);
+    assert!(before.iter().any(|thread| thread.pages > 2), "threads of several pages");
+    for (&thread, document) in &found {
+        has_all_posts(&forum, thread, now, document);
+    }
+    export("parquet", "first.parquet", &[]);
+    export("es-bulk", "first.ndjson", &["--index-name", "threads"]);
+    export("warc", "first.warc.gz", &[]);
+    let index = std::fs::read_to_string(path("first.cdxj")).unwrap();
+    let urls: BTreeSet<(usize, u32)> = index
+        .lines()
+        .filter_map(|line| {
+            let json: serde_json::Value = serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap();
+            match forum.kind_of(&CrawlUrl::parse(json["url"].as_str().unwrap()).unwrap()) {
+                ForumKind::Thread { thread, page } => Some((thread, page)),
+                _ => None,
+            }
+        })
+        .collect();
+    let pages = readable.iter().map(|&thread| before[thread].pages as usize).sum::<usize>();
+    assert_eq!(urls.len(), pages, "all pages of the threads are in the web archive");
+
+    web.set(now + DAY);
+    crawl();
+    export("jsonl", "since.jsonl", &["--since", "last"]);
+    let after = forum.threads(now + DAY);
+    let is_changed = |thread: &usize| before.get(*thread).is_none_or(|before| before.posts != after[*thread].posts);
+    let changed: Vec<usize> = (0..after.len()).filter(|thread| !after[*thread].walled).filter(is_changed).collect();
+    let found = threads_of(&forum, &path("since.jsonl"));
+    assert_eq!(found.keys().copied().collect::<Vec<_>>(), changed);
+    assert!(changed.len() < readable.len(), "most threads rest");
+    for (&thread, document) in &found {
+        has_all_posts(&forum, thread, now + DAY, document);
+    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rustc_hash::FxHashSet;
-use suidao::corpus::{Catalogue, Names};
+use suidao::corpus::{Catalogue, Names, Part};
 use suidao::eval::queries::{Collected, at_marks};
 use suidao::eval::{Evaluated, Evaluation, OfQuery};
 use suidao::index::{Index, Request};
@@ -122,6 +122,8 @@ impl Crawl {
             .entries
             .iter()
             .map(|entry| match (truth, names.url(entry.id)) {
+                // Further pages of threads are in the index with the first.
+                _ if !matches!(entry.part, Part::Page | Part::Thread) => None,
                 (Some(truth), Some(url)) => {
                     let hit = truth.is_hit(url);
                     let repeats = hit && !seen.insert(Truth::key(url));

@@ -165,7 +165,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     }
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     // For an index the links of all pages are gone through first.
-    let archived = catalogue.entries.iter().filter(|entry| entry.archived).count() as u64;
+    let archived = catalogue.entries.iter().filter(|entry| entry.is_document()).count() as u64;
     let bar = progress(wanted.selection.pages + if args.format == Format::Index { archived } else { 0 }, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };

@@ -5,10 +5,12 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::duplicates;
-use crate::model::{Day, Event, Millis, Relevance, Settled, Sketch, UrlId};
-use crate::store::{Store, StoreError};
+use super::visits::{Change, Part, Visit, Visits};
+use crate::forum::map::offset;
+use crate::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId};
+use crate::store::{Location, Store, StoreError};
 
-/// A page that was fetched.
+/// A page that was fetched, by its last visit that brought something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its URL's number.
@@ -19,7 +21,7 @@ pub struct Entry {
     pub title: u32,
     /// Its language: an index into [`Catalogue::languages`].
     pub language: Option<u16>,
-    /// When it was fetched.
+    /// When it was fetched; of a thread, when the last of its pages was.
     pub at: Millis,
     /// Eq. (1).
     pub relevance: Relevance,
@@ -29,7 +31,7 @@ pub struct Entry {
     pub sketch: Sketch,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
-    /// Most of it is a row of records with links.
+    /// Most of it is a row of records with links, or it is a list of threads.
     pub listing: bool,
     /// It asks not to be kept by search engines.
     pub noindex: bool,
@@ -37,13 +39,25 @@ pub struct Entry {
     pub archived: bool,
     /// The page of its group that is kept in its place: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
+    /// What it is a part of.
+    pub part: Part,
+    /// Fingerprint of the further pages of a thread; 0 if there are none.
+    pub further: u64,
 }
 
-/// The pages of a crawl. Memory: 90 bytes a page, and while it is made
-/// 90 more and 16 for each known URL.
+impl Entry {
+    /// Whether it is a document that can be exported, and not a part of another.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        self.archived && matches!(self.part, Part::Page | Part::Thread)
+    }
+}
+
+/// The pages of a crawl. Memory: 110 bytes a page, 32 for each visit of a page that has several and of a thread's pages, and
+/// while it is made 150 more and 16 for each known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
-    /// One for each page, in order of fetching.
+    /// One for each page, in order of first fetching.
     pub entries: Vec<Entry>,
     /// Names of hosts, with the port where it is not the scheme's own.
     pub hosts: Vec<String>,
@@ -51,6 +65,10 @@ pub struct Catalogue {
     pub languages: Vec<String>,
     /// Numbers of pages and of redirects, in order.
     pub(super) named: Vec<UrlId>,
+    /// Visits of the documents that are made of more than one, in order of documents, pages and time.
+    pub(super) visits: Vec<Visit>,
+    /// Seconds east of UTC of the forums' times, by host.
+    pub(super) offsets: FxHashMap<u32, i32>,
     /// Batches of the log it was made from.
     pub batches: u64,
 }
@@ -67,8 +85,13 @@ impl Catalogue {
         // Host and fingerprint of every known URL, by number.
         let mut known: Vec<(u32, u64)> = Vec::new();
         let mut canonical = Vec::new();
-        for record in store.batches() {
+        let mut visits = Visits::default();
+        let mut last: Option<Location> = None;
+        for (number, record) in (0..).zip(store.batches()) {
             let record = record?;
+            let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
+            let from = before.map_or(0, Location::end);
+            last = record.archive.or(last);
             for event in record.batch.events {
                 match event {
                     Event::Discovered(found) => {
@@ -92,8 +115,29 @@ impl Catalogue {
                             })
                         });
                         let (host, _) = known.get(page.id.0 as usize).copied().unwrap_or_default();
-                        canonical.push(page.canonical.as_ref().map(|url| url.fingerprint()));
-                        catalogue.entries.push(entry(&page, host, language, record.batch.at, record.archive.is_some()));
+                        let address = page.canonical.as_ref().map(|url| url.fingerprint());
+                        let entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
+                        match visits.settled(&page, number, from) {
+                            Change::New => {
+                                canonical.push(address);
+                                catalogue.entries.push(entry);
+                            }
+                            Change::Newer(place) => {
+                                canonical[place as usize] = address;
+                                catalogue.entries[place as usize] = entry;
+                            }
+                            Change::Less => {}
+                        }
+                        if let Some(map) = page.forum.and_then(|forum| forum.map) {
+                            catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
+                        }
+                    }
+                    Event::Forum(step) => {
+                        visits.understood(&step);
+                        let host = |map: &ForumMap| hosts.get(CrawlUrl::parse(&map.start).ok()?.authority()).copied();
+                        if let Some((map, host)) = step.map.as_ref().and_then(|map| Some((map, host(map)?))) {
+                            catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
+                        }
                     }
                     Event::Redirected { id, .. } | Event::Moved { id, .. } => catalogue.named.push(id),
                     _ => {}
@@ -102,6 +146,7 @@ impl Catalogue {
         }
         catalogue.named.sort_unstable();
         catalogue.named.dedup();
+        catalogue.visits = visits.end(&mut catalogue.entries);
         let fingerprint = |entry: &Entry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
         let places: FxHashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(place, entry)| (fingerprint(entry), place)).collect();
@@ -109,6 +154,13 @@ impl Catalogue {
             canonical.into_iter().map(|url| url.and_then(|url| places.get(&url).copied())).collect();
         duplicates::mark(&mut catalogue.entries, &canonical);
         Ok(catalogue)
+    }
+
+    /// Visits that a document is made of; none where there is but one.
+    pub(super) fn visits(&self, place: usize) -> &[Visit] {
+        let from = self.visits.partition_point(|visit| (visit.document as usize) < place);
+        let until = self.visits.partition_point(|visit| visit.document as usize <= place);
+        &self.visits[from..until]
     }
 
     /// Name of an entry's host.
@@ -141,5 +193,7 @@ fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived:
         noindex: page.noindex,
         archived,
         duplicate_of: None,
+        part: Part::Page,
+        further: 0,
     }
 }

@@ -8,10 +8,12 @@ use crate::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermMatch};
 /// Which costly parts of a document are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// Main text.
+    /// Main text; of a thread, what its posts say.
     pub text: bool,
-    /// Links.
+    /// Links; of a thread, those of all its pages.
     pub links: bool,
+    /// Posts of a thread, and how much they say.
+    pub posts: bool,
 }
 
 /// A page of the corpus. What formats show of it, and in which order, is [`super::Fields`].
@@ -25,7 +27,8 @@ pub struct Document {
     pub host: String,
     /// Title; empty if there is none.
     pub title: String,
-    /// Main content, paragraphs separated by a line feed; empty where it was not asked for.
+    /// Main content, paragraphs separated by a line feed; of a thread, its posts with a blank line between them; empty where
+    /// it was not asked for.
     pub text: String,
     /// Characters of it, white space left out.
     pub chars: u32,
@@ -33,7 +36,7 @@ pub struct Document {
     pub language: Option<String>,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
-    /// When it was fetched, RFC 3339.
+    /// When it was fetched, RFC 3339; of a thread, when the last of its pages was.
     pub fetched: String,
     /// The same in milliseconds since the Unix epoch.
     pub fetched_at: Millis,
@@ -71,9 +74,9 @@ pub struct Document {
     pub noindex: bool,
     /// Links as they stand on the page; empty where they were not asked for.
     pub links: Vec<OutLink>,
-    /// Posts of a thread, where the page is one of a forum.
+    /// Posts of a thread, from all its pages; empty where they were not asked for, or the page is none of a thread.
     pub posts: Vec<Post>,
-    /// Where its response record lies.
+    /// Where its response record lies; of a thread, that of its first page.
     pub warc: Place,
 }
 

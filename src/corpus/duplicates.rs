@@ -8,6 +8,7 @@
 use rustc_hash::FxHashMap;
 
 use super::catalogue::Entry;
+use super::visits::Part;
 use crate::text::simhash::distance;
 
 /// Bits in which near-duplicates differ at most.
@@ -42,7 +43,8 @@ pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<u32>]) {
         let (own, to) = (entries[place as usize].sketch, entries[target as usize].sketch);
         // Whoever copies a page must not say which of them is the original.
         let site = entries[place as usize].host == entries[target as usize].host;
-        if site && own.chars > 0 && to.chars > 0 && distance(own.simhash, to.simhash) <= CLAIMED {
+        let documents = [place, target].iter().all(|place| !tells_nothing(&entries[*place as usize]));
+        if site && documents && distance(own.simhash, to.simhash) <= CLAIMED {
             claimed[target as usize] = true;
             let (from, into) = (root(&mut parents, place), root(&mut parents, target));
             parents[from as usize] = into;
@@ -86,7 +88,7 @@ struct Leaders {
 
 impl Leaders {
     fn find(&self, entry: &Entry) -> Option<u32> {
-        if entry.sketch.chars == 0 {
+        if tells_nothing(entry) {
             return None;
         }
         if let Some(&leader) = self.by_text.get(&text(entry)) {
@@ -103,7 +105,7 @@ impl Leaders {
     }
 
     fn add(&mut self, place: u32, entry: &Entry) {
-        if entry.sketch.chars == 0 {
+        if tells_nothing(entry) {
             return;
         }
         self.by_text.insert(text(entry), place);
@@ -113,6 +115,11 @@ impl Leaders {
             }
         }
     }
+}
+
+/// Whether nothing can be told of a page by its text: it has none, or is no document of its own.
+fn tells_nothing(entry: &Entry) -> bool {
+    entry.sketch.chars == 0 || !matches!(entry.part, Part::Page | Part::Thread)
 }
 
 /// What equal texts share: of short ones, which templates leave on many pages, title and text.
@@ -150,6 +157,8 @@ mod tests {
             noindex: false,
             archived: true,
             duplicate_of: None,
+            part: Part::Page,
+            further: 0,
         }
     }
 

@@ -113,6 +113,7 @@ impl Fields {
     /// The costly parts of a document that are needed for them.
     #[must_use]
     pub fn parts(&self) -> Parts {
-        Parts { text: self.holds("text"), links: self.holds("links") }
+        let posts = self.holds("posts") || self.holds("chars");
+        Parts { text: self.holds("text"), links: self.holds("links"), posts }
     }
 }

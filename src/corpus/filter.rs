@@ -7,6 +7,7 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::{Catalogue, Entry};
+use super::visits::Part;
 use crate::model::{Day, Relevance};
 
 /// What becomes of pages that say what another says.
@@ -89,7 +90,15 @@ impl Filter {
 
     fn fails(&self, catalogue: &Catalogue, entry: &Entry) -> Option<&'static str> {
         let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
-        if !entry.archived {
+        let no_document = match entry.part {
+            Part::Page | Part::Thread => None,
+            Part::Further(_) => Some("further page of a thread, part of the thread's document"),
+            Part::Login => Some("asks for a login"),
+            Part::Unread => Some("no longer reads as the forum's page that it was"),
+        };
+        if no_document.is_some() {
+            no_document
+        } else if !entry.archived {
             Some("not in the archive")
         } else if self.relevant && !entry.relevant || self.min_relevance.is_some_and(|least| entry.relevance < least) {
             Some("relevance")

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use crate::forum::sight::posts_of;
 use crate::model::{
-    CrawlUrl, Discovered, Event, Fetched, Lane, Millis, Origin, Place, Priority, Relevance, Settled, Trail, Tunnel,
-    UrlId,
+    Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Lane, Millis, Origin, PageKind, Place, Priority, Relevance,
+    Settled, Trail, Tunnel, UrlId,
 };
 use crate::read;
 use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Store, Work, Writer};
@@ -17,9 +18,25 @@ pub fn topic() -> Topic {
     Topic::new(Lexicon::from_terms("体育", &[("足球", 0.9), ("篮球", 0.7), ("NBA", 0.3)]))
 }
 
+/// A visit of a page.
+pub struct Visit<'a> {
+    /// Its URL; numbers go by the order of first visits.
+    pub url: &'a str,
+    /// What it says.
+    pub html: &'a str,
+    /// What it is as a page of a forum.
+    pub kind: Option<PageKind>,
+}
+
 /// Crawls pages, given as URL and HTML: the first is the seed, the others were found on the first; a page is relevant
 /// from 0.1 on. Page n was fetched n seconds after 2023-11-14 22:13:20.
 pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
+    let visits: Vec<Visit> = pages.iter().map(|&(url, html)| Visit { url, html, kind: None }).collect();
+    visited(root, &visits)
+}
+
+/// As [`crawl`], of pages that may be visited again, and be a forum's. Where a crawl is in this directory it goes on.
+pub fn visited(root: &Path, visits: &[Visit]) -> Store {
     let directory = CrawlDirectory::new(root);
     let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
     let store = Store::resume(&directory, &meta).unwrap();
@@ -28,25 +45,61 @@ pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
         user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(),
         request_headers: Vec::new(),
     };
+    let mut known: Vec<CrawlUrl> = Vec::new();
+    let before = store.len();
+    for event in store.batches().flat_map(|record| record.unwrap().batch.events) {
+        if let Event::Discovered(found) = event {
+            known.push(found.url);
+        }
+    }
     let archive = Archive::resume(&directory, store.last_location().unwrap(), settings).unwrap();
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     let topic = topic();
-    for (number, (url, html)) in (0..).zip(pages) {
+    for (number, Visit { url, html, kind }) in (before..).zip(visits) {
         let fetched = fetched(url, html);
         let page = read::read(&fetched, &topic);
-        let id = UrlId(number);
-        let origin = if number == 0 { Origin::Seed } else { Origin::Link(UrlId(0)) };
-        let anchor = if number == 0 { String::new() } else { format!("链接{number}") };
-        let found = Discovered { id, url: fetched.url.clone(), origin, anchor };
-        let trail = Trail { depth: u16::from(number > 0), hops: 0, k: Tunnel::Left(4), inherited: Relevance::ZERO };
-        let place = Place { lane: Lane::MAIN, priority: Priority::new(0.25), trail };
+        let at = Millis(1_700_000_000_000 + 1000 * number);
+        let mut events = Vec::new();
+        let place = known.iter().position(|url| *url == fetched.url).unwrap_or(known.len());
+        let id = UrlId(u32::try_from(place).unwrap());
+        if place == known.len() {
+            let origin = if place == 0 { Origin::Seed } else { Origin::Link(UrlId(0)) };
+            let anchor = if place == 0 { String::new() } else { format!("链接{place}") };
+            events.push(Event::Discovered(Discovered { id, url: fetched.url.clone(), origin, anchor }));
+            known.push(fetched.url.clone());
+        }
+        let trail = Trail { depth: u16::from(place > 0), hops: 0, k: Tunnel::Left(4), inherited: Relevance::ZERO };
+        let waited = Place { lane: Lane::MAIN, priority: Priority::new(0.25), trail };
         let relevant = page.relevance.get() >= 0.1;
-        let settled = Settled::of(id, 200, place, relevant, page);
-        let at = Millis(1_700_000_000_000 + 1000 * u64::from(number));
-        let events = vec![Event::Discovered(found), Event::Settled(Box::new(settled))];
-        writer.submit(Work { batch: crate::model::Batch { at, events }, fetched: Some(fetched) }).unwrap();
+        let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();
+        let forum = kind.map(|kind| ForumPage {
+            posts: if let PageKind::Thread { .. } = kind { posts() } else { Vec::new() },
+            kind,
+            roles: Vec::new(),
+            lists: Vec::new(),
+            seen: None,
+            map: None,
+        });
+        let settled = Settled { forum: forum.map(Box::new), ..Settled::of(id, 200, waited, relevant, page) };
+        events.push(Event::Settled(Box::new(settled)));
+        writer.submit(Work { batch: Batch { at, events }, fetched: Some(fetched) }).unwrap();
     }
     writer.finish().unwrap()
+}
+
+/// A page of a thread that has these posts: numbers and what they say, written by one of three people a minute each after
+/// the other.
+pub fn thread(title: &str, posts: &[(u32, &str)]) -> String {
+    let post = |(floor, text): &(u32, &str)| {
+        let (writer, minute) = (["阿明", "小红", "老王"][*floor as usize % 3], floor % 60);
+        format!(
+            "<div class=post id=p{floor}><div class=author><a href=/u/{writer}>{writer}</a></div>\
+             <div class=time>2023-11-01 10:{minute:02}</div><div class=floor>{floor}楼</div>\
+             <div class=content><p>{text}</p></div></div>"
+        )
+    };
+    let posts: String = posts.iter().map(post).collect();
+    format!("<title>{title}</title><h1>{title}</h1><div id=posts>{posts}</div>")
 }
 
 /// The answer of a page.

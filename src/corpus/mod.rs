@@ -12,13 +12,16 @@ mod fields;
 mod filter;
 mod names;
 mod stream;
+mod thread;
+mod visits;
 
 pub use catalogue::{Catalogue, Entry};
 pub use document::{Document, Parts};
 pub use fields::{Fields, Shown, UnknownField};
 pub use filter::{Duplicates, Filter, Selection};
 pub use names::Names;
-pub use stream::{Chosen, Streamed, stream};
+pub use stream::{Answer, Chosen, Streamed, stream};
+pub use visits::Part;
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -1,22 +1,25 @@
-//! The chosen pages one after the other, in order of fetching and in bounded memory: the log gives what is on record,
-//! the archive the answer, reading the text. Apart because it is the one place where a crawl is gone through for output;
+//! The chosen pages one after the other, in order of first fetching and in bounded memory: the log gives what is on record,
+//! the archive the answer, reading the text. The pages of a thread come as one, with the first. Apart because it is the one place where a crawl is gone through for output;
 //! what is made of a page is the caller's.
 //!
-//! Memory: a portion of pages, and the URLs of all ([`Names`]).
+//! Memory: a portion of documents with their answers as packed, and the URLs of all ([`Names`]).
 
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
 use super::catalogue::{Catalogue, Entry};
-use super::document::{Document, OutLink, Parts, Place, Scores, id};
+use super::document::{Document, OutLink, Parts, Place, Post, Scores, id};
 use super::filter::Selection;
 use super::names::Names;
+use super::thread::{ThreadPage, merge, shown};
+use super::visits::{Part, Visit};
+use crate::forum::sight::posts_of;
 use crate::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
 use crate::read;
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
-use crate::store::{Exchange, Store, StoreError, date};
+use crate::store::{Exchange, Record, Store, StoreError, date};
 
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
@@ -24,32 +27,30 @@ const PORTION: usize = 128;
 /// Bodies are unpacked to at most this size; nothing larger was kept.
 const MAX_BODY: usize = 1 << 30;
 
-/// A page that was chosen, with all that is on record of it and its answer still packed.
-pub struct Chosen<'a> {
-    /// Its entry in the catalogue.
-    pub entry: &'a Entry,
-    /// Its place in the catalogue: pages fetched before it.
-    pub number: usize,
-    /// What the log says.
-    pub page: &'a Settled,
-    /// Its record of the archive, as it lies there.
-    pub record: &'a [u8],
-    catalogue: &'a Catalogue,
-    names: &'a Names,
+/// An answer that a document is made of, as it lies in the archive.
+pub struct Answer {
+    /// Its record, packed.
+    pub record: Vec<u8>,
     location: Location,
-    path: &'a PathBuf,
+    path: PathBuf,
     at: Millis,
     /// Where the answer before it in its file ends.
     from: u64,
+    /// Page of the thread that it is of; 0 where it is of none.
+    page: u16,
+    /// Number of its batch.
+    visit: u64,
+    /// It is what is on record of its page, and not of an earlier visit.
+    best: bool,
 }
 
-impl Chosen<'_> {
+impl Answer {
     /// The answer, unpacked.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if the record does not unpack.
     pub fn fetched(&self) -> Result<Fetched, StoreError> {
-        unpack_record(self.record, self.path, self.location, MAX_BODY)
+        unpack_record(&self.record, &self.path, self.location, MAX_BODY)
     }
 
     /// Its request, and what its records say of themselves.
@@ -57,37 +58,56 @@ impl Chosen<'_> {
     /// # Errors
     /// [`StoreError::Damaged`] if the records are not those of a request and its answer.
     pub fn exchange(&self) -> Result<Exchange, StoreError> {
-        Exchange::read(self.path, self.from, self.location, self.record)
+        Exchange::read(&self.path, self.from, self.location, &self.record)
     }
+}
 
-    /// The page as a document.
+/// A document that was chosen, with all that is on record of it and its answers still packed.
+pub struct Chosen<'a> {
+    /// Its entry in the catalogue.
+    pub entry: &'a Entry,
+    /// Its place in the catalogue: pages fetched before it.
+    pub number: usize,
+    /// What the log says of it; of a thread, of its first page.
+    pub page: &'a Settled,
+    /// What it is made of, in order of pages and time: one answer, or of a thread those of all visits of its pages.
+    pub answers: &'a [Answer],
+    /// Which of them is the page's own.
+    own: usize,
+    catalogue: &'a Catalogue,
+    names: &'a Names,
+}
+
+impl Chosen<'_> {
+    /// As a document.
     ///
     /// # Errors
-    /// As [`Chosen::fetched`].
+    /// As [`Answer::fetched`].
     pub fn document(&self, parts: Parts) -> Result<Document, StoreError> {
-        let url = || self.names.url(self.page.id).cloned();
-        let (url, parsed) = if parts.text || parts.links {
-            let fetched = self.fetched()?;
-            let parsed = read::parse(&fetched);
-            (fetched.url, Some(parsed))
-        } else {
-            match url() {
-                Some(url) => (url, None),
-                None => (self.fetched()?.url, None),
-            }
+        let own = &self.answers[self.own];
+        let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
+        // A thread of which no post can be told is a page like others.
+        let said = (!posts.is_empty()).then(|| {
+            let texts: Vec<&str> =
+                posts.iter().map(|post| post.text.as_str()).filter(|text| !text.is_empty()).collect();
+            texts.join("\n\n")
+        });
+        let parsed =
+            if parts.links || parts.text && said.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
+        let url = match self.names.url(self.page.id) {
+            Some(url) => url.clone(),
+            None => own.fetched()?.url,
         };
-        let links = match &parsed {
-            Some(parsed) if parts.links => {
-                let link = |link: &read::DocumentLink| OutLink {
-                    url: link.url.clone(),
-                    anchor: read::anchor(&parsed.document, link.anchor.clone()),
-                    region: link.region,
-                    nofollow: link.nofollow,
-                };
-                parsed.document.links.iter().map(link).collect()
+        let mut links = Vec::new();
+        if let Some(parsed) = parsed.as_ref().filter(|_| parts.links) {
+            links.extend(linked(parsed));
+            for (place, answer) in self.answers.iter().enumerate() {
+                if answer.best && place != self.own {
+                    links.extend(linked(&read::parse(&answer.fetched()?)));
+                }
             }
-            _ => Vec::new(),
-        };
+        }
+        let chars = |text: &String| text.chars().filter(|c| !c.is_whitespace()).count();
         let Settled { place, .. } = *self.page;
         let named = |place: u32| self.catalogue.entries.get(place as usize).and_then(|entry| self.names.url(entry.id));
         Ok(Document {
@@ -95,12 +115,12 @@ impl Chosen<'_> {
             host: url.authority().to_owned(),
             url,
             title: self.page.title.clone(),
-            text: parsed.filter(|_| parts.text).map(|parsed| parsed.text).unwrap_or_default(),
-            chars: self.page.sketch.chars,
+            chars: said.as_ref().map_or(self.page.sketch.chars, |said| u32::try_from(chars(said)).unwrap_or(u32::MAX)),
+            text: said.or(parsed.map(|parsed| parsed.text)).filter(|_| parts.text).unwrap_or_default(),
             language: self.page.language.clone(),
             published: self.entry.published,
-            fetched: date(self.at),
-            fetched_at: self.at,
+            fetched: date(self.entry.at),
+            fetched_at: self.entry.at,
             status: self.page.status,
             relevance: self.page.relevance,
             relevant: self.page.relevant,
@@ -118,17 +138,41 @@ impl Chosen<'_> {
             simhash: format!("{:016x}", self.page.sketch.simhash),
             duplicate_of: self.entry.duplicate_of.and_then(named).cloned(),
             canonical: self.page.canonical.clone(),
-            listing: self.page.listing,
+            listing: self.entry.listing,
             noindex: self.page.noindex,
             links,
-            posts: Vec::new(),
+            posts: posts.into_iter().filter(|_| parts.posts).collect(),
             warc: Place {
-                file: self.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-                offset: self.location.offset,
-                length: self.location.length,
+                file: own.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                offset: own.location.offset,
+                length: own.location.length,
             },
         })
     }
+
+    /// The posts of a thread, from all its pages.
+    fn posts(&self) -> Result<Vec<Post>, StoreError> {
+        if self.entry.part != Part::Thread {
+            return Ok(Vec::new());
+        }
+        let offset = self.catalogue.offsets.get(&self.entry.host).copied();
+        let read = |answer: &Answer| {
+            let posts = posts_of(&answer.fetched()?, offset, answer.at);
+            Ok(ThreadPage { page: answer.page, visit: answer.visit, posts })
+        };
+        let pages = self.answers.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(merge(pages).into_iter().map(shown).collect())
+    }
+}
+
+/// Links as they stand on a page.
+fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {
+    parsed.document.links.iter().map(|link| OutLink {
+        url: link.url.clone(),
+        anchor: read::anchor(&parsed.document, link.anchor.clone()),
+        region: link.region,
+        nofollow: link.nofollow,
+    })
 }
 
 /// What was gone through.
@@ -157,7 +201,7 @@ pub fn stream<T: Send>(
     let mut streamed = Streamed::default();
     let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
     let mut ready: Vec<T> = Vec::new();
-    let mut number = 0;
+    let mut next = 0;
     let mut last: Option<Location> = None;
     let mut turn = |portion: &mut Vec<Waiting>, ready: &mut Vec<T>| -> Result<(), WriteError> {
         let rendered = |waiting: &Waiting| {
@@ -165,13 +209,10 @@ pub fn stream<T: Send>(
                 entry: &catalogue.entries[waiting.number],
                 number: waiting.number,
                 page: &waiting.page,
-                record: &waiting.record,
+                answers: &waiting.answers,
+                own: waiting.own,
                 catalogue,
                 names: &names,
-                location: waiting.location,
-                path: &waiting.path,
-                at: waiting.at,
-                from: waiting.from,
             })
         };
         let before = std::mem::take(ready);
@@ -184,7 +225,7 @@ pub fn stream<T: Send>(
         portion.clear();
         Ok(())
     };
-    for record in store.batches() {
+    for (visit, record) in (0..).zip(store.batches()) {
         let record = record?;
         let Batch { at, events } = record.batch;
         let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
@@ -192,14 +233,28 @@ pub fn stream<T: Send>(
         last = record.archive.or(last);
         for event in events {
             let Event::Settled(page) = event else { continue };
-            let wanted = selection.chosen.get(number).copied().unwrap_or(false);
-            if let Some(location) = record.archive.filter(|_| wanted) {
-                let (record, path) = archive.record(location)?;
-                streamed.pages += 1;
-                streamed.archived += record.len() as u64;
-                portion.push(Waiting { at, page, location, record, path, number, from });
+            // The next page's first visit; any other is taken in with the first.
+            let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
+            let number = next;
+            next += 1;
+            if !selection.chosen.get(number).copied().unwrap_or(false) {
+                continue;
             }
-            number += 1;
+            let visits = catalogue.visits(number);
+            let waiting = if visits.is_empty() {
+                let Some(location) = record.archive else { continue };
+                let (record, path) = archive.record(location)?;
+                let page_number = u16::from(entry.part == Part::Thread);
+                let answer = Answer { record, location, path, at, from, page: page_number, visit, best: true };
+                Some(Waiting { number, page, answers: vec![answer], own: 0 })
+            } else {
+                gather(store, &mut archive, number, entry, visits)?
+            };
+            if let Some(waiting) = waiting {
+                streamed.pages += 1;
+                streamed.archived += waiting.answers.iter().map(|answer| answer.record.len() as u64).sum::<u64>();
+                portion.push(waiting);
+            }
         }
         if portion.len() >= PORTION {
             turn(&mut portion, &mut ready)?;
@@ -210,15 +265,37 @@ pub fn stream<T: Send>(
     Ok(streamed)
 }
 
-/// A page waiting for its portion to be full.
+/// A document waiting for its portion to be full.
 struct Waiting {
-    at: Millis,
-    page: Box<Settled>,
-    location: Location,
-    record: Vec<u8>,
-    path: PathBuf,
     number: usize,
-    from: u64,
+    page: Box<Settled>,
+    answers: Vec<Answer>,
+    own: usize,
+}
+
+/// The visits that a document is made of; none if the archive does not have its own.
+fn gather(
+    store: &Store,
+    archive: &mut ArchiveReader,
+    number: usize,
+    entry: &Entry,
+    visits: &[Visit],
+) -> Result<Option<Waiting>, StoreError> {
+    let mut answers = Vec::with_capacity(visits.len());
+    let mut own = None;
+    for &Visit { page, batch, from, best, .. } in visits {
+        let Record { batch: Batch { at, events }, archive: Some(location) } = store.batch(batch)? else { continue };
+        let settled = events.into_iter().find_map(|event| match event {
+            Event::Settled(settled) => Some(settled),
+            _ => None,
+        });
+        if let Some(settled) = settled.filter(|settled| best && settled.id == entry.id) {
+            own = Some((settled, answers.len()));
+        }
+        let (record, path) = archive.record(location)?;
+        answers.push(Answer { record, location, path, at, from, page, visit: batch, best });
+    }
+    Ok(own.map(|(page, own)| Waiting { number, page, answers, own }))
 }
 
 #[cfg(test)]
@@ -248,7 +325,7 @@ mod tests {
             .collect();
         let pages: Vec<(&str, &str)> = urls.iter().zip(&html).map(|(u, h)| (u.as_str(), h.as_str())).collect();
         let store = crawl(root.path(), &pages);
-        let all = documents(&store, Parts { text: true, links: true }).unwrap();
+        let all = documents(&store, Parts { text: true, links: true, posts: true }).unwrap();
         assert_eq!(all.iter().map(|document| document.url.as_str()).collect::<Vec<_>>(), urls);
         let (first, last) = (&all[0], &all[299]);
         assert_eq!((&first.found_on, first.anchor.as_str(), first.depth), (&None, "", 0));
@@ -277,7 +354,9 @@ mod tests {
         let middle = bytes.len() / 2;
         bytes[middle..].fill(0);
         std::fs::write(&archive, bytes).unwrap();
-        let Err(WriteError::Source(error)) = documents(&store, Parts { text: true, links: false }) else { panic!() };
+        let Err(WriteError::Source(error)) = documents(&store, Parts { text: true, ..Parts::default() }) else {
+            panic!()
+        };
         assert!(error.to_string().contains("suidao-00000.warc.gz"), "{error}");
     }
 }

@@ -20,7 +20,7 @@ use super::columns::{flags, floats, longs, region, texts};
 use super::output::Out;
 use super::parquet::{add, finish, of_arrow, table};
 use crate::corpus::document::OutLink;
-use crate::corpus::{Document, Names, Parts, Streamed};
+use crate::corpus::{Document, Names, Part, Parts, Streamed};
 use crate::model::{CrawlUrl, Event, Region, UrlId};
 use crate::store::directory::{WriteError, write_whole};
 use crate::store::{Meta, Store, StoreError};
@@ -47,7 +47,7 @@ pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
                 let mut graph = Graph::begin(out, nodes, edges, export, &pages)?;
                 let streamed = export.each(
                     |chosen| {
-                        let page = chosen.document(Parts { text: false, links: true })?;
+                        let page = chosen.document(Parts { links: true, ..Parts::default() })?;
                         Ok((pages.edges(&page), page))
                     },
                     |(edges, page)| graph.add(page, edges),
@@ -82,7 +82,14 @@ impl Pages {
         let redirects = redirects(export.store)?;
         let chosen = export.catalogue.entries.iter().zip(&export.selection.chosen).filter(|(_, chosen)| **chosen);
         let ids: Vec<UrlId> = chosen.map(|(entry, _)| entry.id).collect();
-        let numbers: FxHashMap<UrlId, u32> = ids.iter().copied().zip(0..).collect();
+        let mut numbers: FxHashMap<UrlId, u32> = ids.iter().copied().zip(0..).collect();
+        // A link to a further page of a thread leads to the thread.
+        for entry in &export.catalogue.entries {
+            let Part::Further(thread) = entry.part else { continue };
+            if let Some(&number) = numbers.get(&export.catalogue.entries[thread as usize].id) {
+                numbers.insert(entry.id, number);
+            }
+        }
         let mut nodes = FxHashMap::default();
         for (mut id, url) in names.iter() {
             for _ in 0..HOPS {

@@ -22,7 +22,7 @@ pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Stream
         let mut card = Card::new(export, filter);
         let streamed = export.each(
             |chosen| {
-                let document = chosen.document(Parts { text: true, links: false })?;
+                let document = chosen.document(Parts { text: true, ..Parts::default() })?;
                 let mut line = clean(&[document.title.as_str(), "\n", &document.text].concat());
                 line.push('\n');
                 Ok((chosen.number, line))

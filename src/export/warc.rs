@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::Export;
 use super::cdxj::{Place, Sorter, line};
 use super::output::{Files, Out, Output};
-use crate::corpus::Streamed;
+use crate::corpus::{Answer, Streamed};
 use crate::model::CrawlUrl;
 use crate::store::directory::WriteError;
 use crate::store::{StoreError, warcinfo};
@@ -21,21 +21,27 @@ pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
         let mut archive = Archive::begin(export, &mut files)?;
         let streamed = export.each(
             |chosen| {
-                let exchange = chosen.exchange()?;
-                let url = CrawlUrl::parse(&exchange.uri).map_err(io::Error::other)?;
-                Ok((exchange, url, chosen.record.to_vec()))
+                let copied = |answer: &Answer| {
+                    let exchange = answer.exchange()?;
+                    let url = CrawlUrl::parse(&exchange.uri).map_err(io::Error::other)?;
+                    Ok((exchange, url, answer.record.clone()))
+                };
+                chosen.answers.iter().map(copied).collect::<Result<Vec<_>, WriteError>>()
             },
-            |(exchange, url, record)| {
-                let size = (exchange.request.len() + record.len()) as u64;
-                if archive.pages > 0 && archive.length + size > output.limit() {
-                    archive.out.flush()?;
-                    archive = Archive::begin(export, &mut files)?;
+            |answers| {
+                for (exchange, url, record) in answers {
+                    let size = (exchange.request.len() + record.len()) as u64;
+                    if archive.pages > 0 && archive.length + size > output.limit() {
+                        archive.out.flush()?;
+                        archive = Archive::begin(export, &mut files)?;
+                    }
+                    archive.pages += 1;
+                    archive.add(&exchange.request)?;
+                    let place = Place { filename: archive.name.clone(), offset: archive.length, length: record.len() };
+                    archive.add(&record)?;
+                    index.add(line(&exchange, &url, &place)?)?;
                 }
-                archive.pages += 1;
-                archive.add(&exchange.request)?;
-                let place = Place { filename: archive.name.clone(), offset: archive.length, length: record.len() };
-                archive.add(&record)?;
-                Ok(index.add(line(&exchange, &url, &place)?)?)
+                Ok(())
             },
         )?;
         archive.out.flush()?;

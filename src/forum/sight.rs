@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::model::{Clock, CrawlUrl, Fetched, Millis, Moment, Sight, SightLink};
-use crate::read::Parsed;
+use crate::model::{Clock, CrawlUrl, Fetched, Millis, Moment, PostRecord, Sight, SightLink};
 use crate::read::charset::decode;
+use crate::read::{self, Parsed};
 
 use super::board::{Thresholds, classes, threads};
 use super::links::{links, own_url};
@@ -36,9 +36,8 @@ pub struct Look {
 #[must_use]
 pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
     let links = links(&parsed.document, &fetched.url);
-    let tree = Tree::parse(&decode(&fetched.body, fetched.header("content-type")).text, &fetched.url);
-    // "3分钟前" counts from the server's own clock.
-    let now = fetched.header("date").and_then(date).unwrap_or(look.at);
+    let tree = tree(fetched);
+    let now = clock(fetched, look.at);
     let names = sessions(parsed.document.links.iter().map(|link| &link.url));
     let is_thread = threads_by(&look.lens, &links);
     let is_thread = |url: &CrawlUrl| is_thread(&without(url, &names));
@@ -57,6 +56,27 @@ pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
         links,
         offset,
     }
+}
+
+/// The posts of a thread's page, in order. `known`: the forum's own time, in seconds east of UTC, if it is known;
+/// else the page itself has to tell. `at`: when it was fetched; stands in where the server does not say what time it is.
+#[must_use]
+pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRecord> {
+    let now = clock(fetched, at);
+    let offset = known.unwrap_or_else(|| {
+        let parsed = read::parse(fetched);
+        offset(&parsed, now, &links(&parsed.document, &fetched.url))
+    });
+    posts(&tree(fetched), Clock { now, offset })
+}
+
+fn tree(fetched: &Fetched) -> Tree {
+    Tree::parse(&decode(&fetched.body, fetched.header("content-type")).text, &fetched.url)
+}
+
+/// What "3分钟前" counts from: the server's own clock.
+fn clock(fetched: &Fetched, at: Millis) -> Millis {
+    fetched.header("date").and_then(date).unwrap_or(at)
 }
 
 /// Seconds east of UTC that the times of a page are in: what its language's country has, or more where they would lie in

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::corpus::{Catalogue, Filter, Parts, stream};
+use crate::corpus::{Catalogue, Filter, Part, Parts, stream};
 use crate::model::{Event, Origin, UrlId};
 use crate::store::directory::WriteError;
 use crate::store::{Store, StoreError};
@@ -31,7 +31,7 @@ impl Anchors {
             catalogue,
             &all,
             |chosen| {
-                let links = chosen.document(Parts { text: false, links: true })?.links;
+                let links = chosen.document(Parts { links: true, ..Parts::default() })?.links;
                 let known = links.into_iter().filter_map(|link| {
                     let to = *targets.get(&link.url.fingerprint())?;
                     (to as usize != chosen.number).then_some((to, link.anchor))
@@ -85,7 +85,13 @@ fn targets(store: &Store, catalogue: &Catalogue) -> Result<FxHashMap<u64, u32>, 
             }
         }
     }
-    let mut pages: FxHashMap<UrlId, u32> = (0..).zip(&catalogue.entries).map(|(at, entry)| (entry.id, at)).collect();
+    let mut pages: FxHashMap<UrlId, u32> = (0..)
+        .zip(&catalogue.entries)
+        .map(|(at, entry)| match entry.part {
+            Part::Further(thread) => (entry.id, thread),
+            _ => (entry.id, at),
+        })
+        .collect();
     // What is redirected was known before what it leads to, as a rule: the last links of a chain come first so.
     for (from, to) in moved.iter().rev() {
         if let Some(&page) = pages.get(to) {

@@ -116,7 +116,7 @@ fn write(
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let anchors = Anchors::read(store, catalogue, tell).map_err(IndexError::write(place))?;
     let render = |chosen: &crate::corpus::Chosen| {
-        let document = chosen.document(Parts { text: true, links: false })?;
+        let document = chosen.document(Parts { text: true, ..Parts::default() })?;
         let kept = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
         Ok(made(&fields, &document, chosen.number, kept, chosen.entry.at, anchors.of(chosen.number)))
     };
@@ -136,7 +136,7 @@ fn write(
         batches: catalogue.batches,
         fetched: catalogue.entries.len() as u64,
         pages: streamed.pages,
-        whole: catalogue.entries.iter().filter(|entry| entry.archived).count() as u64 == streamed.pages,
+        whole: catalogue.entries.iter().filter(|entry| entry.is_document()).count() as u64 == streamed.pages,
     };
     let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(place)(error.into()))?;
     let mut commit = writer.prepare_commit().map_err(&engine)?;

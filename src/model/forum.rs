@@ -88,6 +88,21 @@ pub struct PostRecord {
     pub anchor: Option<String>,
 }
 
+impl PostRecord {
+    /// Takes over what a later look at the same post shows; what that does not show stays.
+    pub fn replace(&mut self, later: Self) {
+        // "3分钟前" was more exact than what "昨天" is now.
+        let exact = |moment: &Moment| moment.within;
+        self.posted = self.posted.into_iter().chain(later.posted).min_by_key(exact);
+        self.author = later.author.or(self.author.take());
+        self.floor = later.floor.or(self.floor);
+        self.anchor = later.anchor.or(self.anchor.take());
+        if !later.text.is_empty() {
+            self.text = later.text;
+        }
+    }
+}
+
 /// A link to another page of the same site, as forums are read by it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SightLink {

@@ -130,6 +130,8 @@ mod tests {
             noindex: false,
             archived: true,
             duplicate_of: None,
+            part: crate::corpus::Part::Page,
+            further: 0,
         }
     }
 

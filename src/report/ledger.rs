@@ -75,9 +75,16 @@ impl<'a> Ledger<'a> {
                     });
                 }
                 Event::Settled(page) => {
+                    self.archived += record.archive.map_or(0, |location| location.length);
+                    for (_, pages, relevant) in self.since.iter_mut().filter(|(batches, ..)| number >= *batches) {
+                        *pages += 1;
+                        *relevant += u64::from(page.relevant);
+                    }
                     let place = self.found.len() as u32;
-                    let Some(entry) = self.catalogue.entries.get(place as usize) else { continue };
-                    self.found.push(Found { parent: self.parent(page.id), host: entry.host, relevant: page.relevant });
+                    // Any other visit of a page than the first says nothing new of how it was found.
+                    let entry = self.catalogue.entries.get(place as usize).filter(|entry| entry.id == page.id);
+                    let Some(entry) = entry else { continue };
+                    self.found.push(Found { parent: self.parent(page.id), host: entry.host, relevant: entry.relevant });
                     if let Some(own) = self.places.get_mut(page.id.0 as usize) {
                         *own = place;
                     }
@@ -89,11 +96,6 @@ impl<'a> Ledger<'a> {
                             *pages += 1;
                             *relevant += u64::from(page.relevant);
                         }
-                    }
-                    self.archived += record.archive.map_or(0, |location| location.length);
-                    for (_, pages, relevant) in self.since.iter_mut().filter(|(batches, ..)| number >= *batches) {
-                        *pages += 1;
-                        *relevant += u64::from(page.relevant);
                     }
                 }
                 Event::Failed { id, failure } => {

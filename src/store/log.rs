@@ -265,6 +265,17 @@ impl Store {
         })
     }
 
+    /// One batch.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] or [`StoreError::Io`] if it is not there or does not read.
+    pub fn batch(&self, number: u64) -> Result<Record, StoreError> {
+        let value =
+            self.db.get(number.to_be_bytes()).map_err(|error| engine_error(&self.log, "read the log", error))?;
+        let value = value.ok_or_else(|| StoreError::damaged(&self.log, format!("batch {number} is missing")))?;
+        decode(&value).map_err(|what| StoreError::damaged(&self.log, format!("batch {number}: {what}")))
+    }
+
     /// Where the last page in the archive lies: everything behind it was never acknowledged.
     ///
     /// # Errors

@@ -140,7 +140,8 @@ impl Judged<'_> {
         selection.chosen.fill(false);
         places.iter().for_each(|&place| selection.chosen[place] = true);
         let mut made = BTreeMap::new();
-        let render = |chosen: &Chosen| Ok((chosen.number, make(chosen.document(Parts { text: true, links: false })?)));
+        let render =
+            |chosen: &Chosen| Ok((chosen.number, make(chosen.document(Parts { text: true, ..Parts::default() })?)));
         let written = stream(self.store, self.catalogue, &selection, render, |(place, document)| {
             made.insert(place, document);
             Ok(())
