@@ -51,16 +51,6 @@ impl Visit {
         for batch in batches {
             tally.observe(&batch);
             for event in &batch.events {
-                if std::env::var_os("SUIDAO_DEBUG").is_some()
-                    && let Event::Settled(settled) = event
-                    && let Some(page) = &settled.forum
-                {
-                    for list in &page.lists {
-                        for (id, listed) in &list.threads {
-                            println!("LIST {:?} {listed:?}", self.urls.get(id).map(|u| u.as_str()));
-                        }
-                    }
-                }
                 match event {
                     Event::Discovered(found) => {
                         self.urls.insert(found.id, found.url.clone());
@@ -151,24 +141,6 @@ fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
         let changed = changed.filter(|thread| !thread.walled && before.get(&thread.url) != Some(&thread.posts)).count();
         let (fetched, tally) = visit.go(&web);
         let seen = sort(&forum, &fetched);
-        if std::env::var_os("SUIDAO_DEBUG").is_some() {
-            let truth = forum.threads(now + DAY);
-            for thread in &truth {
-                if thread.walled {
-                    continue;
-                }
-                let got = fetched.iter().any(|url| matches!((forum.kind_of(url), forum.kind_of(&thread.url)), (ForumKind::Thread { thread: a, .. }, ForumKind::Thread { thread: b, .. }) if a == b));
-                let is = before.get(&thread.url) != Some(&thread.posts);
-                if got != is {
-                    println!(
-                        "DEBUG {skin:?} {} got {got} changed {is} posts {} before {:?}",
-                        thread.url,
-                        thread.posts,
-                        before.get(&thread.url)
-                    );
-                }
-            }
-        }
         println!("{skin:?}: {} of {changed} changed threads, {} fetched, {tally:?}", seen.threads.len(), fetched.len());
         assert!(seen.threads.len() * 100 >= changed * 98, "{skin:?}: changes");
         assert!(seen.threads.len() * 100 <= changed * 110 + 200, "{skin:?}: more than changed");
@@ -219,5 +191,79 @@ fn a_new_skin_and_a_login_page_are_noticed_and_nothing_is_fetched_by_guess() {
         let noticed = if login { tally.logins } else { tally.unread };
         assert!(noticed >= 4, "{tally:?}");
         assert!(again.len() < 10, "boards are looked at, and nothing else: {again:?}");
+    }
+}
+
+#[test]
+fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
+    let forum = Arc::new(Forum::new(spec(Skin::Discuz)).unwrap());
+    let now = forum.spec().activity.start + 12 * DAY;
+    let web = ForumWeb::at(Arc::clone(&forum), now);
+    let board = forum
+        .boards(now)
+        .into_iter()
+        .filter(|board| board.topical && !board.walled)
+        .max_by_key(|board| board.threads)
+        .unwrap();
+    let words: Vec<(&str, f64)> = suidao::world::topic_words().take(60).map(|word| (word, 1.0)).collect();
+    let topic = Topic::new(Lexicon::from_terms("体育", &words));
+    let crawl = |forums: bool| {
+        let mut config = Config::default();
+        config.politeness.delay = 0.0;
+        config.crawl.forums = forums;
+        config.limits.pages = Some(90);
+        let conditions = suidao::live::conditions(&config, &topic);
+        let threshold = conditions.page_threshold;
+        let mut crawl = Crawl::new(conditions, config.strategy.build(threshold));
+        let (mut urls, mut fetched, mut relevant) = (BTreeMap::new(), Vec::new(), 0);
+        let source = Reading { web: &web, topic: &topic };
+        replay(&mut crawl, std::slice::from_ref(&board.url), &source, 1, |batch| {
+            for event in batch.events {
+                match event {
+                    Event::Discovered(found) => {
+                        urls.insert(found.id, found.url);
+                    }
+                    Event::Settled(settled) => {
+                        relevant += u64::from(settled.relevant);
+                        fetched.push(urls[&settled.id].clone());
+                    }
+                    _ => {}
+                }
+            }
+        });
+        (sort(&forum, &fetched), fetched.len(), relevant)
+    };
+    let (with, pages, relevant) = crawl(true);
+    let (without, plain_pages, plain_relevant) = crawl(false);
+    println!(
+        "as a forum {} threads of {pages} pages, {relevant} relevant, wasted {:?}; as any host {} threads of {plain_pages}, {plain_relevant}, {}",
+        with.threads.len(),
+        with.wasted,
+        without.threads.len(),
+        without.wasted.len()
+    );
+    assert!(with.wasted.len() * 10 <= pages, "{:?}", with.wasted);
+    assert!(with.threads.len() > without.threads.len(), "{} against {}", with.threads.len(), without.threads.len());
+}
+
+#[test]
+fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
+    for &skin in Skin::all() {
+        let forum = Forum::new(spec(skin)).unwrap();
+        let now = forum.spec().activity.start + 12 * DAY;
+        let board =
+            forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();
+        let topic = topic();
+        let wanted = suidao::crawl::Wanted::Page(UrlId(0));
+        let read = suidao::crawl::outcome(&wanted, Ok(&forum.answer(&board.url, now, 1)), None, &topic);
+        let suidao::crawl::Outcome::Page { sight, .. } = read else { panic!() };
+        let sight = sight.unwrap_or_else(|| panic!("{skin:?}: not looked at"));
+        let map = suidao::forum::explore::recognise(&sight);
+        println!(
+            "{skin:?} {} records {:?}",
+            sight.records.len(),
+            map.as_ref().map(|map| (&map.board_classes, &map.thread_classes))
+        );
+        assert!(map.is_some() || skin == Skin::Bbs, "{skin:?}: {:?}", sight.records);
     }
 }

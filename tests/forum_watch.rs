@@ -40,8 +40,14 @@ fn crawl(forum: &Forum, per_day: u32) -> Crawl {
 
 impl Watched {
     fn new(per_day: u32) -> Self {
-        let activity =
-            ActivitySpec { boards: 4, users: 40, threads_per_day: 8.0, replies: 5.0, days: 12, ..ActivitySpec::default() };
+        let activity = ActivitySpec {
+            boards: 4,
+            users: 40,
+            threads_per_day: 6.0,
+            replies: 4.0,
+            days: 12,
+            ..ActivitySpec::default()
+        };
         let spec = ForumSpec { skin: Skin::Discuz, activity, walled: 0, sub_boards: 0.0, ..ForumSpec::default() };
         let forum = Arc::new(Forum::new(spec).unwrap());
         let start = forum.spec().activity.start + 6 * DAY;
@@ -101,16 +107,16 @@ impl Watched {
 
 #[test]
 fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
-    let mut watched = Watched::new(24);
-    watched.until(4);
+    let mut watched = Watched::new(12);
+    watched.until(3);
     let visits = watched.visits();
     let days: BTreeSet<i64> = visits.keys().map(|(_, day)| *day).collect();
     // The first and the last day are not whole.
     for day in days.iter().skip(1).take(days.len() - 2) {
         let of_day: usize = visits.iter().filter(|((_, of), _)| of == day).map(|(_, count)| count).sum();
-        assert!((22..=26).contains(&of_day), "24 visits were asked for on a day: {visits:?}");
+        assert!((11..=13).contains(&of_day), "12 visits were asked for on a day: {visits:?}");
     }
-    // All that was said up to six hours before is on record.
+    // All that was said up to ten hours before is on record.
     let now = i64::try_from(watched.now.0 / 1000).unwrap();
     let urls = watched.urls();
     let fetched: BTreeSet<usize> = (watched.told.iter().flat_map(|batch| &batch.events))
@@ -128,27 +134,27 @@ fn boards_are_visited_as_often_as_asked_and_what_is_said_is_fetched() {
             _ => None,
         })
         .collect();
-    let open = watched.forum.threads(now - 6 * 3600).len();
+    let open = watched.forum.threads(now - 10 * 3600).len();
     assert!(fetched.len() >= open, "{} of {open} threads", fetched.len());
     let again = watched.told.iter().flat_map(|batch| &batch.events).filter(|event| matches!(event, Event::Settled(_)));
-    println!("{} pages for {open} threads in four days", again.count());
+    println!("{} pages for {open} threads in three days", again.count());
 }
 
 #[test]
 fn a_restart_goes_on_as_if_there_had_been_none() {
-    let mut whole = Watched::new(16);
-    whole.until(2);
+    let mut whole = Watched::new(12);
+    whole.until(1);
     let before = whole.told.len();
     // What was told is all that a restart has.
-    let mut resumed = Watched::new(16);
-    resumed.crawl = crawl(&resumed.forum, 16);
+    let mut resumed = Watched::new(12);
+    resumed.crawl = crawl(&resumed.forum, 12);
     for batch in &whole.told {
         resumed.crawl.restore(batch);
     }
     resumed.now = whole.now;
     resumed.told = whole.told.clone();
-    whole.until(3);
-    resumed.until(3);
+    whole.until(2);
+    resumed.until(2);
     let kinds = |watched: &Watched| {
         let events = watched.told[before..].iter().flat_map(|batch| batch.events.clone());
         events.filter(|event| matches!(event, Event::Settled(_) | Event::Forum(_))).count()

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{CrawlUrl, Sight, ThreadRecord};
+use crate::model::{CrawlUrl, Sight};
 
 use super::board::{LinkClass, Thresholds, classes, threads};
 use super::map::Keyed;
@@ -50,12 +50,7 @@ pub fn board(sight: &Sight, shapes: &Shapes) -> Option<(Class, Sure)> {
 
 /// The class of most records of a page, where most of these show two or more of: author, replies or views, times.
 fn recorded(sight: &Sight, shapes: &Shapes) -> Option<Class> {
-    let facts = |record: &ThreadRecord| {
-        usize::from(record.author.is_some())
-            + usize::from(record.replies.is_some() || record.views.is_some())
-            + usize::from(record.last_reply.is_some() || record.created.is_some())
-    };
-    let full = sight.records.iter().filter(|record| facts(record) >= 2);
+    let full = sight.records.iter().filter(|record| record.facts() >= 2);
     let mut count: BTreeMap<Class, usize> = BTreeMap::new();
     for record in full {
         *count.entry(shapes.shape(&record.url).class).or_default() += 1;

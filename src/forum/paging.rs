@@ -85,8 +85,14 @@ impl Paging {
         let mut known = pairs.clone();
         known.extend(own_value.map(|value| (page, value, usize::MAX)));
         let (first, step) = line(&known).or_else(|| {
-            let silent =
-                || members.iter().filter_map(|(_, shaped)| value(shaped).filter(|_| shaped.counts(slot))).min();
+            let counts = |shaped: &Shaped| {
+                shaped.counts(slot) && (own_value.is_some() || shaped.slots.len() == own.slots.len() + 1)
+            };
+            // A first page is no next one, though some count from 0.
+            let later = |value: &i64| own_value.is_some() || *value >= 2;
+            let silent = || {
+                members.iter().filter_map(|(_, shaped)| value(shaped).filter(|_| counts(shaped)).filter(later)).min()
+            };
             let value = next.map(|(_, value)| value).or_else(silent)?;
             match own_value {
                 Some(own) if value > own => Some((own - (value - own) * (page - 1), value - own)),
@@ -99,6 +105,12 @@ impl Paging {
             return None;
         }
         let number = |value: i64| ((value - first) % step == 0 && value >= first).then(|| (value - first) / step + 1);
+        // One number alone may be a count of something, that happens to be an id too.
+        let shown: std::collections::BTreeSet<i64> = pairs.iter().map(|(shown, ..)| *shown).collect();
+        let options = members[0].1.slots.len() > own.slots.len() + 1;
+        if next.is_none() && shown.len() == 1 && options && !members[0].1.counts(slot) {
+            return None;
+        }
         let fits = pairs.iter().filter(|(shown, value, _)| number(*value) == Some(*shown)).count();
         // One number that happens to fit is little; several in one line of the page, or a word beside it, are much.
         let mut blocks: BTreeMap<usize, usize> = BTreeMap::new();
@@ -315,6 +327,8 @@ mod tests {
         assert_eq!(after("/topic/12/x/", 1, body).as_deref(), Some("/topic/12/x/?page=2"));
         let body = "<a href='/topic/12/x/?page=1'><i></i></a><a href='/topic/12/x/?page=3'><i></i></a>";
         assert_eq!(after("/topic/12/x/?page=2", 2, body).as_deref(), Some("/topic/12/x/?page=3"));
+        let one = "<a href='/t?tid=5&page=1&author=7'>only</a><a href='/t?tid=5&page=1&author=8'>only</a>";
+        assert_eq!(after("/t?tid=5", 1, one), None);
         assert_eq!(after("/topic/12/x/", 1, "<a href='/topic/12/x/?quote=2'><i></i></a>"), None);
     }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::model::{Clock, CrawlUrl, Fetched, Millis, Moment, PostRecord, Sight, SightLink};
+use crate::model::{Clock, CrawlUrl, Fetched, Millis, Moment, PostRecord, Sight, SightLink, ThreadRecord};
 use crate::read::charset::decode;
 use crate::read::{self, Parsed};
 
-use super::board::{Thresholds, classes, threads};
+use super::board::{LinkClass, Thresholds, classes, threads};
 use super::links::{links, own_url};
 use super::map::Keyed;
 use super::shape::{Shapes, sessions, without};
@@ -39,11 +39,14 @@ pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
     let tree = tree(fetched);
     let now = clock(fetched, look.at);
     let names = sessions(parsed.document.links.iter().map(|link| &link.url));
-    let is_thread = threads_by(&look.lens, &links);
-    let is_thread = |url: &CrawlUrl| is_thread(&without(url, &names));
     let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
     let clock = Clock { now, offset };
-    let mut records = records(&tree, &is_thread, clock);
+    let of_class = |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
+    let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
+    // The first of the best: classes come by likelihood.
+    let best = threads_by(&look.lens, &links).into_iter().map(|threads| of_class(&*threads));
+    let mut records =
+        best.reduce(|best, other| if full(&other) > full(&best) { other } else { best }).unwrap_or_default();
     for record in &mut records {
         record.url = without(&record.url, &names);
     }
@@ -120,12 +123,13 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
     i32::try_from(least.max(spoken).min(i64::from(EARLIEST[0]))).unwrap_or(0)
 }
 
-/// Whether a page that nothing is known of is worth a look: it has a row of long links of one class.
+/// Whether a page that nothing is known of is worth a look: it has a row of long links of one class. Links to last posts may
+/// be as many as those of threads.
 #[must_use]
 pub fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
+    const ROW: Thresholds = Thresholds { members: 10, columns: 12.0, dominance: 0.4 };
     let links = links(&parsed.document, own);
-    links.len() >= Thresholds::DOMINANT.members
-        && threads(&classes(&links, &learnt(&links)), &Thresholds::DOMINANT).is_some()
+    links.len() >= ROW.members && threads(&classes(&links, &learnt(&links)), &ROW).is_some()
 }
 
 fn learnt(links: &[SightLink]) -> Shapes {
@@ -134,27 +138,33 @@ fn learnt(links: &[SightLink]) -> Shapes {
     shapes
 }
 
-/// What tells the URLs of threads: the classes that are known, else the class that stands out on the page.
-fn threads_by(lens: &Lens, links: &[SightLink]) -> Box<dyn Fn(&CrawlUrl) -> bool> {
-    if lens.threads.is_empty() {
-        let mut shapes = lens.shapes.clone();
-        shapes.learn(links.iter().map(|link| &link.url));
-        let all = classes(links, &shapes);
-        let least = Thresholds { members: 2, columns: 8.0, dominance: 0.0 };
-        // The widest of many, not the largest alone: names of users may be as many.
-        let weight =
-            |class: &super::board::LinkClass| class.columns.min(40.0) * (class.members.len().min(40) as f64).sqrt();
-        let best = all.iter().filter(|class| threads(std::slice::from_ref(class), &least).is_some());
-        let best = best.reduce(|best, other| if weight(other) > weight(best) { other } else { best });
-        let best = threads(&all, &Thresholds::DOMINANT).or(best).map(|class| class.class.clone());
-        Box::new(move |url| best.as_ref().is_some_and(|class| shapes.shape(url).class == *class))
-    } else {
+/// What tells the URLs of threads: the classes that are known, else those that may be: the one that stands out on the page,
+/// and the widest of many.
+fn threads_by(lens: &Lens, links: &[SightLink]) -> Vec<Box<dyn Fn(&CrawlUrl) -> bool>> {
+    const TRIED: usize = 3;
+    const LEAST: Thresholds = Thresholds { members: 2, columns: 8.0, dominance: 0.0 };
+    if !lens.threads.is_empty() {
         let (shapes, classes) = (lens.shapes.clone(), lens.threads.clone());
-        Box::new(move |url| {
+        return vec![Box::new(move |url| {
             let shaped = shapes.shape(url);
             classes.iter().any(|class| *class.class() == shaped.class)
-        })
+        })];
     }
+    let mut shapes = lens.shapes.clone();
+    shapes.learn(links.iter().map(|link| &link.url));
+    let all = classes(links, &shapes);
+    #[allow(clippy::cast_precision_loss)] // at most 40
+    let weight = |class: &LinkClass| class.columns.min(40.0) * (class.members.len().min(40) as f64).sqrt();
+    let outstanding = threads(&all, &Thresholds::DOMINANT).map(|class| &class.class);
+    let mut tried: Vec<&LinkClass> =
+        all.iter().filter(|class| threads(std::slice::from_ref(*class), &LEAST).is_some()).collect();
+    tried.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
+    tried.sort_by_key(|class| Some(&class.class) != outstanding);
+    let of_class = |class: &LinkClass| -> Box<dyn Fn(&CrawlUrl) -> bool> {
+        let (class, shapes) = (class.class.clone(), shapes.clone());
+        Box::new(move |url| shapes.shape(url).class == class)
+    };
+    tried.into_iter().take(TRIED).map(of_class).collect()
 }
 
 /// The time of an HTTP date.

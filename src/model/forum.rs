@@ -54,6 +54,14 @@ pub struct ThreadRecord {
 }
 
 impl ThreadRecord {
+    /// How much it shows, of: who opened it, how often it was replied to or looked at, when. 0 to 3.
+    #[must_use]
+    pub fn facts(&self) -> usize {
+        usize::from(self.author.is_some())
+            + usize::from(self.replies.is_some() || self.views.is_some())
+            + usize::from(self.last_reply.is_some() || self.created.is_some())
+    }
+
     /// What tells whether it has changed.
     #[must_use]
     pub fn listed(&self) -> Listed {
