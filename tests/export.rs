@@ -309,6 +309,40 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
         run(command).expect(0);
     };
     crawl();
+    {
+        let mut urls = Vec::new();
+        for (n, r) in records(&path("crawl")).into_iter().enumerate() {
+            for e in r.batch.events {
+                match e {
+                    Event::Discovered(f) => urls.push(f.url),
+                    Event::Settled(p) => {
+                        let u = urls[p.id.0 as usize].as_str();
+                        if u.contains("tid=1062") {
+                            println!("DBG {n} {u} {:?}", p.forum.as_ref().map(|f| (f.kind, f.seen.is_some())))
+                        }
+                        for (id, role) in p.forum.iter().flat_map(|f| &f.roles) {
+                            if urls[id.0 as usize].as_str().contains("tid=1062") {
+                                println!("DBG {n} by {u} role {id:?} {} {role:?}", urls[id.0 as usize])
+                            }
+                        }
+                    }
+                    Event::Forum(s) => {
+                        for (id, role) in &s.roles {
+                            if urls[id.0 as usize].as_str().contains("tid=1062") {
+                                println!("DBG {n} step role {id:?} {} {role:?}", urls[id.0 as usize])
+                            }
+                        }
+                        for (id, k, _) in &s.read {
+                            if urls[id.0 as usize].as_str().contains("tid=1062") {
+                                println!("DBG {n} step read {} {k:?}", urls[id.0 as usize])
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
     export("jsonl", "first.jsonl", &[]);
     let before = forum.threads(now);
     let found = threads_of(&forum, &path("first.jsonl"));
