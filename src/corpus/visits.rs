@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::Entry;
-use crate::model::{ForumStep, Moment, PageKind, Settled, UrlId};
+use crate::model::{ForumStep, Moment, PageKind, Role, Settled, UrlId};
 
 /// What a page is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,9 @@ impl Visits {
             kind => kind,
         };
         let posts = page.forum.as_ref().map_or(0, |forum| forum.posts.len() as u32);
+        if let Some(forum) = forum {
+            self.wanted(&forum.roles);
+        }
         let best = self.all.len() as u32;
         let next = self.pages.len() as u32;
         let place = *self.places.entry(page.id).or_insert(next);
@@ -104,11 +107,21 @@ impl Visits {
 
     /// Learns what pages seen before their forum was understood are.
     pub fn understood(&mut self, step: &ForumStep) {
+        self.wanted(&step.roles);
         for (id, kind, posts) in &step.read {
             self.turn_out(*id, *kind, posts);
         }
         for list in step.lists.iter().filter(|list| list.page == 1) {
             self.turn_out(list.board, PageKind::Index { board: list.board, page: 1 }, &[]);
+        }
+    }
+
+    /// A page seen before may turn out to be wanted as the next one of a thread.
+    fn wanted(&mut self, roles: &[(UrlId, Role)]) {
+        for (id, role) in roles {
+            if let Role::Continuation { thread, page } = *role {
+                self.turn_out(*id, PageKind::Thread { thread, page }, &[]);
+            }
         }
     }
 

@@ -216,8 +216,8 @@ impl Crawl {
         if let (Some(role), Some(url)) = (next, &reading.next) {
             let url = self.at_home(url).unwrap_or_else(|| url.clone());
             let to = self.number(events, &url, Origin::Link(id), "", now);
-            // An index page that was read in an earlier pass is read again.
-            if matches!(role, Role::Index { .. }) {
+            // An index page that was read in an earlier pass is read again, and a page that was fetched for something else.
+            if matches!(role, Role::Index { .. }) || site.role(to, &url) != Some(role) {
                 made_due(self, &mut made.due, vec![to]);
             }
             made.wants.push(Want { to, url, text: String::new(), role });

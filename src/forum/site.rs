@@ -279,7 +279,11 @@ impl Site {
 
     /// Notes what a URL is wanted for. `url`: the URL itself.
     pub fn note(&mut self, id: UrlId, role: Role, url: &CrawlUrl) {
-        self.roles.entry(id).or_insert(role);
+        let noted = self.roles.entry(id).or_insert(role);
+        // A thread knows its own pages; that a list links to one by a number does not make it the list's.
+        if let (Role::Index { .. }, Role::Continuation { .. }) = (&noted, role) {
+            *noted = role;
+        }
         let classes = match role {
             Role::Thread => &self.threads,
             Role::Board => &self.boards,
