@@ -35,6 +35,11 @@ const BEGINNINGS: &str = "刚剛た几数半一两兩二三四五六七八九十
 /// The times in a text, in order.
 pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
     let mut found = Vec::new();
+    let (whole, label) = (text.trim().len(), text.chars().take(LABEL + 1).count() <= LABEL);
+    // Without a digit or a word of a label there is none.
+    if !label && !text.bytes().take(SEARCHED + 64).any(|byte| byte.is_ascii_digit()) {
+        return found;
+    }
     let mut at = 0;
     let mut before = ' ';
     while let Some(c) = text[at..].chars().next() {
@@ -47,9 +52,8 @@ pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
         } else {
             BEGINNINGS.contains(c) || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric()
         };
-        let shown = at_start(&text[at..], text.trim().len(), clock).filter(|_| begins).filter(|(_, length)| {
-            text[at..at + length].bytes().any(|byte| byte.is_ascii_digit())
-                || text.chars().take(LABEL + 1).count() <= LABEL
+        let shown = begins.then(|| at_start(&text[at..], whole, clock)).flatten().filter(|(_, length)| {
+            label || text[at..at + length].bytes().any(|byte| byte.is_ascii_digit())
         });
         if let Some((moment, length)) = shown {
             found.push(Shown { moment, text: at..at + length });
