@@ -8,7 +8,6 @@ use std::sync::Arc;
 use suidao::forum::sight::{Lens, Look, look};
 use suidao::forum::{Tree, posts, records};
 use suidao::model::{Clock, CrawlUrl, Fetched, Millis, Moment};
-use suidao::read::charset::decode;
 use suidao::world::forum::{Kind, ThreadTruth};
 use suidao::world::{ActivitySpec, Forum, ForumSpec, Skin};
 
@@ -86,10 +85,6 @@ fn clock(forum: &Forum, now: i64) -> Clock {
     Clock { now: Millis(now as u64 * 1000), offset: forum.spec().activity.offset }
 }
 
-fn tree(page: &Fetched) -> Tree {
-    Tree::parse(&decode(&page.body, page.header("content-type")).text, &page.url)
-}
-
 fn tell(wrong: &str) {
     if std::env::var_os("SUIDAO_TELL").is_some() {
         println!("{wrong}");
@@ -101,7 +96,7 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
     let per = forum.spec().posts_per_page as usize;
     let first = (number as usize - 1) * per;
     let truth: Vec<_> = forum.posts(at, now).into_iter().enumerate().skip(first).take(per).collect();
-    let found = posts(&tree(page), clock(forum, now));
+    let found = posts(&Tree::read(page), clock(forum, now));
     for (floor, (posting, text)) in &truth {
         let text = folded(text);
         let same = |own: &str| {
@@ -146,7 +141,7 @@ fn list(
     figures: &mut Figures,
 ) {
     let is_thread = |url: &CrawlUrl| matches!(forum.kind_of(url), Kind::Thread { page: 1, .. });
-    let found = records(&tree(page), &is_thread, clock(forum, now));
+    let found = records(&Tree::read(page), &is_thread, clock(forum, now));
     let parsed = suidao::read::parse(page);
     let linked: BTreeSet<usize> = parsed
         .document

@@ -197,7 +197,7 @@ fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> V
 }
 
 fn is_signature(tree: &Tree, node: NodeId) -> bool {
-    tree.words(node).any(|word| matches!(word.as_str(), "sig" | "sign") || word.contains("signature"))
+    tree.words(node).any(|word| matches!(word, "sig" | "sign") || word.contains("signature"))
 }
 
 /// Lines that nearly all posts have.
@@ -328,8 +328,8 @@ fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
             }
             let text = if tree.is_element(node) { tree.text(node) } else { tree.own_text(node).trim().to_owned() };
             let numbered = || {
-                let called = |word: String| {
-                    matches!(word.as_str(), "no" | "floor" | "num" | "number" | "index" | "postnum" | "position")
+                let called = |word: &str| {
+                    matches!(word, "no" | "floor" | "num" | "number" | "index" | "postnum" | "position")
                 };
                 tree.is_element(node) && tree.words(node).any(called)
                     || tree.attribute(node, "itemprop") == Some("position")

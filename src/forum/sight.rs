@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::model::{Clock, CrawlUrl, Fetched, Millis, Moment, Sight, SightLink};
 use crate::read::Parsed;
-use crate::read::charset::decode;
 
 use super::board::{Thresholds, classes, threads};
 use super::links::{links, own_url};
@@ -36,7 +35,7 @@ pub struct Look {
 #[must_use]
 pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
     let links = links(&parsed.document, &fetched.url);
-    let tree = Tree::parse(&decode(&fetched.body, fetched.header("content-type")).text, &fetched.url);
+    let tree = Tree::read(fetched);
     // "3分钟前" counts from the server's own clock.
     let now = fetched.header("date").and_then(date).unwrap_or(look.at);
     let names = sessions(parsed.document.links.iter().map(|link| &link.url));
