@@ -97,6 +97,8 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
     let first = (number as usize - 1) * per;
     let truth: Vec<_> = forum.posts(at, now).into_iter().enumerate().skip(first).take(per).collect();
     let found = posts(&Tree::read(page), clock(forum, now));
+    // One skin numbers replies, as some forums do.
+    let forum_counts_replies = u32::from(forum.spec().skin == Skin::Path);
     for (floor, (posting, text)) in &truth {
         let text = folded(text);
         let same = |own: &str| {
@@ -117,7 +119,7 @@ fn thread(forum: &Forum, page: &Fetched, now: i64, at: usize, number: u32, figur
         let tells = [
             figures.authors.note(own.author.as_deref() == Some(&name)),
             figures.times.note(holds(own.posted, posting.at)),
-            figures.floors.note(own.floor.is_none_or(|own| own as usize == floor + 1)),
+            figures.floors.note(own.floor.is_none_or(|own| (own + forum_counts_replies) as usize == floor + 1)),
             figures.texts.note(same(&own.text) && folded(&own.text).len() <= text.len() + 300),
         ];
         if tells.contains(&false) {
@@ -137,7 +139,7 @@ fn list(
     now: i64,
     board: usize,
     threads: &[ThreadTruth],
-    shows: Shows,
+    shows: &Shows,
     figures: &mut Figures,
 ) {
     let is_thread = |url: &CrawlUrl| matches!(forum.kind_of(url), Kind::Thread { page: 1, .. });
@@ -148,7 +150,7 @@ fn list(
         .links
         .iter()
         .filter_map(|link| match forum.kind_of(&link.url) {
-            Kind::Thread { thread, page: 1 } if threads[thread].board == board => Some(thread),
+            Kind::Thread { thread, page: 1 } if threads[thread].board == board && !shows.beside.contains(&thread) => Some(thread),
             _ => None,
         })
         .collect();
@@ -168,7 +170,7 @@ fn list(
             figures.titles.note(record.title.ends_with(&truth.title)),
             figures.starters.note(record.author == Some(forum.user(posts[0].0.user))),
             figures.replies.note(record.replies.unwrap_or(0) == truth.posts - 1),
-            !shows.last || figures.last.note(holds(record.last_reply, last.at)),
+            !(if truth.sticky { shows.last_of_sticky } else { shows.last }) || figures.last.note(holds(record.last_reply, last.at)),
             figures.sticky.note(record.sticky == truth.sticky),
         ];
         if tells.contains(&false) {
@@ -182,9 +184,28 @@ fn list(
 }
 
 /// What a skin shows at all.
-#[derive(Clone, Copy)]
 struct Shows {
+    /// When a thread was last replied to; and a sticky one.
     last: bool,
+    last_of_sticky: bool,
+    /// Threads linked beside the lists of all boards.
+    beside: BTreeSet<usize>,
+}
+
+impl Shows {
+    fn of(skin: Skin, forum: &Forum, pages: &BTreeMap<Kind, Fetched>) -> Self {
+        let mut boards: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (kind, page) in pages {
+            let Kind::Index { board, .. } = *kind else { continue };
+            for link in &suidao::read::parse(page).document.links {
+                if let Kind::Thread { thread, .. } = forum.kind_of(&link.url) {
+                    boards.entry(thread).or_default().insert(board);
+                }
+            }
+        }
+        let beside = boards.into_iter().filter(|(_, boards)| boards.len() > 1).map(|(thread, _)| thread).collect();
+        Self { last: skin != Skin::Bbs, last_of_sticky: !matches!(skin, Skin::Bbs | Skin::Tieba), beside }
+    }
 }
 
 fn read(skin: Skin) -> Figures {
@@ -193,7 +214,9 @@ fn read(skin: Skin) -> Figures {
     let threads = forum.threads(now);
     let mut figures = Figures::default();
     let lens = Arc::new(Lens { offset: Some(forum.spec().activity.offset), ..Lens::default() });
-    for (kind, page) in pages(&forum, now) {
+    let pages = pages(&forum, now);
+    let shows = Shows::of(skin, &forum, &pages);
+    for (kind, page) in pages {
         if page.status != 200 {
             continue;
         }
@@ -204,8 +227,7 @@ fn read(skin: Skin) -> Figures {
         );
         match kind {
             Kind::Index { board, .. } if !forum.boards(now)[board].walled => {
-                let shows = Shows { last: skin != Skin::Bbs };
-                list(&forum, &page, now, board, &threads, shows, &mut figures);
+                list(&forum, &page, now, board, &threads, &shows, &mut figures);
                 if !figures.bare_lists.note(seen.posts.is_empty()) {
                     tell(&format!("{}: {} posts in a list", page.url, seen.posts.len()));
                 }

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cursor::Cursor;
 use super::declared::{complete_posts, items};
-use super::fields::{Part, Said, entry, name, said_by, times};
+use super::fields::{Part, Said, entry, initials, name, said_by, times};
 use super::region::{self, Role, Survey, digest, is_writer, role};
 use super::tree::{NodeId, Tree};
 use crate::model::{Clock, Moment, PostRecord};
@@ -236,7 +236,11 @@ fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
         .map(|post| {
             let (tree, row) = (post.part.tree, post.part.row());
             let mut own: Vec<((bool, u64), String)> = Vec::new();
-            for node in post.nodes().filter(|&node| tree.is_element(node) && tree.subtree(node).len() <= 24) {
+            let initials = initials(post.part);
+            let speaks = |&node: &NodeId| {
+                tree.is_element(node) && tree.subtree(node).len() <= 24 && initials.binary_search(&node).is_err()
+            };
+            for node in post.nodes().filter(speaks) {
                 let linked = tree.name(node) == "a";
                 let writer = if linked { is_writer(tree, node, row) } else { names_writer(tree, node) };
                 let text = if linked || writer { tree.text(node) } else { String::new() };

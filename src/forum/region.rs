@@ -5,12 +5,13 @@
 //! tried as the posts' anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the
 //! page's text, and a time and a person each; a thread of one post is told by its mark alone.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{Part, Said, is_person, said_by, said_by_names, times};
+use super::fields::{Part, Said, entry, is_person, said_by, said_by_names, times};
+use super::links::columns;
 use super::rows::rows;
 use super::tree::{NodeId, Tree};
-use crate::model::Clock;
+use crate::model::{Clock, CrawlUrl};
 
 /// Posts of one page.
 const POSTS: usize = 1_000;
@@ -91,6 +92,11 @@ fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
     nodes.get(first).is_some_and(|&at| at < range.end)
 }
 
+/// Whether a page is one of posts.
+pub(super) fn shows_posts(tree: &Tree, clock: Clock) -> bool {
+    !posts(tree, &Survey::of(tree, clock), clock).is_empty()
+}
+
 /// The siblings each post is made of, in order.
 pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
     let mut best: (f64, Vec<Vec<NodeId>>) = (0.0, Vec::new());
@@ -107,6 +113,9 @@ pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeI
         }
     }
     let mut found = best.1;
+    if are_lines(tree, survey, &found) {
+        return Vec::new();
+    }
     if let Some(lead) = found.first().and_then(|roots| roots.first()).and_then(|&first| lead(tree, survey, first)) {
         found.insert(0, vec![lead]);
     }
@@ -129,6 +138,46 @@ fn lead(tree: &Tree, survey: &Survey, first: NodeId) -> Option<NodeId> {
         }
     }
     None
+}
+
+/// Whether these are no posts but the lines of a list: nearly each has, in the same place, a link of its own that is long
+/// enough for a title, and little text beside it.
+fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
+    /// Columns of a title, and characters beside it: an abstract is shorter than a post that has a title of its own.
+    const TITLE: usize = 6;
+    const ABSTRACT: usize = 200;
+    #[derive(Default)]
+    struct Place<'a> {
+        urls: FxHashSet<&'a CrawlUrl>,
+        texts: FxHashSet<String>,
+        columns: usize,
+    }
+    let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+    if found.is_empty() || plain as usize > ABSTRACT * found.len() {
+        return false;
+    }
+    let mut places: Vec<(u64, Place)> = Vec::new();
+    for roots in found {
+        let part = Part { tree, roots };
+        for node in part.nodes() {
+            let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else { continue };
+            // "第12楼" is no title, nor is a time.
+            let text: String = tree.text(node).chars().filter(|c| c.is_alphabetic()).collect();
+            let columns = columns(&text);
+            if columns >= TITLE
+                && let Some(place) = entry(&mut places, part.place(node))
+                && place.urls.insert(url)
+            {
+                place.columns += columns;
+                place.texts.insert(text);
+            }
+        }
+    }
+    places.iter().any(|(_, place)| {
+        let own = place.urls.len().min(place.texts.len());
+        // One line alone has to be all title.
+        own * 10 >= found.len() * 7 && (found.len() > 1 || place.columns > plain as usize)
+    })
 }
 
 fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {

@@ -39,7 +39,8 @@ fn is_marked(tree: &Tree, line: &Line) -> bool {
     ];
     let says = |text: &str| {
         let lower = text.to_lowercase();
-        lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word))
+        // "[提示]" alone: a title may have the word.
+        lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word)) || lower.trim() == "[提示]"
     };
     let named = |word: &str| {
         ["stick", "announce", "zhiding"].iter().any(|name| word.starts_with(name))

@@ -298,9 +298,45 @@ impl Builder {
         if self.skip.is_some() || self.bytes + text.len() > TEXT {
             return;
         }
-        let parent = self.top();
+        let block = self.nodes[self.top()].block as usize;
+        if self.nodes[block].name != local_name!("pre") {
+            return self.line(text);
+        }
+        // There a line ends where it is written so.
+        for (at, line) in text.split('\n').enumerate() {
+            if at > 0 && self.nodes.len() < NODES {
+                self.leaf(local_name!("br"));
+            }
+            self.line(line);
+        }
+    }
+
+    /// Adds an element or a text without anything below it.
+    fn leaf(&mut self, name: LocalName) {
+        let (parent, at) = (self.top(), self.nodes.len());
         let up = &self.nodes[parent];
-        let (block, depth, path) = (up.block, up.depth + 1, up.path.wrapping_mul(BASE).wrapping_add(1));
+        self.nodes.push(Node {
+            name,
+            parent: parent as u32,
+            end: at as u32 + 1,
+            block: up.block,
+            depth: up.depth + 1,
+            cell: 0,
+            hidden: false,
+            shape: 1,
+            path: up.path.wrapping_mul(BASE).wrapping_add(1),
+            text: String::new(),
+            attributes: Vec::new(),
+            words: Box::default(),
+            link: None,
+        });
+    }
+
+    fn line(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let parent = self.top();
         let last = self.nodes.len() - 1;
         let goes_on = self.nodes[last].parent as usize == parent && last != 0 && self.nodes[last].name.is_empty();
         if !goes_on {
@@ -308,21 +344,7 @@ impl Builder {
             if self.nodes.len() >= NODES {
                 return;
             }
-            self.nodes.push(Node {
-                name: local_name!(""),
-                parent: parent as u32,
-                end: last as u32 + 2,
-                block,
-                depth,
-                cell: 0,
-                hidden: false,
-                shape: 1,
-                path,
-                text: String::new(),
-                attributes: Vec::new(),
-                words: Box::default(),
-                link: None,
-            });
+            self.leaf(local_name!(""));
         }
         let Some(node) = self.nodes.last_mut() else { return };
         let before = node.text.len();
