@@ -81,7 +81,7 @@ const NAMES: [(Said, &str); 9] = [
 
 /// Words of the address of a person's page.
 const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|space|uid|u|author|people|person|home|\
-                      accounts|username";
+                      accounts|username|userid|uname|userinfo";
 
 /// What a visible text says.
 pub(super) fn said_by(text: &str) -> Said {

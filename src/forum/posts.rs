@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::cursor::Cursor;
 use super::declared::{complete_posts, items};
 use super::fields::{Part, Said, entry, initials, name, said_by, times};
+use super::mail::{self, Head};
 use super::region::{self, Role, Survey, digest, is_writer, role};
 use super::tree::{NodeId, Tree};
 use crate::model::{Clock, Moment, PostRecord};
@@ -20,15 +21,17 @@ pub fn posts(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
     let regions = region::posts(tree, &survey, clock);
     let parts: Vec<Part> = regions.iter().map(|roots| Part { tree, roots }).collect();
     let bodies = bodies(tree, &survey, &parts);
-    let texts = texts(tree, &parts, &bodies, clock);
+    let (heads, texts) = texts(tree, &parts, &bodies, clock);
     let outside: Vec<Outside> = parts.iter().zip(&bodies).map(|(part, body)| Outside { part, body }).collect();
     let (authors, moments) = (authors(&outside, clock), moments(&outside, clock));
     let (floors, anchors) = (floors(&outside), anchors(&parts));
     let mut found = Vec::with_capacity(parts.len());
-    for (at, text) in texts.into_iter().enumerate() {
+    for (at, (text, head)) in texts.into_iter().zip(heads).enumerate() {
+        // What a post says of itself goes before what stands around it.
+        let (author, posted) = head.map_or((None, None), |head| (head.author, head.posted));
         let post = PostRecord {
-            author: authors[at].clone(),
-            posted: moments[at],
+            author: author.or_else(|| authors[at].clone()),
+            posted: posted.or(moments[at]),
             floor: floors[at],
             text,
             anchor: anchors[at].clone(),
@@ -155,8 +158,13 @@ fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
     own.filter(|&node| survey.text(tree, node) > 0).max_by_key(|&node| (survey.text(tree, node), usize::MAX - node))
 }
 
-/// What each post says.
-fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> Vec<String> {
+/// The head of each post, where it has one as a mail has, and what it says.
+fn texts(
+    tree: &Tree,
+    parts: &[Part],
+    bodies: &[Vec<NodeId>],
+    clock: Clock,
+) -> (Vec<Option<Head>>, Vec<String>) {
     let roots: FxHashSet<NodeId> = parts.iter().flat_map(|part| part.roots.iter().copied()).collect();
     let read = |quotes: bool| -> Vec<Vec<String>> {
         let whole = parts.iter().zip(bodies).map(|(part, body)| {
@@ -189,11 +197,21 @@ fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> V
             lines = whole;
         }
     }
+    let heads: Vec<Option<Head>> = lines.iter().map(|own| mail::head(own, clock)).collect();
+    // One post that quotes a mail is no mail.
+    let mails = heads.iter().flatten().count() * 10 >= lines.len() * 7;
+    let heads = if mails { heads } else { vec![None; lines.len()] };
+    for (own, head) in lines.iter_mut().zip(&heads) {
+        if let Some(head) = head {
+            own.drain(..head.lines);
+            mail::said(own);
+        }
+    }
     let repeated = repeated(&lines);
     for own in &mut lines {
         own.retain(|line| !repeated.contains(line.as_str()));
     }
-    lines.into_iter().map(|lines| lines.join("\n")).collect()
+    (heads, lines.into_iter().map(|lines| lines.join("\n")).collect())
 }
 
 fn is_signature(tree: &Tree, node: NodeId) -> bool {
