@@ -237,6 +237,10 @@ impl Crawl {
             .collect();
         let mut events = std::mem::take(&mut self.pending);
         let mut step = ForumStep::default();
+        if let ForumMode::Follow(map) = &self.forums.mode {
+            // For those who read the log without the file.
+            step.map = Some(map.clone());
+        }
         if self.forums.watching.is_none() {
             step = ForumStep { begun: known.clone(), due: known, ..step };
         }

@@ -17,6 +17,7 @@ use super::fold::differs;
 use super::forums::{ForumMode, Forums};
 use super::frontier::{Claim, Frontier, Head};
 use super::hosts::{Hosts, Politeness, Rules, millis};
+use super::settle::Arrived;
 use super::urls::Urls;
 use super::watch::Watch;
 
@@ -332,7 +333,7 @@ impl Crawl {
                 }
                 match outcome {
                     Outcome::Page { status, page, sight } => {
-                        self.settle_page(&mut events, id, status, &ticket.url, *page, sight.as_deref(), now)
+                        self.settle_page(&mut events, id, &ticket.url, Arrived { status, page: *page, sight }, now)
                     }
                     Outcome::Redirect(to) => self.settle_redirect(&mut events, id, &to, now),
                     Outcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),

@@ -17,12 +17,12 @@ impl Crawl {
         &mut self,
         events: &mut Vec<Event>,
         id: UrlId,
-        status: u16,
         url: &CrawlUrl,
-        mut page: Page,
-        sight: Option<&Sight>,
+        arrived: Arrived,
         now: Millis,
     ) {
+        let Arrived { status, mut page, sight } = arrived;
+        let sight = sight.as_deref();
         let place = self.urls.get(id).place();
         let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
         let wants: FxHashMap<UrlId, Role> =
@@ -195,6 +195,13 @@ impl Crawl {
         };
         self.tell(events, event, now);
     }
+}
+
+/// A page as it was read.
+pub(super) struct Arrived {
+    pub status: u16,
+    pub page: Page,
+    pub sight: Option<Box<Sight>>,
 }
 
 /// What became of a page's links.

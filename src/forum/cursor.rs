@@ -59,4 +59,15 @@ impl<'a> Cursor<'a> {
     pub(super) fn number(&mut self, digits: RangeInclusive<usize>) -> Option<i64> {
         self.digits(digits).map(|(number, _)| number)
     }
+
+    /// A word that no other letter follows, where it is a Latin one.
+    pub(super) fn word(&mut self, name: &str) -> Option<()> {
+        self.any(&[name])?;
+        (!name.is_ascii() || !self.rest.starts_with(|c: char| c.is_ascii_alphabetic())).then_some(())
+    }
+
+    /// The first of words separated by bars that the text goes on with, with no other letter behind it.
+    pub(super) fn words(&mut self, names: &str) -> Option<()> {
+        names.split('|').find_map(|name| self.or(|cursor| cursor.word(name)))
+    }
 }

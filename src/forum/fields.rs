@@ -3,7 +3,9 @@
 //! Apart because lists of threads and pages of posts read their fields alike: a field is told by a word beside it, by the
 //! names of the elements it stands in, and by its place, which is the same in every record.
 
-use crate::model::{Clock, Moment};
+use rustc_hash::FxHashMap;
+
+use crate::model::{Clock, CrawlUrl, Moment};
 
 use super::times;
 use super::tree::{NodeId, Paragraph, Tree, words_of};
@@ -12,6 +14,8 @@ use super::tree::{NodeId, Paragraph, Tree, words_of};
 const NAMED: usize = 8;
 /// Bytes of a paragraph that may be a line of particulars.
 const LINE: usize = 300;
+/// Bytes of a tip that names a field.
+const TIP: usize = 36;
 /// Characters of a person's name.
 const NAME: usize = 40;
 
@@ -77,7 +81,7 @@ const NAMES: [(Said, &str); 9] = [
 
 /// Words of the address of a person's page.
 const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|space|uid|u|author|people|person|home|\
-                      accounts|username";
+                      accounts|username|userid|uname|userinfo";
 
 /// What a visible text says.
 pub(super) fn said_by(text: &str) -> Said {
@@ -104,6 +108,13 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
                 own = own.and(gather(&NAMES, |name| name.len() > 3 && word.contains(name)));
             }
         }
+        // A tip that names what is shown: "最后回复时间".
+        let tip = ["title", "aria-label"].into_iter().find_map(|name| tree.attribute(at, name));
+        if let Some(tip) =
+            tip.filter(|tip| steps < 2 && tip.len() <= TIP && !tip.contains(|c: char| c.is_ascii_digit()))
+        {
+            own = own.and(said_by(tip));
+        }
         match tree.attribute(at, "itemprop") {
             Some("author" | "name") => own = own.and(Said::AUTHOR),
             Some("dateCreated" | "datePublished") => own = own.and(Said::CREATED),
@@ -128,6 +139,52 @@ pub(super) fn is_person(tree: &Tree, link: NodeId) -> bool {
         let address = [url.path(), url.query().unwrap_or_default()].join("?");
         words_of(&address).iter().any(|word| PEOPLE.split('|').any(|known| known == word))
     })
+}
+
+/// Links of a part that show but the first letters of what another link to the same page shows: a person without a picture.
+pub(super) fn initials(part: &Part) -> Vec<NodeId> {
+    let tree = part.tree;
+    let mut names: FxHashMap<&CrawlUrl, Vec<(NodeId, String)>> = FxHashMap::default();
+    for node in part.nodes() {
+        if let Some(url) = tree.link(node) {
+            let text = tree.text(node).to_lowercase();
+            if !text.is_empty() && text.len() <= 4 * NAME {
+                names.entry(url).or_default().push((node, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for links in names.into_values() {
+        let Some(longest) = links.iter().map(|(_, text)| text).max_by_key(|text| text.len()) else { continue };
+        let short = |text: &str| text.len() < longest.len() && text.chars().count() <= 2 && longest.starts_with(text);
+        found.extend(links.iter().filter(|(_, text)| short(text)).map(|(node, _)| *node));
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Whether a link leads to another page of `thread`: its text is the page's number, which its address has and the thread's
+/// has not, or the number of the first post there.
+pub(super) fn is_page_of(tree: &Tree, link: NodeId, thread: &CrawlUrl) -> bool {
+    let Some(url) = tree.link(link).filter(|url| url.host() == thread.host() && *url != thread) else { return false };
+    let Ok(page) = tree.text(link).trim_matches(|c: char| !c.is_alphanumeric()).parse::<u64>() else { return false };
+    let mut own = numbers_of(url.as_str());
+    let all = own.len();
+    for number in numbers_of(thread.as_str()) {
+        if let Some(at) = own.iter().position(|known| *known == number) {
+            own.remove(at);
+        }
+    }
+    // An address that has nothing of the thread's is of something else.
+    own.len() < all
+        && own.iter().any(|&number| {
+            let per_page = number.checked_div(page.saturating_sub(1)).filter(|per| per * (page - 1) == number);
+            number == page || per_page.is_some_and(|per| (5..=100).contains(&per))
+        })
+}
+
+fn numbers_of(address: &str) -> Vec<u64> {
+    address.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
 /// A part of a record: one subtree, or several that are siblings.

@@ -13,6 +13,7 @@ mod fields;
 pub mod increment;
 pub mod links;
 mod login;
+mod mail;
 pub mod map;
 pub mod paging;
 mod posts;

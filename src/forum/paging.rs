@@ -34,13 +34,16 @@ pub struct Paging {
     pages: BTreeMap<i64, CrawlUrl>,
 }
 
+/// The value that may count, all other values, and the class.
+type Group = (usize, Vec<String>, super::shape::Class);
+
 impl Paging {
     /// The paging of the page at `own`, its `page`th (from 1); none where its links show none. `keys`: classes of which it is
     /// known what tells their members apart, so that all else may differ from page to page.
     #[must_use]
     pub fn of(own: &CrawlUrl, page: i64, links: &[SightLink], shapes: &Shapes, keys: &[Keyed]) -> Option<Self> {
         let own = shapes.shape(own);
-        let mut groups: BTreeMap<(usize, Vec<String>, super::shape::Class), Vec<(usize, Shaped)>> = BTreeMap::new();
+        let mut groups: BTreeMap<Group, Vec<(usize, Shaped)>> = BTreeMap::new();
         for (at, link) in links.iter().enumerate() {
             if link.marks.is_empty() && columns(&link.text) > WORD {
                 continue;

@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cursor::Cursor;
 use super::declared::{complete_posts, items};
-use super::fields::{Part, Said, entry, name, said_by, times};
+use super::fields::{Part, Said, entry, initials, name, said_by, times};
+use super::mail::{self, Head};
 use super::region::{self, Role, Survey, digest, is_writer, role};
 use super::tree::{NodeId, Tree};
 use crate::model::{Clock, Moment, PostRecord};
@@ -20,15 +21,17 @@ pub fn posts(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
     let regions = region::posts(tree, &survey, clock);
     let parts: Vec<Part> = regions.iter().map(|roots| Part { tree, roots }).collect();
     let bodies = bodies(tree, &survey, &parts);
-    let texts = texts(tree, &parts, &bodies, clock);
+    let (heads, texts) = texts(tree, &parts, &bodies, clock);
     let outside: Vec<Outside> = parts.iter().zip(&bodies).map(|(part, body)| Outside { part, body }).collect();
     let (authors, moments) = (authors(&outside, clock), moments(&outside, clock));
     let (floors, anchors) = (floors(&outside), anchors(&parts));
     let mut found = Vec::with_capacity(parts.len());
-    for (at, text) in texts.into_iter().enumerate() {
+    for (at, (text, head)) in texts.into_iter().zip(heads).enumerate() {
+        // What a post says of itself goes before what stands around it.
+        let (author, posted) = head.map_or((None, None), |head| (head.author, head.posted));
         let post = PostRecord {
-            author: authors[at].clone(),
-            posted: moments[at],
+            author: author.or_else(|| authors[at].clone()),
+            posted: posted.or(moments[at]),
             floor: floors[at],
             text,
             anchor: anchors[at].clone(),
@@ -155,8 +158,8 @@ fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
     own.filter(|&node| survey.text(tree, node) > 0).max_by_key(|&node| (survey.text(tree, node), usize::MAX - node))
 }
 
-/// What each post says.
-fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> Vec<String> {
+/// The head of each post, where it has one as a mail has, and what it says.
+fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> (Vec<Option<Head>>, Vec<String>) {
     let roots: FxHashSet<NodeId> = parts.iter().flat_map(|part| part.roots.iter().copied()).collect();
     let read = |quotes: bool| -> Vec<Vec<String>> {
         let whole = parts.iter().zip(bodies).map(|(part, body)| {
@@ -189,15 +192,25 @@ fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> V
             lines = whole;
         }
     }
+    let heads: Vec<Option<Head>> = lines.iter().map(|own| mail::head(own, clock)).collect();
+    // One post that quotes a mail is no mail.
+    let mails = heads.iter().flatten().count() * 10 >= lines.len() * 7;
+    let heads = if mails { heads } else { vec![None; lines.len()] };
+    for (own, head) in lines.iter_mut().zip(&heads) {
+        if let Some(head) = head {
+            own.drain(..head.lines);
+            mail::said(own);
+        }
+    }
     let repeated = repeated(&lines);
     for own in &mut lines {
         own.retain(|line| !repeated.contains(line.as_str()));
     }
-    lines.into_iter().map(|lines| lines.join("\n")).collect()
+    (heads, lines.into_iter().map(|lines| lines.join("\n")).collect())
 }
 
 fn is_signature(tree: &Tree, node: NodeId) -> bool {
-    tree.words(node).any(|word| matches!(word.as_str(), "sig" | "sign") || word.contains("signature"))
+    tree.words(node).any(|word| matches!(word, "sig" | "sign") || word.contains("signature"))
 }
 
 /// Lines that nearly all posts have.
@@ -236,7 +249,11 @@ fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
         .map(|post| {
             let (tree, row) = (post.part.tree, post.part.row());
             let mut own: Vec<((bool, u64), String)> = Vec::new();
-            for node in post.nodes().filter(|&node| tree.is_element(node) && tree.subtree(node).len() <= 24) {
+            let initials = initials(post.part);
+            let speaks = |&node: &NodeId| {
+                tree.is_element(node) && tree.subtree(node).len() <= 24 && initials.binary_search(&node).is_err()
+            };
+            for node in post.nodes().filter(speaks) {
                 let linked = tree.name(node) == "a";
                 let writer = if linked { is_writer(tree, node, row) } else { names_writer(tree, node) };
                 let text = if linked || writer { tree.text(node) } else { String::new() };
@@ -328,9 +345,8 @@ fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
             }
             let text = if tree.is_element(node) { tree.text(node) } else { tree.own_text(node).trim().to_owned() };
             let numbered = || {
-                let called = |word: String| {
-                    matches!(word.as_str(), "no" | "floor" | "num" | "number" | "index" | "postnum" | "position")
-                };
+                let called =
+                    |word: &str| matches!(word, "no" | "floor" | "num" | "number" | "index" | "postnum" | "position");
                 tree.is_element(node) && tree.words(node).any(called)
                     || tree.attribute(node, "itemprop") == Some("position")
             };

@@ -9,7 +9,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::declared::{complete_threads, items};
-use super::fields::{Number, Part, Said, Time, entry, is_person, mode, name, numbers, said_by, said_by_names, times};
+use super::fields::{
+    Number, Part, Said, Time, entry, initials, is_page_of, is_person, mode, name, numbers, said_by, said_by_names,
+    times,
+};
+use super::region::shows_posts;
 use super::rows::rows;
 use super::sticky::sticky;
 use super::times::all;
@@ -65,7 +69,19 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock)
             kept.push(record);
         }
     }
+    if is_beside(tree, &lines, &kept) && shows_posts(tree, clock) {
+        return Vec::new();
+    }
     complete_threads(kept, items(tree, clock), tree.base(), is_thread)
+}
+
+/// Whether threads are linked beside something else, as far as can be seen: nothing is said of any, or their lines hold the
+/// smaller part of the page's text.
+fn is_beside(tree: &Tree, lines: &[Line], records: &[ThreadRecord]) -> bool {
+    let says = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
+    let length = |node: NodeId| tree.subtree(node).map(|part| tree.own_text(part).len()).sum::<usize>();
+    let inside: usize = lines.iter().flat_map(|line| &line.roots).map(|&root| length(root)).sum();
+    !records.iter().any(says) || inside * 2 < length(0)
 }
 
 /// A link that can be a title: where it leads and how many characters it shows.
@@ -262,6 +278,7 @@ impl Fields {
         // The title, and the pages of the thread.
         let skip = |node: NodeId| {
             node == line.title
+                || is_page_of(tree, node, line.url)
                 || tree.link(node).is_some_and(|url| {
                     url != line.url && is_thread(url) && !tree.text(node).contains(char::is_alphabetic)
                 })
@@ -294,6 +311,7 @@ impl Fields {
                 number.shown.and(names).and(both)
             };
         }
+        let initials = initials(&part);
         let mut people = Vec::new();
         let mut plain = None;
         for paragraph in part.paragraphs(&title) {
@@ -301,7 +319,9 @@ impl Fields {
             for &(start, node) in &paragraph.pieces {
                 let link =
                     std::iter::once(node).chain(tree.ancestors(node)).take(4).find(|&at| tree.link(at).is_some());
-                let Some(link) = link.filter(|&link| link != last) else { continue };
+                let Some(link) = link.filter(|&link| link != last && initials.binary_search(&link).is_err()) else {
+                    continue;
+                };
                 last = link;
                 if tree.link(link).is_some_and(is_thread) {
                     continue;

@@ -5,12 +5,13 @@
 //! tried as the posts' anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the
 //! page's text, and a time and a person each; a thread of one post is told by its mark alone.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fields::{Part, Said, is_person, said_by, said_by_names, times};
+use super::fields::{Part, Said, entry, is_person, said_by, said_by_names, times};
+use super::links::columns;
 use super::rows::rows;
 use super::tree::{NodeId, Tree};
-use crate::model::Clock;
+use crate::model::{Clock, CrawlUrl};
 
 /// Posts of one page.
 const POSTS: usize = 1_000;
@@ -91,13 +92,22 @@ fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
     nodes.get(first).is_some_and(|&at| at < range.end)
 }
 
+/// Whether a page is one of posts.
+pub(super) fn shows_posts(tree: &Tree, clock: Clock) -> bool {
+    !posts(tree, &Survey::of(tree, clock), clock).is_empty()
+}
+
 /// The siblings each post is made of, in order.
 pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
     let mut best: (f64, Vec<Vec<NodeId>>) = (0.0, Vec::new());
+    let mut lone: Vec<Vec<NodeId>> = Vec::new();
     for (marked, mut nodes) in marks(tree, survey, clock) {
         nodes.truncate(POSTS);
         let found = match nodes.as_slice() {
-            [one] if marked => vec![vec![around(tree, survey, *one)]],
+            [one] if marked => {
+                lone.push(around(tree, survey, *one));
+                vec![around(tree, survey, *one)]
+            }
             [] | [_] => continue,
             _ => rows(tree, &nodes),
         };
@@ -107,10 +117,50 @@ pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeI
         }
     }
     let mut found = best.1;
+    if are_lines(tree, survey, &found) {
+        return Vec::new();
+    }
+    if found.len() == 1 {
+        join(tree, survey, &mut found, lone);
+    }
     if let Some(lead) = found.first().and_then(|roots| roots.first()).and_then(|&first| lead(tree, survey, first)) {
         found.insert(0, vec![lead]);
     }
     found
+}
+
+/// Adds to a lone post the others that are each of their own kind, as an opening post and its one reply may be.
+fn join(tree: &Tree, survey: &Survey, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
+    let range = |roots: &[NodeId]| match roots {
+        [first, .., last] => tree.subtree(*first).start..tree.subtree(*last).end,
+        [one] => tree.subtree(*one),
+        [] => 0..0,
+    };
+    lone.sort_by_key(|roots| (range(roots).len(), range(roots).start));
+    for other in lone {
+        let own = range(&other);
+        let apart =
+            found.iter().map(|known| range(known)).all(|known| own.end <= known.start || known.end <= own.start);
+        if apart
+            && has(&other, |root| survey.has_time(tree, root))
+            && has(&other, |root| survey.has_person(tree, root))
+            && spoken(tree, survey, &other) > 0
+            && !are_lines(tree, survey, std::slice::from_ref(&other))
+        {
+            found.push(other);
+        }
+    }
+    found.sort_by_key(|roots| roots.first().copied());
+}
+
+fn has(roots: &[NodeId], what: impl Fn(NodeId) -> bool) -> bool {
+    roots.iter().any(|&root| what(root))
+}
+
+/// Characters outside links in the element that calls itself content and holds most.
+fn spoken(tree: &Tree, survey: &Survey, roots: &[NodeId]) -> u32 {
+    let bodies = roots.iter().flat_map(|&root| tree.subtree(root)).filter(|&node| role(tree, node) == Role::Body);
+    bodies.map(|node| survey.plain(tree, &[node])).max().unwrap_or(0)
 }
 
 /// The post that opens the thread, where the template sets it apart from the replies: what stands before them, or before
@@ -120,8 +170,7 @@ fn lead(tree: &Tree, survey: &Survey, first: NodeId) -> Option<NodeId> {
     for at in std::iter::once(first).chain(tree.ancestors(first)).take_while(|&at| at != 0).take(STEPS) {
         let before = tree.children(tree.parent(at)).take_while(|&sibling| sibling < at);
         let opens = |&node: &NodeId| {
-            let speaks =
-                || tree.subtree(node).any(|part| role(tree, part) == Role::Body && survey.plain(tree, &[part]) >= 5);
+            let speaks = || spoken(tree, survey, &[node]) >= 5;
             tree.is_element(node) && survey.has_time(tree, node) && survey.has_person(tree, node) && speaks()
         };
         if let Some(own) = before.filter(opens).last() {
@@ -131,25 +180,81 @@ fn lead(tree: &Tree, survey: &Survey, first: NodeId) -> Option<NodeId> {
     None
 }
 
+/// Whether these are no posts but the lines of a list: nearly each has, in the same place, a link of its own that is long
+/// enough for a title, and little text beside it.
+fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
+    /// Columns of a title, in the mean and at least, and characters beside it: an abstract is shorter than a post that has
+    /// a title of its own.
+    const TITLE: (usize, usize) = (12, 6);
+    const ABSTRACT: usize = 200;
+    #[derive(Default)]
+    struct Place<'a> {
+        urls: FxHashSet<&'a CrawlUrl>,
+        texts: FxHashSet<String>,
+        columns: usize,
+    }
+    let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+    if found.is_empty() || plain as usize > ABSTRACT * found.len() {
+        return false;
+    }
+    let mut places: Vec<(u64, Place)> = Vec::new();
+    for roots in found {
+        let part = Part { tree, roots };
+        for node in part.nodes() {
+            let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else {
+                continue;
+            };
+            // "第12楼" is no title, nor is a time; and "Re: title" is the thread's.
+            let text: String = tree.text(node).to_lowercase().chars().filter(|c| c.is_alphabetic()).collect();
+            let text =
+                ["re", "回复", "答复"].iter().find_map(|reply| text.strip_prefix(reply)).unwrap_or(&text).to_owned();
+            let columns = columns(&text);
+            if columns >= TITLE.1
+                && let Some(place) = entry(&mut places, part.place(node))
+                && place.urls.insert(url)
+            {
+                place.columns += columns;
+                place.texts.insert(text);
+            }
+        }
+    }
+    places.iter().any(|(_, place)| {
+        let own = place.urls.len().min(place.texts.len());
+        // One line alone has to be all title.
+        own * 10 >= found.len() * 7
+            && place.columns >= TITLE.0 * place.urls.len()
+            && (found.len() > 1 || place.columns > plain as usize)
+    })
+}
+
 fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
     let count = found.len() as f64;
-    let share = |has: &dyn Fn(NodeId) -> bool| {
-        found.iter().filter(|roots| roots.iter().any(|&root| has(root))).count() as f64 / count
-    };
+    let share = |what: &dyn Fn(NodeId) -> bool| found.iter().filter(|roots| has(roots, what)).count() as f64 / count;
     let complete =
         0.2 + 0.4 * share(&|root| survey.has_time(tree, root)) + 0.4 * share(&|root| survey.has_person(tree, root));
     let text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+    if let [one] = found {
+        // Around a lone post there is all the page to be taken for it: what is content in it counts by its share.
+        let (spoken, whole) = (f64::from(spoken(tree, survey, one)), f64::from(text).max(1.0));
+        return (spoken * spoken / whole).max(whole * 0.2) * complete.powi(2) * 0.7;
+    }
     // Of two cuts of the same text the finer one is of the posts, the coarser one of what the page is made of.
-    let alone = if found.len() == 1 { 0.7 } else { 1.0 };
-    f64::from(text) * complete * count.sqrt() * alone
+    f64::from(text) * complete.powi(2) * count.sqrt()
 }
 
-/// The part around a lone mark that holds a time and a person as well, if not much else comes with them.
-fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> NodeId {
-    let own = survey.text(tree, mark);
+/// The part around a lone mark that holds a time and a person as well, if not much else comes with them; of a mark that
+/// holds nothing, what stands behind it.
+fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> Vec<NodeId> {
     let complete = |node: NodeId| survey.has_time(tree, node) && survey.has_person(tree, node);
+    let own = survey.text(tree, mark);
+    if own == 0 {
+        let behind = tree.children(tree.parent(mark)).filter(|&sibling| sibling > mark && tree.is_element(sibling));
+        if let Some(post) = behind.take(2).find(|&sibling| complete(sibling)) {
+            return vec![mark, post];
+        }
+    }
     let mut up = std::iter::once(mark).chain(tree.ancestors(mark).take_while(|&up| up != 0));
-    up.find(|&node| complete(node)).filter(|&node| survey.text(tree, node) <= own * 2 + 200).unwrap_or(mark)
+    vec![up.find(|&node| complete(node)).filter(|&node| survey.text(tree, node) <= own * 2 + 200).unwrap_or(mark)]
 }
 
 /// What can mark posts: nodes in the same place of the template, and whether they are called posts.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::model::{Clock, CrawlUrl, Fetched, Millis, Moment, PostRecord, Sight, SightLink, ThreadRecord};
-use crate::read::charset::decode;
 use crate::read::{self, Parsed};
 
 use super::board::{LinkClass, Thresholds, classes, threads};
@@ -36,7 +35,7 @@ pub struct Look {
 #[must_use]
 pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
     let links = links(&parsed.document, &fetched.url);
-    let tree = tree(fetched);
+    let tree = Tree::read(fetched);
     let now = clock(fetched, look.at);
     let names = sessions(parsed.document.links.iter().map(|link| &link.url));
     let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
@@ -70,11 +69,7 @@ pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRe
         let parsed = read::parse(fetched);
         offset(&parsed, now, &links(&parsed.document, &fetched.url))
     });
-    posts(&tree(fetched), Clock { now, offset })
-}
-
-fn tree(fetched: &Fetched) -> Tree {
-    Tree::parse(&decode(&fetched.body, fetched.header("content-type")).text, &fetched.url)
+    posts(&Tree::read(fetched), Clock { now, offset })
 }
 
 /// What "3分钟前" counts from: the server's own clock.
@@ -138,9 +133,12 @@ fn learnt(links: &[SightLink]) -> Shapes {
     shapes
 }
 
+/// Whether a URL is a thread's.
+type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
+
 /// What tells the URLs of threads: the classes that are known, else those that may be: the one that stands out on the page,
 /// and the widest of many.
-fn threads_by(lens: &Lens, links: &[SightLink]) -> Vec<Box<dyn Fn(&CrawlUrl) -> bool>> {
+fn threads_by(lens: &Lens, links: &[SightLink]) -> Vec<Test> {
     const TRIED: usize = 3;
     const LEAST: Thresholds = Thresholds { members: 2, columns: 8.0, dominance: 0.0 };
     if !lens.threads.is_empty() {
@@ -160,7 +158,7 @@ fn threads_by(lens: &Lens, links: &[SightLink]) -> Vec<Box<dyn Fn(&CrawlUrl) -> 
         all.iter().filter(|class| threads(std::slice::from_ref(*class), &LEAST).is_some()).collect();
     tried.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
     tried.sort_by_key(|class| Some(&class.class) != outstanding);
-    let of_class = |class: &LinkClass| -> Box<dyn Fn(&CrawlUrl) -> bool> {
+    let of_class = |class: &LinkClass| -> Test {
         let (class, shapes) = (class.class.clone(), shapes.clone());
         Box::new(move |url| shapes.shape(url).class == class)
     };

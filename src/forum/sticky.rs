@@ -39,11 +39,12 @@ fn is_marked(tree: &Tree, line: &Line) -> bool {
     ];
     let says = |text: &str| {
         let lower = text.to_lowercase();
-        lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word))
+        // "[提示]" alone: a title may have the word.
+        lower.chars().count() <= 16 && SHOWN.iter().any(|word| lower.contains(word)) || lower.trim() == "[提示]"
     };
-    let named = |word: &String| {
+    let named = |word: &str| {
         ["stick", "announce", "zhiding"].iter().any(|name| word.starts_with(name))
-            || matches!(word.as_str(), "pin" | "pinned" | "istop" | "ding")
+            || matches!(word, "pin" | "pinned" | "istop" | "ding")
     };
     let part = Part { tree, roots: &line.roots };
     let mut top = false;
@@ -65,7 +66,7 @@ fn is_marked(tree: &Tree, line: &Line) -> bool {
             }
             continue;
         }
-        if tree.words(node).any(|word| named(&word)) {
+        if tree.words(node).any(named) {
             return true;
         }
         let file = tree.attribute(node, "src").and_then(|src| src.rsplit('/').next()).unwrap_or_default();

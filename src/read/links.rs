@@ -2,7 +2,7 @@
 //! Apart from the rest of the builder because links have rules of their own: where they lead, what they say when they
 //! show no text, when they end.
 
-use encoding_rs::UTF_8;
+use encoding_rs::{Encoding, UTF_8};
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 
@@ -32,29 +32,34 @@ pub(super) struct OpenLink {
     pub(super) path: u32,
 }
 
+/// Where a reference on a page leads, if it leads to something else that can be fetched. `encoding`: the page's charset,
+/// in which browsers write the query (WHATWG URL, query state).
+pub(crate) fn resolve(reference: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Option<CrawlUrl> {
+    let reference = reference.trim_matches(|c: char| c <= ' ');
+    if reference.is_empty() || reference.starts_with('#') {
+        return None;
+    }
+    if encoding == UTF_8 || reference.is_ascii() {
+        return base.join(reference).ok();
+    }
+    let Some((path, query)) = reference.split_once('?') else {
+        return base.join(reference).ok();
+    };
+    let (bytes, _, _) = encoding.encode(query);
+    let mut escaped = format!("{path}?");
+    for &byte in bytes.iter() {
+        if byte.is_ascii() {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    base.join(&escaped).ok()
+}
+
 impl Builder {
     pub(super) fn resolve(&self, reference: &str) -> Option<CrawlUrl> {
-        let reference = reference.trim_matches(|c: char| c <= ' ');
-        if reference.is_empty() || reference.starts_with('#') {
-            return None;
-        }
-        if self.encoding == UTF_8 || reference.is_ascii() {
-            return self.base.join(reference).ok();
-        }
-        // Browsers write the query in the page's charset (WHATWG URL, query state).
-        let Some((path, query)) = reference.split_once('?') else {
-            return self.base.join(reference).ok();
-        };
-        let (bytes, _, _) = self.encoding.encode(query);
-        let mut escaped = format!("{path}?");
-        for &byte in bytes.iter() {
-            if byte.is_ascii() {
-                escaped.push(char::from(byte));
-            } else {
-                escaped.push_str(&format!("%{byte:02X}"));
-            }
-        }
-        self.base.join(&escaped).ok()
+        resolve(reference, &self.base, self.encoding)
     }
 
     pub(super) fn start_link(&mut self, tag: &Tag, path: u32) {

@@ -8,7 +8,7 @@ mod document;
 mod hanzi;
 pub(crate) mod hint;
 mod language;
-mod links;
+pub(crate) mod links;
 pub(crate) mod markup;
 pub(crate) mod names;
 pub(crate) mod nesting;

@@ -80,6 +80,10 @@ pub struct ThreadTruth {
     pub posts: u32,
     /// Only members read it.
     pub walled: bool,
+    /// What lists call it.
+    pub title: String,
+    /// Kept at the top of its board's list.
+    pub sticky: bool,
 }
 
 /// What a URL of a forum is.
@@ -201,6 +205,8 @@ impl Forum {
                 pages: posts.div_ceil(self.spec.posts_per_page),
                 posts,
                 walled: self.boards[held.board].walled,
+                title: held.title.clone(),
+                sticky: held.sticky,
             }
         };
         open.map(truth).collect()
@@ -214,6 +220,12 @@ impl Forum {
         let said = held.posts.iter().enumerate().take_while(|(_, post)| post.at <= now);
         let text = |place: usize| self.voice().post(topic, thread as u64, place as u64).join("\n");
         said.map(|(place, &post)| (post, text(place))).collect()
+    }
+
+    /// What a user is called.
+    #[must_use]
+    pub fn user(&self, user: u32) -> String {
+        self.voice().user(user)
     }
 
     /// What a URL is, whatever its host, and whether it is there yet or not.

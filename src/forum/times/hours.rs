@@ -1,0 +1,98 @@
+//! The time of day, with the zone that may be written beside it. Apart because it stands alone as well as behind a date.
+
+use super::super::cursor::Cursor;
+use super::{HOUR, MINUTE};
+
+#[derive(Clone, Copy)]
+pub(super) struct TimeOfDay {
+    pub(super) seconds: i64,
+    pub(super) within: u32,
+    /// Seconds east of UTC, where it is written.
+    pub(super) offset: Option<i32>,
+}
+
+/// A time of day behind a date: white space, "at", a comma, a "T" between.
+pub(super) fn joined_time(cursor: &mut Cursor) -> Option<TimeOfDay> {
+    cursor.spaces();
+    let joint = cursor.any(&["T", ",", "at ", "@", "|", "-", "–", "—", "»", "・", ":", "の", "um ", "à "]);
+    cursor.spaces();
+    if joint == Some(",") {
+        let _ = cursor.any(&["at "]);
+        cursor.spaces();
+    }
+    time_of_day(cursor)
+}
+
+pub(super) fn time_of_day(cursor: &mut Cursor) -> Option<TimeOfDay> {
+    // The halves of the day by what stands before or behind the hours.
+    const EARLY: &str = "上午|早上|凌晨|清晨|午前|早晨|am|a.m.";
+    const LATE: &str = "下午|午後|傍晚|夜间|pm|p.m.";
+    const NIGHT: &str = "晚上";
+    const NOON: &str = "中午";
+    let half = |cursor: &mut Cursor| [EARLY, LATE, NIGHT, NOON].into_iter().find(|names| cursor.words(names).is_some());
+    let prefix = half(cursor);
+    cursor.spaces();
+    let mut hour = cursor.number(1..=2)?;
+    let separator = cursor.any(&[":", "：", "時", "时", "点", "點"])?;
+    cursor.spaces();
+    let minute = cursor.digits(1..=2).map(|(minute, _)| minute)?;
+    let mut second = None;
+    if separator == ":" || separator == "：" {
+        second = cursor.or(|cursor| {
+            cursor.any(&[":", "："])?;
+            cursor.digits(2..=2).map(|(second, _)| second)
+        });
+        if second.is_some() {
+            let _ = cursor.or(|cursor| {
+                cursor.any(&[".", ","])?;
+                cursor.digits(1..=9).map(|_| ())
+            });
+        }
+    } else if cursor.any(&["分"]).is_some() {
+        second = cursor.or(|cursor| {
+            let second = cursor.number(1..=2)?;
+            cursor.any(&["秒"]).map(|_| second)
+        });
+    }
+    let suffix = cursor.or(|cursor| {
+        cursor.spaces();
+        half(cursor)
+    });
+    match suffix.or(prefix) {
+        Some(LATE | NIGHT) if hour < 12 => hour += 12,
+        Some(NOON) if hour < 11 => hour += 12,
+        Some(EARLY | NIGHT) if hour == 12 => hour = 0,
+        _ => {}
+    }
+    if hour > 23 || minute > 59 || second.is_some_and(|second| second > 60) {
+        return None;
+    }
+    let offset = cursor.or(zone);
+    let within = if second.is_some() { 1 } else { MINUTE as u32 };
+    let seconds = hour * HOUR + minute * MINUTE + second.unwrap_or(0).min(59);
+    Some(TimeOfDay { seconds, within, offset })
+}
+
+/// "Z", "+08:00", "+0800", "GMT", "UTC+8", "JST".
+fn zone(cursor: &mut Cursor) -> Option<i32> {
+    let spaced = cursor.spaces();
+    if !spaced && cursor.or(|cursor| cursor.word("z")).is_some() {
+        return Some(0);
+    }
+    if cursor.or(|cursor| cursor.word("jst")).is_some() {
+        return Some(9 * HOUR as i32);
+    }
+    let named = cursor.any(&["gmt", "utc"]).is_some();
+    let signed = cursor.or(|cursor| {
+        let sign = if cursor.any(&["+"]).is_some() { 1 } else { cursor.any(&["-", "−"]).map(|_| -1)? };
+        let (number, digits) = cursor.digits(1..=4)?;
+        let (hours, minutes) = match digits {
+            4 => (number / 100, number % 100),
+            2 if cursor.any(&[":"]).is_some() => (number, cursor.digits(2..=2)?.0),
+            _ if named => (number, 0),
+            _ => return None,
+        };
+        (hours <= 14 && minutes < 60).then(|| sign * (hours * HOUR + minutes * MINUTE) as i32)
+    });
+    signed.or(named.then_some(0))
+}
