@@ -27,7 +27,10 @@ pub enum ForumMode {
     #[default]
     Recognise,
     /// The seed is the entrance of a forum: find out what it is made of, and no more.
-    Discover,
+    Discover {
+        /// By the paper's strict test of a board.
+        strict: bool,
+    },
     /// The same, and fetch it.
     Explore {
         /// Most index pages of a board, if not as many as the default.
@@ -74,6 +77,9 @@ pub(super) struct Made {
 impl Forums {
     pub fn new(mode: &ForumMode, watch: Option<Watch>) -> Self {
         let mut forums = Self { mode: mode.clone(), watching: watch.map(Watching::new), ..Self::default() };
+        if let ForumMode::Discover { strict } = mode {
+            forums.explorer = Explorer::new(*strict);
+        }
         if let ForumMode::Follow(map) = mode {
             forums.understand(map);
             forums.explored = Some(Ok(()));
@@ -88,7 +94,7 @@ impl Forums {
     }
 
     fn explores(&self) -> bool {
-        matches!(self.mode, ForumMode::Discover | ForumMode::Explore { .. })
+        matches!(self.mode, ForumMode::Discover { .. } | ForumMode::Explore { .. })
     }
 
     /// Whether the crawl is of one forum and of nothing else.
@@ -227,7 +233,8 @@ impl Crawl {
 
     /// Begins the next visit of all boards, if the last one has ended; the first of a forum that is understood too.
     pub fn visit_boards(&mut self, now: Millis) -> Option<Batch> {
-        if !self.forums.is_whole() || self.forums.mode == ForumMode::Discover || self.progress.queued > 0 {
+        if !self.forums.is_whole() || matches!(self.forums.mode, ForumMode::Discover { .. }) || self.progress.queued > 0
+        {
             return None;
         }
         let (site, _) = self.forums.sites.values().next()?;

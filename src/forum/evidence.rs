@@ -23,9 +23,9 @@ pub enum Sure {
     Records,
 }
 
-/// A page that is a board: the class of its threads, and how sure that is.
+/// A page that is a board: the class of its threads, and how sure that is. `test`: the thresholds of BTCJ.
 #[must_use]
-pub fn board(sight: &Sight, shapes: &Shapes) -> Option<(Class, Sure)> {
+pub fn board(sight: &Sight, shapes: &Shapes, test: &Thresholds) -> Option<(Class, Sure)> {
     if sight.login {
         return None;
     }
@@ -33,7 +33,7 @@ pub fn board(sight: &Sight, shapes: &Shapes) -> Option<(Class, Sure)> {
     let all = classes(&sight.links, shapes);
     let others: Vec<LinkClass> = all.into_iter().filter(|class| class.class != own).collect();
     let recorded = recorded(sight, shapes);
-    if let Some(class) = threads(&others, &Thresholds::DOMINANT) {
+    if let Some(class) = threads(&others, test) {
         if recorded.as_ref() == Some(&class.class) {
             return Some((class.class.clone(), Sure::Records));
         }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{BoardEntry, CrawlUrl, ForumMap, PagingRule, Sight};
 
-use super::board::classes;
+use super::board::{Thresholds, classes};
 use super::evidence::{Sure, board, key, members};
 use super::increment::PAGES;
 use super::links::columns;
@@ -56,7 +56,7 @@ const UNLIKELY: [&str; 20] = [
 pub fn recognise(sight: &Sight) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.see(sight);
-    let (_, sure) = board(sight, &explorer.shapes)?;
+    let (_, sure) = board(sight, &explorer.shapes, &Thresholds::DOMINANT)?;
     let replied = sight.records.iter().filter(|record| record.replies.or(record.views).is_some()).count();
     let dated = sight.records.iter().filter(|record| record.last_reply.or(record.created).is_some()).count();
     let most = sight.records.len() * 3;
@@ -84,6 +84,8 @@ pub enum Step {
 /// What has been looked at so far.
 #[derive(Clone, Debug, Default)]
 pub struct Explorer {
+    /// By the paper's test: exactly one class of threads.
+    strict: bool,
     shapes: Shapes,
     seen: Vec<Sight>,
     /// All that was asked for: what is not seen of it could not be had.
@@ -105,6 +107,17 @@ struct Found {
 }
 
 impl Explorer {
+    /// Nothing looked at yet. `strict`: a board has exactly one class of threads, as the paper says, where others take the
+    /// class that stands out.
+    #[must_use]
+    pub fn new(strict: bool) -> Self {
+        Self { strict, ..Self::default() }
+    }
+
+    fn test(&self) -> Thresholds {
+        if self.strict { Thresholds::STRICT } else { Thresholds::DOMINANT }
+    }
+
     /// Takes in a page that was looked at; the first is the entrance.
     pub fn see(&mut self, sight: &Sight) {
         self.asked.insert(sight.own.clone());
@@ -133,7 +146,7 @@ impl Explorer {
         if start.login {
             return Step::GivenUp("its first page asks for a login");
         }
-        let start_is_board = board(start, &self.shapes);
+        let start_is_board = board(start, &self.shapes, &self.test());
         if let (Some(_), Ok(home)) = (&start_is_board, start.own.join("./"))
             && !self.asked.contains(&home)
         {
@@ -199,7 +212,7 @@ impl Explorer {
         let (mut passed, mut looked, mut sure) = (0, 0, Sure::Records);
         for sight in self.seen.iter().filter(|sight| of_class(&&sight.own)) {
             looked += 1;
-            if let Some((_, how)) = board(sight, &self.shapes) {
+            if let Some((_, how)) = board(sight, &self.shapes, &self.test()) {
                 passed += 1;
                 sure = sure.min(how);
             }
@@ -234,7 +247,7 @@ impl Explorer {
             .seen
             .iter()
             .filter(is_board)
-            .filter_map(|sight| board(sight, &self.shapes).map(|(threads, _)| (sight, threads)))
+            .filter_map(|sight| board(sight, &self.shapes, &self.test()).map(|(threads, _)| (sight, threads)))
             .collect();
         let thread_classes = self.thread_classes(&pages);
         let Some(first) = thread_classes.first() else {

@@ -28,6 +28,9 @@ pub struct DiscoverArgs {
     /// File to write; it must not exist [default: HOST.forum.toml]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Take a page for a board only if exactly one class of its links can be threads, as the paper does
+    #[arg(long)]
+    pub strict: bool,
     /// Print what was understood as JSON
     #[arg(long)]
     pub json: bool,
@@ -46,7 +49,7 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
     args.conditions.remind(&config, voice);
     let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
-    let job = super::job(start, None, config, directory, ForumMode::Discover);
+    let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
     let mut screen = Screen::new(voice, false, None);
     let mut seen: Vec<Sight> = Vec::new();
     let tell = |news: News| {
