@@ -80,6 +80,12 @@ struct Place {
 
 /// The elements that hold each post's text.
 fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
+    // Of one post alone its place is nothing that others have too.
+    if let [part] = parts
+        && let Some(body) = called_body(tree, survey, part)
+    {
+        return vec![vec![body]];
+    }
     let mut places: FxHashMap<u64, Place> = FxHashMap::default();
     let mut inherited: FxHashMap<NodeId, f64> = FxHashMap::default();
     for (at, part) in parts.iter().enumerate() {
@@ -155,7 +161,8 @@ fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
             && role(tree, node) == Role::Body
             && !(survey.has_time(tree, node) && survey.has_person(tree, node))
     });
-    own.filter(|&node| survey.text(tree, node) > 0).max_by_key(|&node| (survey.text(tree, node), usize::MAX - node))
+    let plain = |node: NodeId| survey.plain(tree, &[node]);
+    own.filter(|&node| plain(node) > 0).max_by_key(|&node| (plain(node), usize::MAX - node))
 }
 
 /// The head of each post, where it has one as a mail has, and what it says.
@@ -242,7 +249,7 @@ fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
         names: FxHashSet<String>,
         order: usize,
     }
-    const ACTIONS: &str = "回复|引用|举报|只看该作者|编辑|reply|quote|report|edit|发消息|加好友|profile|pm|返信|permalink|top|link|like|share";
+    const ACTIONS: &str = "回复|引用|举报|只看该作者|编辑|reply|quote|report|edit|发消息|加好友|profile|pm|返信|permalink|top|link|like|share|帖子|文章|主题|post|posts";
     let mut places: Vec<((bool, u64), Seen)> = Vec::new();
     let found: Vec<Vec<((bool, u64), String)>> = posts
         .iter()

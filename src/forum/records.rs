@@ -13,7 +13,7 @@ use super::fields::{
     Number, Part, Said, Time, entry, initials, is_page_of, is_person, mode, name, numbers, said_by, said_by_names,
     times,
 };
-use super::region::shows_posts;
+use super::region::ranges;
 use super::rows::rows;
 use super::sticky::sticky;
 use super::times::all;
@@ -69,19 +69,29 @@ pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock)
             kept.push(record);
         }
     }
-    if is_beside(tree, &lines, &kept) && shows_posts(tree, clock) {
+    if of_thread(tree, &lines, &kept, clock) {
         return Vec::new();
     }
     complete_threads(kept, items(tree, clock), tree.base(), is_thread)
 }
 
-/// Whether threads are linked beside something else, as far as can be seen: nothing is said of any, or their lines hold the
-/// smaller part of the page's text.
-fn is_beside(tree: &Tree, lines: &[Line], records: &[ThreadRecord]) -> bool {
+/// Whether the page is a thread's, which links threads beside its posts or within them. Nothing is said of those beside, or
+/// their lines hold the smaller part of the page's text; those within have posts around them.
+fn of_thread(tree: &Tree, lines: &[Line], records: &[ThreadRecord], clock: Clock) -> bool {
+    /// Lines that are a list without a second look.
+    const MANY: usize = 4;
     let says = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
     let length = |node: NodeId| tree.subtree(node).map(|part| tree.own_text(part).len()).sum::<usize>();
-    let inside: usize = lines.iter().flat_map(|line| &line.roots).map(|&root| length(root)).sum();
-    !records.iter().any(says) || inside * 2 < length(0)
+    let own: usize = lines.iter().flat_map(|line| &line.roots).map(|&root| length(root)).sum();
+    let beside = !records.iter().any(says) || own * 2 < length(0);
+    let titles: FxHashSet<&str> = records.iter().map(|record| record.title.trim_start_matches("Re: ")).collect();
+    let people = lines.iter().filter(|line| is_person(tree, line.title)).count();
+    if !beside && titles.len() > MANY && titles.len() * 10 >= records.len() * 8 && people * 2 < lines.len() {
+        return false;
+    }
+    let posts = ranges(tree, clock);
+    let within = lines.iter().filter(|line| posts.iter().any(|post| post.contains(&line.title))).count();
+    !posts.is_empty() && (beside || within * 2 >= lines.len())
 }
 
 /// A link that can be a title: where it leads and how many characters it shows.

@@ -5,6 +5,8 @@
 //! tried as the posts' anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the
 //! page's text, and a time and a person each; a thread of one post is told by its mark alone.
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fields::{Part, Said, entry, is_person, said_by, said_by_names, times};
@@ -73,7 +75,8 @@ impl Survey {
         self.plain.last().copied().unwrap_or(0)
     }
 
-    fn plain(&self, tree: &Tree, roots: &[NodeId]) -> u32 {
+    /// Characters shown outside links in these subtrees.
+    pub(super) fn plain(&self, tree: &Tree, roots: &[NodeId]) -> u32 {
         roots.iter().map(|&root| tree.subtree(root)).map(|range| self.plain[range.end] - self.plain[range.start]).sum()
     }
 
@@ -86,20 +89,34 @@ impl Survey {
     }
 }
 
+fn count_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> usize {
+    let range = tree.subtree(node);
+    nodes.partition_point(|&at| at < range.end) - nodes.partition_point(|&at| at < range.start)
+}
+
 fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
     let range = tree.subtree(node);
     let first = nodes.partition_point(|&at| at < range.start);
     nodes.get(first).is_some_and(|&at| at < range.end)
 }
 
-/// Whether a page is one of posts.
-pub(super) fn shows_posts(tree: &Tree, clock: Clock) -> bool {
-    !posts(tree, &Survey::of(tree, clock), clock).is_empty()
+/// Where a page shows posts, if it is one of posts, in order.
+pub(super) fn ranges(tree: &Tree, clock: Clock) -> Vec<Range<NodeId>> {
+    posts(tree, &Survey::of(tree, clock), clock).iter().map(|roots| range(tree, roots)).collect()
+}
+
+/// From the first of siblings to the end of the last.
+fn range(tree: &Tree, roots: &[NodeId]) -> Range<NodeId> {
+    match roots {
+        [first, .., last] => *first..tree.subtree(*last).end,
+        [one] => tree.subtree(*one),
+        [] => 0..0,
+    }
 }
 
 /// The siblings each post is made of, in order.
 pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
-    let mut best: (f64, Vec<Vec<NodeId>>) = (0.0, Vec::new());
+    let mut cuts: Vec<(f64, Vec<Vec<NodeId>>)> = Vec::new();
     let mut lone: Vec<Vec<NodeId>> = Vec::new();
     for (marked, mut nodes) in marks(tree, survey, clock) {
         nodes.truncate(POSTS);
@@ -111,14 +128,25 @@ pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeI
             [] | [_] => continue,
             _ => rows(tree, &nodes),
         };
-        let score = score(tree, survey, &found);
-        if score > best.0 {
-            best = (score, found);
-        }
+        cuts.push((score(tree, survey, &found), found));
     }
-    let mut found = best.1;
+    // Of equal ones the first.
+    cuts.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut cuts = cuts.into_iter().map(|(_, found)| found);
+    let Some(mut found) = cuts.next() else { return Vec::new() };
     if are_lines(tree, survey, &found) {
-        return Vec::new();
+        // A list beside a post of few words.
+        let beside: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+        let post = cuts.find(|other| {
+            let complete = |roots: &Vec<NodeId>| {
+                has(roots, |root| survey.has_time(tree, root)) && has(roots, |root| survey.has_person(tree, root))
+            };
+            other.iter().all(|roots| complete(roots) && found.iter().all(|line| apart(tree, line, roots)))
+                && other.iter().map(|roots| survey.plain(tree, roots)).sum::<u32>() >= beside
+                && !are_lines(tree, survey, other)
+        });
+        let Some(post) = post else { return Vec::new() };
+        found = post;
     }
     if found.len() == 1 {
         join(tree, survey, &mut found, lone);
@@ -131,17 +159,9 @@ pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeI
 
 /// Adds to a lone post the others that are each of their own kind, as an opening post and its one reply may be.
 fn join(tree: &Tree, survey: &Survey, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
-    let range = |roots: &[NodeId]| match roots {
-        [first, .., last] => tree.subtree(*first).start..tree.subtree(*last).end,
-        [one] => tree.subtree(*one),
-        [] => 0..0,
-    };
-    lone.sort_by_key(|roots| (range(roots).len(), range(roots).start));
+    lone.sort_by_key(|roots| (range(tree, roots).len(), range(tree, roots).start));
     for other in lone {
-        let own = range(&other);
-        let apart =
-            found.iter().map(|known| range(known)).all(|known| own.end <= known.start || known.end <= own.start);
-        if apart
+        if found.iter().all(|known| apart(tree, known, &other))
             && has(&other, |root| survey.has_time(tree, root))
             && has(&other, |root| survey.has_person(tree, root))
             && spoken(tree, survey, &other) > 0
@@ -151,6 +171,11 @@ fn join(tree: &Tree, survey: &Survey, found: &mut Vec<Vec<NodeId>>, mut lone: Ve
         }
     }
     found.sort_by_key(|roots| roots.first().copied());
+}
+
+fn apart(tree: &Tree, one: &[NodeId], other: &[NodeId]) -> bool {
+    let (one, other) = (range(tree, one), range(tree, other));
+    one.end <= other.start || other.end <= one.start
 }
 
 fn has(roots: &[NodeId], what: impl Fn(NodeId) -> bool) -> bool {
@@ -238,14 +263,18 @@ fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
         let (spoken, whole) = (f64::from(spoken(tree, survey, one)), f64::from(text).max(1.0));
         return (spoken * spoken / whole).max(whole * 0.2) * complete.powi(2) * 0.7;
     }
-    // Of two cuts of the same text the finer one is of the posts, the coarser one of what the page is made of.
-    f64::from(text) * complete.powi(2) * count.sqrt()
+    // Every post has a time. Of two cuts of the same text the finer one is of the posts, the coarser one of what the page
+    // is made of.
+    let timed = if share(&|root| survey.has_time(tree, root)) < 0.75 { 0.3 } else { 1.0 };
+    timed * f64::from(text) * complete.powi(2) * count.sqrt()
 }
 
 /// The part around a lone mark that holds a time and a person as well, if not much else comes with them; of a mark that
 /// holds nothing, what stands behind it.
 fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> Vec<NodeId> {
-    let complete = |node: NodeId| survey.has_time(tree, node) && survey.has_person(tree, node);
+    // Whom a text names is not who wrote it.
+    let named = if role(tree, mark) == Role::Body { count_in(&survey.people, tree, mark) } else { 0 };
+    let complete = |node: NodeId| survey.has_time(tree, node) && count_in(&survey.people, tree, node) > named;
     let own = survey.text(tree, mark);
     if own == 0 {
         let behind = tree.children(tree.parent(mark)).filter(|&sibling| sibling > mark && tree.is_element(sibling));
@@ -280,6 +309,7 @@ fn marks(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<(bool, Vec<NodeId>)>
         if let Some(id) = tree.attribute(node, "id").or_else(|| tree.attribute(node, "name"))
             && id.ends_with(|c: char| c.is_ascii_digit())
             && (super::tree::words_of(id).iter().any(|word| is_mark(word))
+                || tree.name(node) == "a" && id.bytes().all(|byte| byte.is_ascii_digit())
                 || survey.has_time(tree, node) && survey.has_person(tree, node))
         {
             // An old link's name beside the id says the same once more.
