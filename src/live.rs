@@ -4,7 +4,7 @@
 //! A fetch counts as in flight from its ticket until its batch is durable. So what a crash loses is what was in flight
 //! and nothing else, and with one in flight the order of events is that of a replay.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -15,7 +15,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::config::Config;
 use crate::crawl::{Conditions, Crawl, ForumMode, Next, Outcome, Progress, Ticket, Wanted, Watch, outcome};
 use crate::fetch::{Fetcher, FetcherError, retry_after};
-use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, ForumMap, Millis, Relevance, Stop};
+use crate::model::{
+    Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, ForumMap, Millis, PageKind, Relevance, Stop, UrlId,
+};
 use crate::store::harvest::Harvest;
 use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, StoreError, Work, Writer, skipped};
 use crate::strategy::Boards;
@@ -77,6 +79,8 @@ pub struct Report {
     pub resumed: bool,
     /// Of the crawl of a forum: what that is understood to be, or why it is not.
     pub forum: Option<Result<ForumMap, &'static str>>,
+    /// URLs of the first pages of a forum that asked for a login, or look different from before.
+    pub trouble: BTreeMap<UrlId, CrawlUrl>,
 }
 
 /// What [`run`] tells while it runs.
@@ -122,7 +126,11 @@ pub fn run(
     let fetcher = Fetcher::new(&job.config.fetch)?;
     runtime.block_on(fetcher.check_proxy())?;
 
-    let label = if job.forum.is_some() { "boards".to_owned() } else { job.config.strategy.label() };
+    let label = match &job.forum {
+        // A directory is of one forum.
+        Some(forum) => format!("boards of {}", forum_host(forum, &job.seeds)),
+        None => job.config.strategy.label(),
+    };
     let meta = Meta::new(&job.topic.lexicon().name, &job.topic.digest(), &label, now());
     let mut store = Store::resume(&job.directory, &meta)?;
     let resumed = !store.is_empty();
@@ -142,6 +150,10 @@ pub fn run(
         crawl.restore(&batch);
         harvest.observe(&batch);
     }
+    if let (Some(_), Some(pages)) = (&job.forum, job.config.limits.pages) {
+        // Pages are fetched again and again: a limit is one of this run.
+        crawl.allow(pages);
+    }
     let archive = ArchiveSettings {
         rotate_at: ArchiveSettings::ROTATE_AT,
         user_agent: job.config.fetch.agent(),
@@ -158,6 +170,13 @@ pub fn run(
         // Nobody listens any more once the crawl has ended for another reason.
         let _ = notices.send(notice);
     })?;
+    let mut report_on: Vec<UrlId> = Vec::new();
+    let mut tell = |news: News| {
+        if let News::Batch(batch, _) = &news {
+            troubles(batch, &mut report_on);
+        }
+        tell(news);
+    };
     let mut driver = Driver {
         crawl,
         harvest,
@@ -184,7 +203,31 @@ pub fn run(
     let seconds = clock().duration_since(begun).as_secs_f64();
     let progress = crawl.progress();
     let forum = crawl.forum();
-    Ok(Report { progress, stop, pages_now: progress.pages - before, seconds, resumed, forum })
+    let trouble = report_on.iter().map(|id| (*id, crawl.url(*id))).collect();
+    Ok(Report { progress, stop, pages_now: progress.pages - before, seconds, resumed, forum, trouble })
+}
+
+/// Pages of a forum that gave trouble, a few of them.
+fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
+    /// Nobody looks at more.
+    const NAMED: usize = 16;
+    for event in &batch.events {
+        if let Event::Settled(settled) = event
+            && settled.forum.as_ref().is_some_and(|page| matches!(page.kind, PageKind::Login | PageKind::Unread))
+            && found.len() < NAMED
+        {
+            found.push(settled.id);
+        }
+    }
+}
+
+/// The host of a forum.
+fn forum_host(forum: &ForumMode, seeds: &[CrawlUrl]) -> String {
+    let start = match forum {
+        ForumMode::Follow(map) => CrawlUrl::parse(&map.start).ok(),
+        _ => seeds.first().cloned(),
+    };
+    start.map(|start| start.authority().to_owned()).unwrap_or_default()
 }
 
 /// A fetch that came back, read.

@@ -87,6 +87,7 @@ impl Crawl {
                 if let Some(link) = link {
                     let target = self.urls.get_mut(link.to);
                     target.set_redirects(redirects.max(target.redirects()));
+                    self.forum_moved(*id, link.to);
                     self.admit(&[*link]);
                 }
             }
@@ -99,6 +100,9 @@ impl Crawl {
             Event::Moved { id, link } => {
                 // Not for good: a redirect may lead back to this spelling.
                 self.set_state(*id, LinkState::Dropped);
+                if let Some(link) = link {
+                    self.forum_moved(*id, link.to);
+                }
                 self.admit(link.as_slice());
             }
             Event::Scheme { host, https } => {
@@ -145,6 +149,7 @@ impl Crawl {
 
     fn apply_settled(&mut self, settled: &Settled, at: Millis) {
         self.leave(settled.id, LinkState::Fetched, None, at);
+        self.urls.get_mut(settled.id).forget_tries();
         let host = self.hosts.get_mut(self.urls.get(settled.id).host());
         host.pages += 1;
         self.progress.pages += 1;

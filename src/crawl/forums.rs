@@ -52,7 +52,6 @@ pub(super) struct Forums {
     /// What is looked at while the forum is not understood.
     explorer: Explorer,
     seen: Vec<UrlId>,
-    looked: FxHashMap<UrlId, Role>,
     /// Nothing more is looked at: understood, or given up for this reason.
     explored: Option<Result<(), &'static str>>,
 }
@@ -118,7 +117,7 @@ impl Forums {
     pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<Look> {
         match self.sites.get(url.authority()) {
             Some((_, lens)) => Some(Look { lens: Arc::clone(lens), at }),
-            None if self.explores() => Some(Look { lens: Arc::default(), at }),
+            None if self.explores() && self.explored.is_none() => Some(Look { lens: Arc::default(), at }),
             None => None,
         }
     }
@@ -160,7 +159,7 @@ impl Crawl {
             seen: None,
             map: None,
         };
-        if self.forums.explores() && self.forums.site(url).is_none() {
+        if self.forums.explores() && self.forums.explored.is_none() && self.forums.site(url).is_none() {
             let seen = Some(Box::new(sight.clone()));
             return Some((ForumPage { seen, ..nothing }, Made::default()));
         }
@@ -214,9 +213,9 @@ impl Crawl {
                 let due: Vec<UrlId> = replied.map(|(thread, _)| site.last_page(*thread)).collect();
                 made_due(self, &mut made.due, due);
                 made.lists.push(IndexPage { board, page, threads: shown });
-                verdict.more.then_some(Role::Index { board, page: page + 1 })
+                verdict.more.then_some(Role::Index { board, page: page.saturating_add(1) })
             }
-            PageKind::Thread { thread, page } => Some(Role::Continuation { thread, page: page + 1 }),
+            PageKind::Thread { thread, page } => Some(Role::Continuation { thread, page: page.saturating_add(1) }),
             _ => None,
         };
         if let (Some(role), Some(url)) = (next, &reading.next) {
@@ -237,9 +236,22 @@ impl Crawl {
         {
             return None;
         }
-        let (site, _) = self.forums.sites.values().next()?;
+        let Some((site, _)) = self.forums.sites.values().next() else {
+            // The entrance could not be had the last time: it is asked for again.
+            let entrance = UrlId(0);
+            if self.urls.len() == 0 || self.urls.get(entrance).state == LinkState::Fetched {
+                return None;
+            }
+            let mut events = std::mem::take(&mut self.pending);
+            let step = ForumStep { begun: vec![entrance], due: vec![entrance], ..ForumStep::default() };
+            self.tell(&mut events, Event::Forum(Box::new(step)), now);
+            return Some(Batch { at: now, events });
+        };
         let known = site.boards();
+        // Boards that were opened since are linked from the entrance.
+        let start = CrawlUrl::parse(&site.map().start).ok();
         let listed: Vec<(CrawlUrl, String)> = (site.map().boards.iter())
+            .filter(|board| !board.skip)
             .filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, board.name.clone())))
             .collect();
         let mut events = std::mem::take(&mut self.pending);
@@ -251,12 +263,21 @@ impl Crawl {
         if self.forums.watching.is_none() {
             step = ForumStep { begun: known.clone(), due: known, ..step };
         }
-        for (url, name) in listed {
-            let url = self.at_home(&url).unwrap_or(url);
-            let id = self.number(&mut events, &url, Origin::Seed, &name, now);
-            step.roles.push((id, Role::Board));
-            if self.urls.get(id).state == LinkState::Dropped {
-                step.links.push(self.follow(id, &url));
+        let boards = listed.into_iter().map(|(url, name)| (url, name, Role::Board));
+        let wanted: Vec<_> = boards.chain(start.map(|url| (url, String::new(), Role::Start))).collect();
+        for (url, name, role) in wanted {
+            let Some((id, link)) = self.seeded(&mut events, &url, &name, now) else { continue };
+            if role == Role::Start && step.roles.iter().any(|(known, _)| *known == id) {
+                continue;
+            }
+            match self.urls.get(id).state {
+                LinkState::Dropped => {
+                    step.roles.push((id, role));
+                    step.links.push(link);
+                }
+                _ if role == Role::Start => step.due.push(id),
+                // It is on record, perhaps as what it led to.
+                _ => {}
             }
         }
         self.tell(&mut events, Event::Forum(Box::new(step)), now);
@@ -273,10 +294,18 @@ impl Crawl {
         match self.forums.explorer.next() {
             Step::Look(urls) => {
                 for url in urls {
-                    let to = self.number(&mut events, &url, Origin::Seed, "", now);
+                    // Noted as asked for even where it is refused, so that it is not asked for again.
+                    self.forums.explorer.ask(&url);
+                    let Some((to, link)) = self.seeded(&mut events, &url, "", now) else { continue };
                     step.roles.push((to, Role::Sample));
-                    step.links.push(self.follow(to, &url));
+                    step.links.push(link);
                 }
+            }
+            Step::GivenUp(why) if self.forums.explorer.seen().is_empty() => {
+                // Nothing was learnt, and the next run may have more luck: so it is not told.
+                self.forums.explored = Some(Err(why));
+                self.pending = events;
+                return true;
             }
             Step::GivenUp(why) => step.given_up = Some(why.to_owned()),
             Step::Understood(mut map) => {
@@ -296,10 +325,10 @@ impl Crawl {
     fn begin(&mut self, events: &mut Vec<Event>, map: &ForumMap, step: &mut ForumStep, now: Millis) {
         let Ok(mut site) = Site::new(map.clone()) else { return };
         for board in map.boards.iter().filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, &board.name))) {
-            let to = self.number(events, &board.0, Origin::Seed, board.1, now);
+            let Some((to, link)) = self.seeded(events, &board.0, board.1, now) else { continue };
             site.note(to, Role::Board, &board.0);
             step.roles.push((to, Role::Board));
-            step.links.push(self.follow(to, &board.0));
+            step.links.push(link);
         }
         let seen: Vec<(UrlId, Sight)> =
             self.forums.seen.iter().copied().zip(self.forums.explorer.seen().to_vec()).collect();
@@ -310,18 +339,39 @@ impl Crawl {
                 step.read.push((id, reading.kind, reading.posts.clone()));
             }
             let made = self.want(events, &site, id, reading, now);
-            for Want { to, url, role, .. } in made.wants {
+            step.due.extend(made.due);
+            for Want { url, role, text, .. } in made.wants {
+                let Some((to, link)) = self.seeded(events, &url, &text, now) else { continue };
                 site.note(to, role, &url);
                 step.roles.push((to, role));
-                step.links.push(self.follow(to, &url));
+                step.links.push(link);
             }
             step.lists.extend(made.lists);
         }
     }
 
-    /// A link of the crawl of a forum, where no page is judged.
-    fn follow(&self, to: UrlId, url: &CrawlUrl) -> Link {
-        Link::bare(to, Relevance::ONE, Verdict::Follow(self.strategy.seed(url)))
+    /// Numbers a URL that no page is judged for, with the link that queues it; none where the scope refuses it.
+    fn seeded(&mut self, events: &mut Vec<Event>, url: &CrawlUrl, text: &str, now: Millis) -> Option<(UrlId, Link)> {
+        let url = self.at_home(url).unwrap_or_else(|| url.clone());
+        if let Some(reason) = self.conditions.scope.refuses(&url) {
+            self.skip(events, &url, None, reason, now);
+            return None;
+        }
+        let to = self.number(events, &url, Origin::Seed, text, now);
+        Some((to, Link::bare(to, Relevance::ONE, Verdict::Follow(self.strategy.seed(&url)))))
+    }
+
+    /// Whether a link of a page of a forum is refused: it lies where the forum does, and the forum has no use for it.
+    pub(super) fn is_function(&self, page: &CrawlUrl, target: &CrawlUrl) -> bool {
+        target.authority() == page.authority() && self.forums.site(page).is_none_or(|site| site.owns(target))
+    }
+
+    /// Where a URL of a forum led to.
+    pub(super) fn forum_moved(&mut self, from: UrlId, to: UrlId) {
+        let url = self.urls.url(from);
+        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+            site.moved(from, to);
+        }
     }
 
     /// The forum's part of the fold.
@@ -372,7 +422,6 @@ impl Crawl {
             if *role == Role::Sample {
                 self.forums.explorer.ask(&url);
             }
-            self.forums.looked.insert(*id, *role);
             if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
                 site.note(*id, *role, &url);
             }
@@ -387,6 +436,11 @@ impl Crawl {
                 let page = ForumPage { kind, roles: Vec::new(), lists, posts, seen: None, map: None };
                 site.observe(id, &page);
             }
+        }
+        // A visit is a new beginning for the host too: it may be back.
+        if let Some(id) = step.begun.first() {
+            let host = self.urls.get(*id).host();
+            self.hosts.get_mut(host).failures = 0;
         }
         for id in &step.due {
             self.make_due(*id);
@@ -403,9 +457,13 @@ impl Crawl {
     /// What was fetched before is queued again.
     fn make_due(&mut self, id: UrlId) {
         let known = self.urls.get(id);
-        if !matches!(known.state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected) {
+        let was_had =
+            matches!(known.state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Refused);
+        if !was_had {
             return;
         }
+        self.urls.get_mut(id).forget_tries();
+        let known = self.urls.get(id);
         let (host, place) = (known.host(), known.place());
         self.set_state(id, LinkState::Queued);
         self.frontier.push(host, id, place);
@@ -414,6 +472,7 @@ impl Crawl {
 
 /// Pages that were fetched and are wanted again.
 fn made_due(crawl: &Crawl, due: &mut Vec<UrlId>, ids: Vec<UrlId>) {
-    let fetched = |id: &UrlId| crawl.urls.get(*id).state == LinkState::Fetched;
+    let fetched =
+        |id: &UrlId| matches!(crawl.urls.get(*id).state, LinkState::Fetched | LinkState::Failed | LinkState::Refused);
     due.extend(ids.into_iter().filter(fetched));
 }

@@ -193,6 +193,17 @@ impl Crawl {
         }
     }
 
+    /// Lets so many more pages be fetched than were by now.
+    pub fn allow(&mut self, pages: u64) {
+        self.conditions.limits.pages = Some(self.progress.pages + pages);
+    }
+
+    /// A URL by its number.
+    #[must_use]
+    pub fn url(&self, id: UrlId) -> CrawlUrl {
+        self.urls.url(id)
+    }
+
     /// Where the crawl stands.
     #[must_use]
     pub fn progress(&self) -> Progress {
@@ -255,9 +266,11 @@ impl Crawl {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
-                    Next::Done(Stop::FrontierEmpty) => match self.rest_until_visit(now) {
+                    Next::Done(stop) => match self.rest_until_visit(now) {
+                        // A board that was due is queued already.
+                        _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 => continue,
                         Some(at) => return Next::Wait(Some(at)),
-                        None => return Next::Done(Stop::FrontierEmpty),
+                        None => return Next::Done(stop),
                     },
                     idle => return idle,
                 }

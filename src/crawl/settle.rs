@@ -11,6 +11,7 @@ use crate::strategy::{Candidate, Visit};
 
 use super::forums::Made;
 use super::machine::Crawl;
+use crate::forum::shape::{sessions, without};
 
 impl Crawl {
     pub(super) fn settle_page(
@@ -28,6 +29,11 @@ impl Crawl {
         let wants: FxHashMap<UrlId, Role> =
             forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
         if let Some((_, made)) = &forum {
+            // Without sessions, so that a link is the same on every visit.
+            let names = sessions(page.outlinks.iter().map(|outlink| &outlink.url));
+            for outlink in page.outlinks.iter_mut().filter(|_| !names.is_empty()) {
+                outlink.url = without(&outlink.url, &names);
+            }
             add_wanted(&mut page.outlinks, made);
         }
         let mut candidates = Vec::with_capacity(page.outlinks.len());
@@ -54,9 +60,13 @@ impl Crawl {
                 self.skip(events, &target, Some(id), reason, now);
                 continue;
             }
+            let found = if wants.is_empty() { found } else { found.or_else(|| self.urls.find(&target)) };
             let role = found.and_then(|to| wants.get(&to)).copied();
-            if forum.is_some() && role.is_none() && target.authority() == url.authority() {
-                self.skip(events, &target, Some(id), Refusal::ForumFunction, now);
+            if forum.is_some() && role.is_none() && self.is_function(url, &target) {
+                // What is known is a board or a thread that was wanted before, or was refused before.
+                if self.urls.find(&target).is_none() {
+                    self.skip(events, &target, Some(id), Refusal::ForumFunction, now);
+                }
                 continue;
             }
             let to = found.unwrap_or_else(|| self.number(events, &target, Origin::Link(id), &outlink.anchor, now));

@@ -60,6 +60,10 @@ impl Known {
         }
     }
 
+    pub fn forget_tries(&mut self) {
+        self.counts &= 0xf0;
+    }
+
     pub fn redirects(&self) -> u8 {
         self.counts >> 4
     }

@@ -71,7 +71,12 @@ impl Watching {
     fn next_of(&self, board: UrlId, offset: i32, now: Millis) -> Option<Millis> {
         let (_, length, instants) = self.plan.as_ref()?;
         let instants = instants.get(&board)?;
-        let last = self.visits.get(&board).copied().unwrap_or(now);
+        // One that never listed a thread is due at once.
+        let last = self
+            .visits
+            .get(&board)
+            .copied()
+            .unwrap_or(Millis(now.0.saturating_sub(2 * 86_400_000 * u64::from(*length))));
         let local = seconds(last) + i64::from(offset);
         let cycle = i64::from(*length) * DAY;
         let begins = local.div_euclid(cycle) * cycle;

@@ -332,7 +332,7 @@ impl Explorer {
             let shaped = self.shapes.shape(&link.url);
             let Some(key) = classes.iter().find_map(|class| class.key(&shaped)) else { continue };
             if keys.insert(key) {
-                boards.push(BoardEntry { url: link.url.to_string(), name: link.text.clone() });
+                boards.push(BoardEntry { url: link.url.to_string(), name: link.text.clone(), skip: false });
             }
         }
         for (sight, _) in pages {
@@ -341,7 +341,7 @@ impl Explorer {
             // The entrance that lists what is new is no board where there are others.
             let is_extra = !boards.is_empty() && classes.iter().all(|class| *class.class() != shaped.class);
             if !is_extra && keys.insert(key) {
-                boards.push(BoardEntry { url: sight.own.to_string(), name: String::new() });
+                boards.push(BoardEntry { url: sight.own.to_string(), name: String::new(), skip: false });
             }
         }
         boards

@@ -27,6 +27,9 @@ pub enum MapError {
         /// Why it is none.
         source: crate::model::UrlError,
     },
+    /// A board of another forum.
+    #[error("board {0} is not on the host of start, {1}: give each forum a file of its own")]
+    Host(String, String),
     /// A time zone that is none.
     #[error("offset: {0:?} is no difference to UTC; write it as +08:00")]
     Offset(String),
@@ -49,7 +52,7 @@ pub enum MapError {
         text: String,
     },
     /// Nothing to fetch.
-    #[error("there is neither a board nor a class of threads in it; let `suidao forum discover` write one")]
+    #[error("it names no board, or no class of threads; let `suidao forum discover` write one")]
     Empty,
 }
 
@@ -70,6 +73,13 @@ impl Keyed {
     /// From the text of a forum file.
     #[must_use]
     pub fn parse(text: &str) -> Self {
+        // Written as a browser shows it, perhaps: classes have their parameters by name.
+        let sorted = text.split_once('?').map(|(path, query)| {
+            let mut pairs: Vec<&str> = query.split('&').collect();
+            pairs.sort_unstable();
+            format!("{path}?{}", pairs.join("&"))
+        });
+        let text = sorted.as_deref().unwrap_or(text);
         let key = placeholders(text).enumerate().filter(|(_, found)| KEYS.iter().any(|(key, _)| key == found));
         let key = key.map(|(at, _)| at).collect();
         let class = KEYS.iter().fold(text.to_owned(), |text, (key, plain)| text.replace(key, plain));
@@ -154,8 +164,12 @@ fn check(map: &ForumMap) -> Result<(), MapError> {
         CrawlUrl::parse(text).map(drop).map_err(|source| MapError::Url { key, text: text.to_owned(), source })
     };
     url("start".to_owned(), &map.start)?;
+    let host = |text: &str| CrawlUrl::parse(text).map(|url| url.authority().to_owned()).unwrap_or_default();
     for (number, board) in (1..).zip(&map.boards) {
         url(format!("board {number} ({})", board.name), &board.url)?;
+        if host(&board.url) != host(&map.start) {
+            return Err(MapError::Host(board.url.clone(), host(&map.start)));
+        }
     }
     offset(&map.offset)?;
     let classes = [("board_classes", "board", &map.board_classes), ("thread_classes", "thread", &map.thread_classes)];
@@ -169,7 +183,7 @@ fn check(map: &ForumMap) -> Result<(), MapError> {
             return Err(MapError::Rule { key, text: rule.pages.clone() });
         }
     }
-    if map.boards.is_empty() && map.thread_classes.is_empty() {
+    if map.boards.is_empty() && map.board_classes.is_empty() || map.thread_classes.is_empty() {
         return Err(MapError::Empty);
     }
     Ok(())

@@ -26,8 +26,6 @@ struct Thread {
     /// Where it was listed.
     board: UrlId,
     known: Known,
-    /// Its last page that was fetched: what a reply changes.
-    last: (UrlId, u16),
 }
 
 /// A forum that is understood.
@@ -43,6 +41,12 @@ pub struct Site {
     ids: FxHashMap<String, UrlId>,
     known: FxHashMap<UrlId, Thread>,
     passes: FxHashMap<UrlId, Pass<UrlId>>,
+    /// The last page of each thread that was fetched: what a reply changes.
+    last: FxHashMap<UrlId, (UrlId, u16)>,
+    /// Boards that are left out, by what tells them from others.
+    left_out: FxHashSet<String>,
+    /// Where the forum lies on its host: all else is none of its business.
+    directory: String,
     /// Boards whose list was read, threads whose posts were.
     read: FxHashSet<UrlId>,
 }
@@ -81,7 +85,7 @@ impl Site {
     /// # Errors
     /// [`MapError::Offset`].
     pub fn new(map: ForumMap) -> Result<Self, MapError> {
-        Ok(Self {
+        let mut site = Self {
             shapes: Shapes::from_slugs(map.slugs.clone()),
             boards: map.board_classes.iter().map(|text| Keyed::parse(text)).collect(),
             threads: map.thread_classes.iter().map(|text| Keyed::parse(text)).collect(),
@@ -91,8 +95,16 @@ impl Site {
             ids: FxHashMap::default(),
             known: FxHashMap::default(),
             passes: FxHashMap::default(),
+            last: FxHashMap::default(),
+            left_out: FxHashSet::default(),
+            directory: String::new(),
             read: FxHashSet::default(),
-        })
+        };
+        site.directory = directory(&site.map);
+        let skipped =
+            site.map.boards.iter().filter(|board| board.skip).filter_map(|board| CrawlUrl::parse(&board.url).ok());
+        site.left_out = skipped.filter_map(|url| site.key(&site.boards, &url)).collect();
+        Ok(site)
     }
 
     /// What it is understood to be.
@@ -160,6 +172,7 @@ impl Site {
             Role::Thread | Role::Continuation { .. } if sight.login => PageKind::Login,
             Role::Thread if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
             Role::Thread => PageKind::Thread { thread: id, page: 1 },
+            Role::Continuation { .. } if self.is_strange(id, sight.posts.is_empty()) => PageKind::Unread,
             Role::Continuation { thread, page } => PageKind::Thread { thread, page },
             Role::Board | Role::Index { .. } if sight.login && !shown => PageKind::Login,
             Role::Board if !shown && self.read.contains(&id) => PageKind::Unread,
@@ -173,9 +186,8 @@ impl Site {
             PageKind::Index { page, .. } if u32::from(page) < self.map.index_pages => {
                 self.after(sight, page, &self.map.board_pages, &self.boards)
             }
-            PageKind::Thread { page, .. } if page < THREAD_PAGES => {
-                self.after(sight, page, &self.map.thread_pages, &self.threads)
-            }
+            // Made pages would have no end: nothing tells that a thread's page is the one before again.
+            PageKind::Thread { page, .. } if page < THREAD_PAGES => self.after(sight, page, &[], &self.threads),
             _ => None,
         };
         let boards = if matches!(kind, PageKind::Thread { .. }) { Vec::new() } else { self.new_boards(sight) };
@@ -187,7 +199,7 @@ impl Site {
         Reading { kind, threads, boards, next, posts }
     }
 
-    /// A thread without a post, where this one, or all the others, had some.
+    /// A page of a thread without a post, where it had some.
     fn is_strange(&self, id: UrlId, empty: bool) -> bool {
         empty && self.read.contains(&id)
     }
@@ -237,7 +249,7 @@ impl Site {
             let shaped = self.shapes.shape(&link.url);
             let Some(class) = self.boards.iter().find(|class| *class.class() == shaped.class) else { continue };
             let Some(key) = class.key(&shaped) else { continue };
-            if self.ids.contains_key(&key) || !seen.insert(key) {
+            if self.ids.contains_key(&key) || self.left_out.contains(&key) || !seen.insert(key) {
                 continue;
             }
             // A link to the middle of a board: its first page is another.
@@ -261,7 +273,7 @@ impl Site {
     /// The page of a thread that a reply changes.
     #[must_use]
     pub fn last_page(&self, thread: UrlId) -> UrlId {
-        self.known.get(&thread).map_or(thread, |known| known.last.0)
+        self.last.get(&thread).map_or(thread, |(page, _)| *page)
     }
 
     /// The board that listed a thread.
@@ -277,8 +289,41 @@ impl Site {
         }
     }
 
+    /// Whether a URL lies where the forum does.
+    #[must_use]
+    pub fn owns(&self, url: &CrawlUrl) -> bool {
+        url.path().starts_with(&self.directory)
+    }
+
+    /// A URL leads to another: that is the board or the thread from here on.
+    pub fn moved(&mut self, from: UrlId, to: UrlId) {
+        let Some(role) = self.roles.remove(&from) else { return };
+        self.roles.insert(to, role);
+        for id in self.ids.values_mut().filter(|id| **id == from) {
+            *id = to;
+        }
+        if let Some(pass) = self.passes.remove(&from) {
+            self.passes.insert(to, pass);
+        }
+        if let Some(known) = self.known.remove(&from) {
+            self.known.insert(to, known);
+        }
+        for known in self.known.values_mut().filter(|known| known.board == from) {
+            known.board = to;
+        }
+        if let Some((page, number)) = self.last.remove(&from) {
+            self.last.insert(to, (if page == from { to } else { page }, number));
+        }
+        if self.read.remove(&from) {
+            self.read.insert(to);
+        }
+    }
+
     /// Notes what a URL is wanted for. `url`: the URL itself.
     pub fn note(&mut self, id: UrlId, role: Role, url: &CrawlUrl) {
+        if matches!(role, Role::Board) && self.key(&self.boards, url).is_some_and(|key| self.left_out.contains(&key)) {
+            return;
+        }
         let noted = self.roles.entry(id).or_insert(role);
         // A thread knows its own pages; that a list links to one by a number does not make it the list's.
         if let (Role::Index { .. }, Role::Continuation { .. }) = (&noted, role) {
@@ -304,10 +349,9 @@ impl Site {
                 if !page.posts.is_empty() {
                     self.read.insert(id);
                 }
-                if let Some(known) = self.known.get_mut(&thread)
-                    && number >= known.last.1
-                {
-                    known.last = (id, number);
+                let last = self.last.entry(thread).or_insert((id, number));
+                if number >= last.1 {
+                    *last = (id, number);
                 }
             }
             _ => {}
@@ -327,12 +371,23 @@ impl Site {
             for (thread, change) in verdict.changed {
                 let Listed { last_reply, replies, .. } = shown[&thread];
                 let known = Known { last_reply, replies };
-                let last = (thread, 1);
-                let entry = self.known.entry(thread).or_insert(Thread { board: list.board, known, last });
+                let entry = self.known.entry(thread).or_insert(Thread { board: list.board, known });
                 if change == Change::Replied || entry.board == list.board {
                     entry.known = known;
                 }
             }
         }
     }
+}
+
+/// The directory that holds the boards and the threads of a map: what their classes have in common, up to the first value.
+fn directory(map: &ForumMap) -> String {
+    let fixed = |text: &str| text[..text.find(['{', '?']).unwrap_or(text.len())].to_owned();
+    let mut texts = map.board_classes.iter().chain(&map.thread_classes).map(|text| fixed(text));
+    let first = texts.next().unwrap_or_default();
+    let common = texts.fold(first, |common, text| {
+        let same = common.bytes().zip(text.bytes()).take_while(|(one, other)| one == other).count();
+        text[..same].to_owned()
+    });
+    common[..common.rfind('/').map_or(0, |slash| slash + 1)].to_owned()
 }

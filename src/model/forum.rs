@@ -300,6 +300,9 @@ pub struct BoardEntry {
     /// Its name, as links show it.
     #[serde(default)]
     pub name: String,
+    /// It is not to be read, wherever it is linked.
+    #[serde(default)]
+    pub skip: bool,
 }
 
 /// How the pages of a list are numbered.

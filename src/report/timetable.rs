@@ -276,7 +276,7 @@ mod tests {
     }
 
     fn map() -> ForumMap {
-        let board = BoardEntry { url: "http://bbs.example.cn/1".into(), name: "<站务>".into() };
+        let board = BoardEntry { url: "http://bbs.example.cn/1".into(), name: "<站务>".into(), skip: false };
         ForumMap { offset: "+08:00".into(), boards: vec![board], ..ForumMap::default() }
     }
 

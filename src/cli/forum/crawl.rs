@@ -1,6 +1,6 @@
 //! `suidao forum crawl`: every thread of a forum once, and, when run again, what was said since.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -61,7 +61,7 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
         (None, _) => Exit::Interrupted,
         (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable), _) => Exit::Short,
         // What cannot be read is no goal reached.
-        _ if tally.unread > 0 || tally.threads == 0 && tally.logins > 0 => Exit::Short,
+        _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Short,
         _ => Exit::Done,
     })
 }
@@ -73,7 +73,7 @@ pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
         config.limits.pages = Some(pages);
     }
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
-    let (start, mode) = mode(&args.forum, args.index_pages)?;
+    let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
     args.conditions.remind(&config, voice);
     Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
 }
@@ -83,8 +83,6 @@ pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
 pub struct Run {
     /// Counts.
     pub tally: Tally,
-    /// URLs of everything.
-    pub names: Names,
 }
 
 /// Runs the crawl, counting. `tell` is told what happens and the counts so far.
@@ -93,7 +91,6 @@ pub fn follow(job: &Job, mut tell: impl FnMut(&News, &Run)) -> Result<(Report, R
     let listen = |news: News| {
         if let News::Batch(batch, _) = &news {
             run.tally.observe(batch);
-            run.names.observe(batch);
         }
         tell(&news, &run);
     };
@@ -105,7 +102,12 @@ pub fn follow(job: &Job, mut tell: impl FnMut(&News, &Run)) -> Result<(Report, R
 pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> Result<()> {
     if let Some(Ok(map)) = &report.forum {
         let path = job.directory.root().join("forum.toml");
-        write_whole(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
+        if path.exists() {
+            // It may hold corrections.
+            tracing::debug!("{} is left as it is", path.display());
+        } else {
+            write_whole(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
+        }
     }
     let tally = &run.tally;
     let summary = json!({
@@ -129,9 +131,12 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> R
     Ok(())
 }
 
-/// A file or a URL.
-fn mode(forum: &str, index_pages: Option<u32>) -> Result<(CrawlUrl, ForumMode)> {
-    if forum.starts_with("http://") || forum.starts_with("https://") {
+/// A file or a URL; `known`: what an earlier run understood, and a person may have corrected.
+fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl, ForumMode)> {
+    let is_url = forum.starts_with("http://") || forum.starts_with("https://");
+    let known = known.to_string_lossy();
+    let forum = if is_url && Path::new(&*known).exists() { &*known } else { forum };
+    if is_url && forum != known {
         return Ok((super::discover::start(forum)?, ForumMode::Explore { index_pages }));
     }
     let text = std::fs::read_to_string(forum).with_context(|| {
@@ -145,34 +150,24 @@ fn mode(forum: &str, index_pages: Option<u32>) -> Result<(CrawlUrl, ForumMode)> 
     Ok((start, ForumMode::Follow(Box::new(map))))
 }
 
-/// URLs of the pages that gave trouble.
-#[derive(Default)]
-pub struct Names(std::collections::BTreeMap<UrlId, CrawlUrl>);
-
-impl Names {
-    fn observe(&mut self, batch: &suidao::model::Batch) {
-        for event in &batch.events {
-            if let suidao::model::Event::Discovered(found) = event {
-                self.0.insert(found.id, found.url.clone());
-            }
-        }
-    }
-
-    /// Some of them, for a sentence's end.
-    pub fn list(&self, ids: &[UrlId]) -> String {
-        let names: Vec<&str> = ids.iter().filter_map(|id| self.0.get(id)).map(CrawlUrl::as_str).collect();
-        if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
-    }
+/// Some of the pages that gave trouble, for a sentence's end.
+fn list(report: &Report, ids: &[UrlId]) -> String {
+    let names: Vec<&str> = ids.iter().filter_map(|id| report.trouble.get(id)).map(CrawlUrl::as_str).collect();
+    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
 /// How it ended, and what it brought.
 pub fn in_words(args: &ForumCrawlArgs, report: &Report, run: &Run) -> String {
-    let Run { tally, names } = run;
+    let tally = &run.tally;
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted; the same command goes on.".to_owned(),
         (_, Some(Err(why))) => format!("{} is not understood as a forum: {why}.", args.forum),
         (Some(Stop::PageLimit), _) => "The page limit is reached; a larger --max-pages goes on.".to_owned(),
         (Some(Stop::OnlyUnreachable), _) => "The forum cannot be reached; the same command tries again.".to_owned(),
+        _ if tally.index_pages == 0 => format!(
+            "No list of threads was read: see skipped.csv for what failed, and the classes in {}.",
+            args.output.join("forum.toml").display()
+        ),
         _ => "All boards are read; the same command fetches what was said since.".to_owned(),
     };
     text += &format!(
@@ -189,7 +184,7 @@ pub fn in_words(args: &ForumCrawlArgs, report: &Report, run: &Run) -> String {
         text += &format!(
             "\n{} pages ask for a login, and what was fetched of them before is kept{}",
             tally.logins,
-            names.list(&tally.login_pages)
+            list(report, &tally.login_pages)
         );
     }
     if tally.unread > 0 {
@@ -197,7 +192,7 @@ pub fn in_words(args: &ForumCrawlArgs, report: &Report, run: &Run) -> String {
             "\n{} pages no longer look like lists of threads or like threads, as if the forum had a new skin: nothing was deleted. \
              Look at them, and run `suidao forum discover` again{}",
             tally.unread,
-            names.list(&tally.unread_pages)
+            list(report, &tally.unread_pages)
         );
     }
     text + &format!("\nAll of it is in {}.", args.output.display())

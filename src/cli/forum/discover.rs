@@ -73,7 +73,13 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
             args.url,
             report.progress.pages
         ),
-        None => return Ok(Exit::Interrupted),
+        None if report.stop.is_none() => return Ok(Exit::Interrupted),
+        None => bail!(
+            "{} could not be looked at to the end ({} pages fetched): the host fails or its robots.txt cannot be had; try \
+             again later",
+            args.url,
+            report.progress.pages
+        ),
     };
     write_whole(&output, |out| Ok(out.write_all(map::write(&map).as_bytes())?))?;
     if args.json {

@@ -50,8 +50,11 @@ pub fn run(args: &ForumArgs, voice: Voice) -> Result<Exit> {
 /// A crawl of the forum at `start` and of nothing else.
 fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: CrawlDirectory, mode: ForumMode) -> Job {
     if config.scope.allow_hosts.is_empty() {
-        config.scope.allow_hosts.push(start.host().to_owned());
+        // www.bbs.cn may lead to bbs.cn.
+        config.scope.allow_hosts.push(start.host().trim_start_matches("www.").to_owned());
     }
+    // Lists and threads are long chains of pages, and none of them is off the way.
+    config.limits.hops = u16::MAX;
     let topic = topic.unwrap_or_else(|| {
         // Without a topic all pages are as good as any other.
         config.crawl.page_threshold = Some(0.0);
