@@ -150,7 +150,9 @@ fn list(
         .links
         .iter()
         .filter_map(|link| match forum.kind_of(&link.url) {
-            Kind::Thread { thread, page: 1 } if threads[thread].board == board && !shows.beside.contains(&thread) => Some(thread),
+            Kind::Thread { thread, page: 1 } if threads[thread].board == board && !shows.beside.contains(&thread) => {
+                Some(thread)
+            }
             _ => None,
         })
         .collect();
@@ -170,7 +172,8 @@ fn list(
             figures.titles.note(record.title.ends_with(&truth.title)),
             figures.starters.note(record.author == Some(forum.user(posts[0].0.user))),
             figures.replies.note(record.replies.unwrap_or(0) == truth.posts - 1),
-            !(if truth.sticky { shows.last_of_sticky } else { shows.last }) || figures.last.note(holds(record.last_reply, last.at)),
+            !(if truth.sticky { shows.last_of_sticky } else { shows.last })
+                || figures.last.note(holds(record.last_reply, last.at)),
             figures.sticky.note(record.sticky == truth.sticky),
         ];
         if tells.contains(&false) {
@@ -220,11 +223,8 @@ fn read(skin: Skin) -> Figures {
         if page.status != 200 {
             continue;
         }
-        let seen = look(
-            &page,
-            &suidao::read::parse(&page),
-            &Look { lens: Arc::clone(&lens), at: Millis(now as u64 * 1000) },
-        );
+        let seen =
+            look(&page, &suidao::read::parse(&page), &Look { lens: Arc::clone(&lens), at: Millis(now as u64 * 1000) });
         match kind {
             Kind::Index { board, .. } if !forum.boards(now)[board].walled => {
                 list(&forum, &page, now, board, &threads, &shows, &mut figures);

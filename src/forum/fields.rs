@@ -110,7 +110,9 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
         }
         // A tip that names what is shown: "最后回复时间".
         let tip = ["title", "aria-label"].into_iter().find_map(|name| tree.attribute(at, name));
-        if let Some(tip) = tip.filter(|tip| steps < 2 && tip.len() <= TIP && !tip.contains(|c: char| c.is_ascii_digit())) {
+        if let Some(tip) =
+            tip.filter(|tip| steps < 2 && tip.len() <= TIP && !tip.contains(|c: char| c.is_ascii_digit()))
+        {
             own = own.and(said_by(tip));
         }
         match tree.attribute(at, "itemprop") {

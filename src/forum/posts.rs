@@ -153,25 +153,25 @@ fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
     parts.iter().map(body).collect()
 }
 
-/// The element that calls itself the content and holds most: of a post whose template is not the others'.
+/// The innermost element that calls itself the content and holds most: of a post whose template is not the others'.
 fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
-    let own = part.nodes().filter(|&node| {
-        tree.is_element(node)
-            && !part.roots.contains(&node)
-            && role(tree, node) == Role::Body
-            && !(survey.has_time(tree, node) && survey.has_person(tree, node))
-    });
     let plain = |node: NodeId| survey.plain(tree, &[node]);
-    own.filter(|&node| plain(node) > 0).max_by_key(|&node| (plain(node), usize::MAX - node))
+    let bodies: Vec<NodeId> = part
+        .nodes()
+        .filter(|&node| {
+            tree.is_element(node)
+                && !part.roots.contains(&node)
+                && role(tree, node) == Role::Body
+                && !(survey.has_time(tree, node) && survey.has_person(tree, node))
+                && plain(node) > 0
+        })
+        .collect();
+    let most = bodies.iter().map(|&node| plain(node)).max()?;
+    bodies.into_iter().filter(|&node| plain(node) * 10 >= most * 8).min_by_key(|&node| tree.subtree(node).len())
 }
 
 /// The head of each post, where it has one as a mail has, and what it says.
-fn texts(
-    tree: &Tree,
-    parts: &[Part],
-    bodies: &[Vec<NodeId>],
-    clock: Clock,
-) -> (Vec<Option<Head>>, Vec<String>) {
+fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> (Vec<Option<Head>>, Vec<String>) {
     let roots: FxHashSet<NodeId> = parts.iter().flat_map(|part| part.roots.iter().copied()).collect();
     let read = |quotes: bool| -> Vec<Vec<String>> {
         let whole = parts.iter().zip(bodies).map(|(part, body)| {
@@ -357,9 +357,8 @@ fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
             }
             let text = if tree.is_element(node) { tree.text(node) } else { tree.own_text(node).trim().to_owned() };
             let numbered = || {
-                let called = |word: &str| {
-                    matches!(word, "no" | "floor" | "num" | "number" | "index" | "postnum" | "position")
-                };
+                let called =
+                    |word: &str| matches!(word, "no" | "floor" | "num" | "number" | "index" | "postnum" | "position");
                 tree.is_element(node) && tree.words(node).any(called)
                     || tree.attribute(node, "itemprop") == Some("position")
             };

@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::declared::{complete_threads, items};
 use super::fields::{
-    Number, Part, Said, Time, entry, initials, is_page_of, is_person, mode, name, numbers, said_by, said_by_names, times,
+    Number, Part, Said, Time, entry, initials, is_page_of, is_person, mode, name, numbers, said_by, said_by_names,
+    times,
 };
 use super::region::ranges;
 use super::rows::rows;
@@ -89,7 +90,8 @@ fn of_thread(tree: &Tree, lines: &[Line], records: &[ThreadRecord], clock: Clock
         return false;
     }
     let posts = ranges(tree, clock);
-    let within = lines.iter().filter(|line| posts.iter().any(|post| post.contains(&line.title))).count();
+    let own = |line: &&Line| line.url == tree.base() || is_person(tree, line.title);
+    let within = lines.iter().filter(|line| own(line) || posts.iter().any(|post| post.contains(&line.title))).count();
     !posts.is_empty() && (beside || within * 2 >= lines.len())
 }
 
@@ -328,7 +330,9 @@ impl Fields {
             for &(start, node) in &paragraph.pieces {
                 let link =
                     std::iter::once(node).chain(tree.ancestors(node)).take(4).find(|&at| tree.link(at).is_some());
-                let Some(link) = link.filter(|&link| link != last && initials.binary_search(&link).is_err()) else { continue };
+                let Some(link) = link.filter(|&link| link != last && initials.binary_search(&link).is_err()) else {
+                    continue;
+                };
                 last = link;
                 if tree.link(link).is_some_and(is_thread) {
                     continue;

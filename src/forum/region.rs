@@ -226,10 +226,13 @@ fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
     for roots in found {
         let part = Part { tree, roots };
         for node in part.nodes() {
-            let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else { continue };
+            let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else {
+                continue;
+            };
             // "第12楼" is no title, nor is a time; and "Re: title" is the thread's.
             let text: String = tree.text(node).to_lowercase().chars().filter(|c| c.is_alphabetic()).collect();
-            let text = ["re", "回复", "答复"].iter().find_map(|reply| text.strip_prefix(reply)).unwrap_or(&text).to_owned();
+            let text =
+                ["re", "回复", "答复"].iter().find_map(|reply| text.strip_prefix(reply)).unwrap_or(&text).to_owned();
             let columns = columns(&text);
             if columns >= TITLE.1
                 && let Some(place) = entry(&mut places, part.place(node))
@@ -251,8 +254,7 @@ fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
 
 fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
     let count = found.len() as f64;
-    let share =
-        |what: &dyn Fn(NodeId) -> bool| found.iter().filter(|roots| has(roots, what)).count() as f64 / count;
+    let share = |what: &dyn Fn(NodeId) -> bool| found.iter().filter(|roots| has(roots, what)).count() as f64 / count;
     let complete =
         0.2 + 0.4 * share(&|root| survey.has_time(tree, root)) + 0.4 * share(&|root| survey.has_person(tree, root));
     let text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();

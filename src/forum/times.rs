@@ -61,9 +61,10 @@ pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
         } else {
             BEGINNINGS.contains(c) || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric()
         };
-        let shown = begins.then(|| at_start(&text[at..], whole, clock)).flatten().filter(|(_, length)| {
-            label || text[at..at + length].bytes().any(|byte| byte.is_ascii_digit())
-        });
+        let shown = begins
+            .then(|| at_start(&text[at..], whole, clock))
+            .flatten()
+            .filter(|(_, length)| label || text[at..at + length].bytes().any(|byte| byte.is_ascii_digit()));
         if let Some((moment, length)) = shown {
             found.push(Shown { moment, text: at..at + length });
             at += length;

@@ -29,8 +29,7 @@ pub(super) fn time_of_day(cursor: &mut Cursor) -> Option<TimeOfDay> {
     const LATE: &str = "下午|午後|傍晚|夜间|pm|p.m.";
     const NIGHT: &str = "晚上";
     const NOON: &str = "中午";
-    let half =
-        |cursor: &mut Cursor| [EARLY, LATE, NIGHT, NOON].into_iter().find(|names| cursor.words(names).is_some());
+    let half = |cursor: &mut Cursor| [EARLY, LATE, NIGHT, NOON].into_iter().find(|names| cursor.words(names).is_some());
     let prefix = half(cursor);
     cursor.spaces();
     let mut hour = cursor.number(1..=2)?;

@@ -167,13 +167,9 @@ fn what_is_no_time_is_none() {
 #[test]
 fn attributes_hold_exact_times() {
     let exact = Some(Moment { at: at("2009-05-25 12:01:33"), within: 1 });
-    for value in [
-        "2009-5-25 12:01:33",
-        "2009-05-25T12:01:33+08:00",
-        "2009-05-25T04:01:33.000Z",
-        "1243224093",
-        "1243224093000",
-    ] {
+    for value in
+        ["2009-5-25 12:01:33", "2009-05-25T12:01:33+08:00", "2009-05-25T04:01:33.000Z", "1243224093", "1243224093000"]
+    {
         assert_eq!(of_attribute(value, clock()), exact, "{value}");
     }
     assert_eq!(of_attribute("a long sentence that says 2009-5-25 12:01:33 and goes on", clock()), None);

@@ -16,7 +16,6 @@ use crate::read::markup::{attribute, fold_into};
 use crate::read::names::{is_block, is_skipped, is_void};
 use crate::read::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind, tokenize};
 
-
 /// Elements and texts of one page.
 pub(super) const NODES: usize = 200_000;
 /// Bytes of text and of attributes.
