@@ -372,7 +372,7 @@ fn threads_numbered_by_replies() {
             if n == 1 { "<strong> on:</strong>".to_owned() } else { format!("<strong>Reply #{} on:</strong>", n - 1) };
         format!(
             "<div class=windowbg{odd}><div class=post_wrapper><div class=poster><h4><a href='index.php?action=profile;u={n}'>{who}</a></h4><ul id=msg_{n}_extra_info><li class=postgroup>Newbie</li><li class=postcount>Posts: 1{n}</li></ul></div><div class=postarea><div class=flow_hidden><div class=keyinfo><h5 id=subject_{n}><a href='index.php?topic=1.msg{n}#msg{n}'>Re: a title</a></h5><div class=smalltext>&#171; {on} May 2{n}, 2009, 12:01:00 pm &#187;</div></div></div><div class=post><div class=inner id=msg_{n}>{text}</div></div></div><div class=moderatorbar><div class=signature id=msg_{n}_signature>My signature.</div></div></div></div>",
-            odd = if n % 2 == 0 { "2" } else { "" }
+            odd = if n.is_multiple_of(2) { "2" } else { "" }
         )
     };
     let page =
