@@ -153,16 +153,21 @@ fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
     parts.iter().map(body).collect()
 }
 
-/// The element that calls itself the content and holds most: of a post whose template is not the others'.
+/// The innermost element that calls itself the content and holds most: of a post whose template is not the others'.
 fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
-    let own = part.nodes().filter(|&node| {
-        tree.is_element(node)
-            && !part.roots.contains(&node)
-            && role(tree, node) == Role::Body
-            && !(survey.has_time(tree, node) && survey.has_person(tree, node))
-    });
     let plain = |node: NodeId| survey.plain(tree, &[node]);
-    own.filter(|&node| plain(node) > 0).max_by_key(|&node| (plain(node), usize::MAX - node))
+    let bodies: Vec<NodeId> = part
+        .nodes()
+        .filter(|&node| {
+            tree.is_element(node)
+                && !part.roots.contains(&node)
+                && role(tree, node) == Role::Body
+                && !(survey.has_time(tree, node) && survey.has_person(tree, node))
+                && plain(node) > 0
+        })
+        .collect();
+    let most = bodies.iter().map(|&node| plain(node)).max()?;
+    bodies.into_iter().filter(|&node| plain(node) * 10 >= most * 8).min_by_key(|&node| tree.subtree(node).len())
 }
 
 /// The head of each post, where it has one as a mail has, and what it says.

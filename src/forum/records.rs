@@ -90,7 +90,8 @@ fn of_thread(tree: &Tree, lines: &[Line], records: &[ThreadRecord], clock: Clock
         return false;
     }
     let posts = ranges(tree, clock);
-    let within = lines.iter().filter(|line| posts.iter().any(|post| post.contains(&line.title))).count();
+    let own = |line: &&Line| line.url == tree.base() || is_person(tree, line.title);
+    let within = lines.iter().filter(|line| own(line) || posts.iter().any(|post| post.contains(&line.title))).count();
     !posts.is_empty() && (beside || within * 2 >= lines.len())
 }
 

@@ -202,7 +202,7 @@ proptest! {
             10 if back < 300 * DAY => format!("{month}月{date}日"),
             11 => format!("{}.{}.{year} {h}:{m:02}", date, month),
             12 => format!("{day}T{h:02}:{m:02}:{s:02}+08:00"),
-            _ => day.to_string(),
+            _ => day.clone(),
         };
         if form == 6 && back / 60 > 9999 {
             return Ok(());

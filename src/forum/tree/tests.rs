@@ -11,6 +11,25 @@ fn tree(html: &str) -> Tree {
 }
 
 #[test]
+fn links_are_written_in_the_charset_of_the_page_and_lines_end_as_in_it() {
+    let page = "<meta charset=gbk><a href='/f?kw=足球'>足球</a><pre>一\n二</pre>";
+    let fetched = Fetched {
+        url: CrawlUrl::parse("http://a.cn/").unwrap(),
+        status: 200,
+        headers: vec![("content-type".to_owned(), "text/html; charset=gbk".to_owned())],
+        body: encoding_rs::GBK.encode(page).0.into_owned().into(),
+        wire: None,
+    };
+    let tree = Tree::read(&fetched);
+    let links: Vec<_> = (0..tree.len()).filter_map(|at| tree.link(at)).cloned().collect();
+    let document = crate::read::parse(&fetched).document;
+    assert_eq!(links, document.links.iter().map(|link| link.url.clone()).collect::<Vec<_>>());
+    assert_eq!(links[0].as_str(), "http://a.cn/f?kw=%D7%E3%C7%F2");
+    let lines: Vec<_> = tree.paragraphs(0, &|_| false).into_iter().map(|line| line.text).collect();
+    assert_eq!(lines, ["足球", "一", "二"]);
+}
+
+#[test]
 fn tags_nest_as_browsers_nest_them() {
     let tree = tree(
         "<title>A  b</title><table><tr class=odd><td>一<td colspan=2><a href=t.php?id=1#p>二 <b>三</b><td>四<tr><td>五</table>后",
