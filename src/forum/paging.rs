@@ -215,7 +215,11 @@ fn continues(own: &Shaped, other: &Shaped, slot: usize, keys: &[Keyed]) -> bool 
     }
     let other_path = other.url.path();
     if paging_in_query {
-        return other_path.trim_end_matches('/') == own_path;
+        // `action=show` is no page of `action=list`, whatever numbers both have.
+        let pairs = |url: &CrawlUrl| -> std::collections::BTreeSet<String> {
+            url.query().into_iter().flat_map(|query| query.split('&')).map(str::to_owned).collect()
+        };
+        return other_path.trim_end_matches('/') == own_path && pairs(&own.url).is_subset(&pairs(&other.url));
     }
     // /forum-2.html goes on at /forum-2-2.html, /board/7 at /board/7/p/2, / at /page/2.
     let stem = own_path.rsplit_once('.').filter(|(_, ending)| ending.len() <= 5 && !ending.contains('/'));
@@ -316,6 +320,10 @@ mod tests {
 
     #[test]
     fn what_is_no_paging_is_not_taken_for_it() {
+        let show =
+            |id: u8| format!("<p><a href='/i?a=show&b=4&id={id}&p=2'>2</a><a href='/i?a=show&b=4&id={id}&p=3'>3</a>");
+        let list = "<p><a href='/i?a=list&b=4&p=2'>[2]</a>";
+        assert_eq!(after("/i?a=list&b=4", 1, &(show(5) + list)).as_deref(), Some("/i?a=list&b=4&p=2"));
         // Pages of threads beside their titles, counts of replies that lead somewhere, another board.
         let body = "<p><a href=/thread-7-2-1.html>2</a><a href=/thread-7-3-1.html>3</a><p><a href=/thread-8-2-1.html>2</a>\
                     <p><a href=/who?t=12>12</a><a href=/who?t=9>3</a><p><a href=/forum-3-1.html>1</a>";
