@@ -218,6 +218,8 @@ fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
         texts: FxHashSet<String>,
         columns: usize,
     }
+    // "张三 发表于 昨天 12:01" above what is quoted of him is no title.
+    let quoted = |node: NodeId| tree.ancestors(node).take(6).any(|up| role(tree, up) == Role::Quote);
     let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
     if found.is_empty() || plain as usize > ABSTRACT * found.len() {
         return false;
@@ -229,6 +231,9 @@ fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
             let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else {
                 continue;
             };
+            if quoted(node) {
+                continue;
+            }
             // "第12楼" is no title, nor is a time; and "Re: title" is the thread's.
             let text: String = tree.text(node).to_lowercase().chars().filter(|c| c.is_alphabetic()).collect();
             let text =
