@@ -139,7 +139,15 @@ fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
         let before: BTreeMap<CrawlUrl, u32> = truth.into_iter().map(|thread| (thread.url, thread.posts)).collect();
         let changed = forum.threads(now + DAY).into_iter();
         let changed = changed.filter(|thread| !thread.walled && before.get(&thread.url) != Some(&thread.posts)).count();
-        let (fetched, tally) = visit.go(&web);
+        let (again, tally) = visit.go(&web);
+        let all: BTreeSet<ForumKind> = fetched.iter().chain(&again).map(|url| forum.kind_of(url)).collect();
+        for (at, thread) in forum.threads(now + DAY).iter().enumerate().filter(|(_, thread)| !thread.walled) {
+            let ForumKind::Thread { thread: number, .. } = forum.kind_of(&thread.url) else { panic!("{at}") };
+            let missing: Vec<u32> =
+                (1..=thread.pages).filter(|&page| !all.contains(&ForumKind::Thread { thread: number, page })).collect();
+            assert!(missing.is_empty(), "{skin:?}: pages {missing:?} of {} are missing", thread.url);
+        }
+        let fetched = again;
         let seen = sort(&forum, &fetched);
         println!("{skin:?}: {} of {changed} changed threads, {} fetched, {tally:?}", seen.threads.len(), fetched.len());
         assert!(seen.threads.len() * 100 >= changed * 98, "{skin:?}: changes");

@@ -324,6 +324,10 @@ impl Site {
         if matches!(role, Role::Board) && self.key(&self.boards, url).is_some_and(|key| self.left_out.contains(&key)) {
             return;
         }
+        // What was looked at before the forum was understood is what its class says.
+        if matches!(role, Role::Sample) {
+            return;
+        }
         let noted = self.roles.entry(id).or_insert(role);
         // A thread knows its own pages; that a list links to one by a number does not make it the list's.
         if let (Role::Index { .. }, Role::Continuation { .. }) = (&noted, role) {
