@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{BoardEntry, CrawlUrl, ForumMap, PagingRule, Sight};
+use crate::model::{BoardEntry, CrawlUrl, ForumMap, PagingRule, Sight, ThreadRecord};
 
 use super::board::{Thresholds, classes};
 use super::evidence::{Sure, board, key, members};
@@ -57,15 +57,20 @@ pub fn recognise(sight: &Sight) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.see(sight);
     let (_, sure) = board(sight, &explorer.shapes, &Thresholds::DOMINANT)?;
-    let replied = sight.records.iter().filter(|record| record.replies.or(record.views).is_some()).count();
-    let dated = sight.records.iter().filter(|record| record.last_reply.or(record.created).is_some()).count();
+    let share = |has: fn(&ThreadRecord) -> bool| sight.records.iter().filter(|record| has(record)).count() * 5;
     let most = sight.records.len() * 3;
-    if sure != Sure::Records || replied * 5 < most || dated * 5 < most && replied < sight.records.len() {
+    // Archives of a blog have dates, its comments' numbers perhaps; only a forum says who opened what and how often it was
+    // replied to.
+    if sure != Sure::Records
+        || share(|record| record.author.is_some()) < most
+        || share(|record| record.replies.or(record.views).is_some()) < most
+    {
         return None;
     }
     let class = explorer.shapes.shape(&sight.own).class;
     match explorer.finish(Some(class), false) {
-        Step::Understood(map) => Some(*map),
+        // A page that is the only one of its class is no board among boards.
+        Step::Understood(map) if map.board_classes.iter().any(|class| class.contains('{')) => Some(*map),
         _ => None,
     }
 }

@@ -118,13 +118,40 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
     i32::try_from(least.max(spoken).min(i64::from(EARLIEST[0]))).unwrap_or(0)
 }
 
-/// Whether a page that nothing is known of is worth a look: it has a row of long links of one class. Links to last posts may
-/// be as many as those of threads.
+/// Whether a page that nothing is known of is worth a look: it has a row of long links of one class (links to last posts may be
+/// as many as those of threads), and about as many numbers that may be of replies. Cheap, since every page is asked.
 #[must_use]
 pub fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
     const ROW: Thresholds = Thresholds { members: 10, columns: 12.0, dominance: 0.4 };
-    let links = links(&parsed.document, own);
-    links.len() >= ROW.members && threads(&classes(&links, &learnt(&links)), &ROW).is_some()
+    let document = &parsed.document;
+    if document.links.len() < ROW.members {
+        return false;
+    }
+    // Numbers of pages are links, and so are most numbers of tags.
+    let mut linked = vec![false; document.pieces.len()];
+    for link in &document.links {
+        linked[link.anchor.clone()].fill(true);
+    }
+    let plain = (0..document.pieces.len()).filter(|&piece| !linked[piece]);
+    let counts = plain.filter(|&piece| may_count(document.piece(piece))).count();
+    if counts * 2 < ROW.members {
+        return false;
+    }
+    let links = links(document, own);
+    let all = classes(&links, &learnt(&links));
+    threads(&all, &ROW).is_some_and(|class| counts * 3 >= class.members.len())
+}
+
+/// Whether a text may be a number of replies or of views: a number by itself, or with a word for it; no date.
+fn may_count(text: &str) -> bool {
+    const LONGEST: usize = 96;
+    const ALONE: usize = 20;
+    const WORDS: [&str; 9] = ["repl", "view", "post", "回", "看", "浏", "读", "返", "帖"];
+    if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let dated = text.contains(['年', '月', ':']) || text.matches(['-', '/', '.']).count() >= 2;
+    text.len() <= ALONE && !dated || WORDS.iter().any(|word| text.contains(word))
 }
 
 fn learnt(links: &[SightLink]) -> Shapes {
