@@ -20,6 +20,7 @@ use super::{Exit, Voice};
 
 /// Forums: boards, threads, posts.
 #[derive(Args)]
+#[command(after_help = "Example: suidao forum crawl http://bbs.example.cn/ -o bbs --contact me@example.cn")]
 pub struct ForumArgs {
     #[command(subcommand)]
     verb: ForumVerb,

@@ -203,7 +203,9 @@ proptest! {
     fn a_pass_finds_what_changed_and_nothing_else(
         before in prop::collection::vec(0_u32..400, 1..200),
         since in prop::collection::vec(0_u32..400, 0..120),
-        drift in prop::collection::vec(prop::collection::vec(0_u32..400, 0..12), 40),
+        // Fewer posts between two pages than a page has threads: with more, pages repeat whole, as they do on a forum that
+        // shows its last page for ever, and nothing tells one from the other.
+        drift in prop::collection::vec(prop::collection::vec(0_u32..400, 0..5), 40),
         stickies in prop::collection::vec(0_u32..20, 0..3),
         size in 5_usize..25,
     ) {
