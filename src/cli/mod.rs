@@ -69,7 +69,7 @@ enum Verb {
     Topic(topic::TopicArgs),
     /// Crawl for a topic from seed URLs; the same command again goes on where it stopped
     Crawl(crawl::CrawlArgs),
-    /// Crawl a forum: find its boards, fetch every thread once, come back when something was said
+    /// Crawl a forum: its boards, every thread once, and again when it was replied to
     Forum(forum::ForumArgs),
     /// Crawl a recorded or generated web without a network: one strategy, on a virtual clock
     Replay(replay::ReplayArgs),
