@@ -143,12 +143,6 @@ impl Paging {
         self.pages.get(&(page + 1)).cloned().or_else(|| self.example.with(self.slot, self.first + self.step * page))
     }
 
-    /// The highest page linked.
-    #[must_use]
-    pub fn last(&self) -> i64 {
-        self.pages.keys().next_back().copied().unwrap_or(1)
-    }
-
     /// The rule, for people and for the forum file: the class of the pages, with `{page}` for the value that counts.
     #[must_use]
     pub fn rule(&self) -> PagingRule {
@@ -288,7 +282,7 @@ mod tests {
         let body = "<p><b>1</b> <a href=/viewforum.php?f=2&start=50>2</a> <a href=/viewforum.php?f=2&start=100>3</a> … \
                     <a href=/viewforum.php?f=2&start=450>10</a> <a href=/viewforum.php?f=2&start=50>Next</a>";
         assert_eq!(rule("/viewforum.php?f=2", body), ("/viewforum.php?f={n}&start={page}".into(), 0, 50));
-        assert_eq!(paging("/viewforum.php?f=2", 1, body).unwrap().last(), 10);
+        assert_eq!(paging("/viewforum.php?f=2", 1, body).unwrap().pages.keys().next_back(), Some(&10));
         // Pages that are not linked are made.
         assert_eq!(after("/viewforum.php?f=2&start=150", 4, body).as_deref(), Some("/viewforum.php?f=2&start=200"));
         assert_eq!(after("/viewforum.php?f=2&start=450", 10, body), None);
@@ -307,7 +301,7 @@ mod tests {
     fn paths_are_paged_too() {
         let body = "<p><a href=/forum-2-2.html>2</a><a href=/forum-2-3.html>3</a><a href=/forum-2-9.html>末页</a>";
         assert_eq!(rule("/forum-2-1.html", body), ("/forum-{n}-{page}.html".into(), 1, 1));
-        assert_eq!(paging("/forum-2.html", 1, body).unwrap().last(), 9);
+        assert_eq!(paging("/forum-2.html", 1, body).unwrap().pages.keys().next_back(), Some(&9));
         assert_eq!(after("/board/7", 1, "<a href=/board/7/p/2>下一页</a>").as_deref(), Some("/board/7/p/2"));
         assert_eq!(after("/c/sports/5", 1, "<a href=/c/sports/5?page=2>›</a>").as_deref(), Some("/c/sports/5?page=2"));
         assert_eq!(after("/forum/x.3/", 1, "<a href=/forum/x.3/page-2>2</a>").as_deref(), Some("/forum/x.3/page-2"));

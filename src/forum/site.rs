@@ -151,12 +151,6 @@ impl Site {
         boards
     }
 
-    /// Threads known.
-    #[must_use]
-    pub fn threads(&self) -> usize {
-        self.known.len()
-    }
-
     fn key(&self, classes: &[Keyed], url: &CrawlUrl) -> Option<String> {
         let shaped = self.shapes.shape(url);
         classes.iter().find_map(|class| class.key(&shaped))
@@ -274,12 +268,6 @@ impl Site {
     #[must_use]
     pub fn last_page(&self, thread: UrlId) -> UrlId {
         self.last.get(&thread).map_or(thread, |(page, _)| *page)
-    }
-
-    /// The board that listed a thread.
-    #[must_use]
-    pub fn board_of(&self, thread: UrlId) -> Option<UrlId> {
-        self.known.get(&thread).map(|known| known.board)
     }
 
     /// Boards are read anew from now on.

@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use suidao::crawl::Watch;
 use suidao::forum::schedule::Method;
+use suidao::html::count;
 use suidao::live::News;
 use suidao::model::{Event, Stop};
 
@@ -43,12 +44,12 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
             // What the visits before this one brought, now that it is known.
             let now = &run.tally;
             eprintln!(
-                "{} pages since the last visit: {} threads, {} further pages, {} lists; now visiting {} boards",
+                "{} pages since the last visit: {} threads, {} further pages, {} lists; now visiting {}",
                 now.pages - last.pages,
                 now.threads - last.threads,
                 now.continuations - last.continuations,
                 now.index_pages - last.index_pages,
-                step.begun.len()
+                count(step.begun.len(), "board", "boards")
             );
             last = now.clone();
         }
