@@ -7,8 +7,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::crawl::ForumMode;
 use suidao::forum::map;
+use suidao::forum::shape::Shapes;
 use suidao::live::{self, News};
-use suidao::model::{CrawlUrl, Event, ForumMap, PagingRule, Sight};
+use suidao::model::{CrawlUrl, Event, ForumMap, PagingRule, Sight, ThreadRecord};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 
@@ -114,20 +115,24 @@ fn print(map: &ForumMap, seen: &[Sight]) -> Result<()> {
         say!("         pages {}", in_words(rule));
     }
     say!("threads  of class {}", or_none(&map.thread_classes));
-    for record in seen.iter().flat_map(|sight| &sight.records).take(3) {
+    let shapes = Shapes::from_slugs(map.slugs.clone());
+    let is_thread = |record: &&ThreadRecord| {
+        let class = shapes.shape(&record.url).class;
+        map.thread_classes.iter().any(|text| *map::Keyed::parse(text).class() == class)
+    };
+    for record in seen.iter().flat_map(|sight| &sight.records).filter(is_thread).take(3) {
         say!("           {}  {}", record.url, record.title);
     }
     for rule in &map.thread_pages {
         say!("         pages {}", in_words(rule));
     }
     say!("other links of the entrance, by class:");
-    let shapes = suidao::forum::shape::Shapes::from_slugs(map.slugs.clone());
     let mut classes: BTreeMap<String, (usize, &CrawlUrl)> = BTreeMap::new();
     for link in seen.first().into_iter().flat_map(|sight| &sight.links) {
         classes.entry(shapes.shape(&link.url).class.to_string()).or_insert((0, &link.url)).0 += 1;
     }
     let known: Vec<String> = (map.board_classes.iter().chain(&map.thread_classes))
-        .map(|text| suidao::forum::map::Keyed::parse(text).class().to_string())
+        .map(|text| map::Keyed::parse(text).class().to_string())
         .collect();
     for (class, (number, example)) in classes.into_iter().filter(|(class, _)| !known.contains(class)) {
         say!("         {number:>4}  {class}  {example}");
