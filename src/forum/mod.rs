@@ -32,6 +32,6 @@ mod times;
 mod tree;
 
 pub use login::asks_login;
-pub use posts::posts;
+pub use posts::{posts, posts_of_thread};
 pub use records::records;
 pub use tree::Tree;

@@ -17,7 +17,18 @@ use crate::model::{Clock, Moment, PostRecord};
 /// The posts shown on a thread's page, in order. `clock`: see [`Clock`].
 #[must_use]
 pub fn posts(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
-    let survey = Survey::of(tree, clock);
+    read(tree, clock, Survey::of(tree, clock))
+}
+
+/// The same of a page that is known to be a thread's, whatever it looks like.
+#[must_use]
+pub fn posts_of_thread(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
+    let mut survey = Survey::of(tree, clock);
+    survey.thread = true;
+    read(tree, clock, survey)
+}
+
+fn read(tree: &Tree, clock: Clock, survey: Survey) -> Vec<PostRecord> {
     let regions = region::posts(tree, &survey, clock);
     let parts: Vec<Part> = regions.iter().map(|roots| Part { tree, roots }).collect();
     let bodies = bodies(tree, &survey, &parts);

@@ -30,6 +30,8 @@ pub(super) struct Survey {
     plain: Vec<u32>,
     times: Vec<NodeId>,
     people: Vec<NodeId>,
+    /// The page is known to be a thread's: what looks like lines of a list are posts all the same.
+    pub(super) thread: bool,
 }
 
 impl Survey {
@@ -61,7 +63,7 @@ impl Survey {
         let page = Part { tree, roots: &[0] };
         let member = Said::MEMBER.and(Said::EDITED);
         let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.said.has(member));
-        Self { shown, plain, times: times.map(|time| time.node).collect(), people }
+        Self { shown, plain, times: times.map(|time| time.node).collect(), people, thread: false }
     }
 
     /// Characters shown in a subtree.
@@ -221,7 +223,7 @@ fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
     // "张三 发表于 昨天 12:01" above what is quoted of him is no title.
     let quoted = |node: NodeId| tree.ancestors(node).take(6).any(|up| role(tree, up) == Role::Quote);
     let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
-    if found.is_empty() || plain as usize > ABSTRACT * found.len() {
+    if survey.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
         return false;
     }
     let mut places: Vec<(u64, Place)> = Vec::new();

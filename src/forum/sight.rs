@@ -9,7 +9,7 @@ use super::board::{LinkClass, Thresholds, classes, threads};
 use super::links::{links, own_url};
 use super::map::Keyed;
 use super::shape::{Shapes, sessions, without};
-use super::{Tree, asks_login, posts, records, times};
+use super::{Tree, asks_login, posts, posts_of_thread, records, times};
 
 /// What is known of a forum before one of its pages is looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,7 +69,7 @@ pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRe
         let parsed = read::parse(fetched);
         offset(&parsed, now, &links(&parsed.document, &fetched.url))
     });
-    posts(&Tree::read(fetched), Clock { now, offset })
+    posts_of_thread(&Tree::read(fetched), Clock { now, offset })
 }
 
 /// What "3分钟前" counts from: the server's own clock.
