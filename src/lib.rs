@@ -17,6 +17,7 @@ pub mod read;
 pub mod recorded;
 pub mod replay;
 pub mod report;
+pub mod revisit;
 pub mod serve;
 pub mod store;
 pub mod strategy;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [(&[&str], bool); 12] = [
     (&["model", "html"], false),
     (&["read", "text", "topic"], true), // reading scores as it goes, so that no text is segmented twice
-    (&["forum"], false),
+    (&["forum", "revisit"], false),
     (&["strategy", "plot"], false),
     (&["crawl"], false),
     (&["fetch", "store"], false),
