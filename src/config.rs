@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::crawl::{Limits, Politeness};
+use crate::revisit::settings::RefreshSettings;
 use crate::strategy::{Settings as Strategy, scope::Scope};
 
 /// Why a configuration cannot be used.
@@ -82,6 +83,8 @@ pub struct Config {
     pub strategy: Strategy,
     /// `[fetch]`
     pub fetch: crate::fetch::Settings,
+    /// `[refresh]`
+    pub refresh: RefreshSettings,
 }
 
 impl Config {
@@ -137,6 +140,7 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         let value = |(key, reason): (&str, &str)| ConfigError::Value { key: key.into(), reason: reason.into() };
         self.politeness.check().map_err(value)?;
+        self.refresh.check().map_err(value)?;
         self.strategy.check().map_err(|(key, reason)| value((key, reason)))?;
         self.fetch.check()?;
         if self.crawl.in_flight == 0 || self.crawl.in_flight > 10_000 {

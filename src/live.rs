@@ -13,11 +13,12 @@ use thiserror::Error;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::config::Config;
-use crate::crawl::{Conditions, Crawl, ForumMode, Next, Outcome, Progress, Ticket, Wanted, Watch, outcome};
+use crate::crawl::{Conditions, Crawl, ForumMode, Next, Outcome, Progress, Refresh, Ticket, Wanted, Watch, outcome};
 use crate::fetch::{Fetcher, FetcherError, retry_after};
 use crate::model::{
-    Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, ForumMap, Millis, PageKind, Relevance, Stop, UrlId,
+    Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Fetched, ForumMap, Millis, PageKind, Relevance, Stop, UrlId,
 };
+use crate::store::directory::write_whole;
 use crate::store::harvest::Harvest;
 use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, StoreError, Work, Writer, skipped};
 use crate::strategy::Boards;
@@ -43,6 +44,8 @@ pub struct Job {
     pub forum: Option<ForumMode>,
     /// Boards of that forum are come back to until the crawl is stopped.
     pub watch: Option<Watch>,
+    /// Pages fetched before are come back to, within this budget; none for a crawl.
+    pub refresh: Option<Budget>,
 }
 
 /// Why a crawl could not be run, or not to its end.
@@ -109,7 +112,17 @@ pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
         link_threshold: config.crawl.link_threshold.map_or(topic.link_threshold(), Relevance::new),
         forums: if config.crawl.forums { ForumMode::Recognise } else { ForumMode::Off },
         watch: None,
+        refresh: None,
     }
+}
+
+/// Keeps what a refresh needs to know.
+fn keep_inputs(job: &Job) -> Result<(), StoreError> {
+    let write = |path: std::path::PathBuf, text: String| write_whole(&path, |out| out.write_all(text.as_bytes()));
+    write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
+    // Every value of it came from TOML or is a number.
+    let config = toml::to_string(&job.config.shown()).unwrap_or_default();
+    write(job.directory.config_toml(), config)
 }
 
 /// Runs a crawl until it ends, `interrupt` resolves, or the disk fails; then closes everything properly.
@@ -135,6 +148,14 @@ pub fn run(
     let mut store = Store::resume(&job.directory, &meta)?;
     let resumed = !store.is_empty();
     let mut conditions = conditions(&job.config, &job.topic);
+    match job.refresh {
+        Some(budget) => {
+            conditions.limits.pages = None;
+            conditions.refresh = Some(Refresh { settings: job.config.refresh.clone(), budget });
+        }
+        None if job.forum.is_none() => keep_inputs(job)?,
+        None => {}
+    }
     let strategy = match &job.forum {
         Some(forum) => {
             conditions.forums = forum.clone();
@@ -270,7 +291,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (done, mut finished) = unbounded_channel();
         let batch = self.crawl.seed(seeds, now());
         self.keep(batch, None);
-        if let Some(batch) = self.crawl.visit_boards(now()) {
+        for batch in [self.crawl.visit_boards(now()), self.crawl.begin_refresh(now())].into_iter().flatten() {
             self.keep(batch, None);
         }
         let mut interrupt = std::pin::pin!(interrupt);
@@ -360,7 +381,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 told(&ticket, &outcome);
                 let keep = matches!(
                     (&ticket.wanted, &outcome),
-                    (Wanted::Page(_) | Wanted::Forum(..), Outcome::Page { .. } | Outcome::Redirect(_))
+                    (Wanted::Page(_) | Wanted::Forum(..), Outcome::Page { .. } | Outcome::Redirect { .. })
                 );
                 let fetched = answer.ok().filter(|_| keep);
                 // The receiver is gone only when the crawl has ended for another reason.
@@ -390,7 +411,7 @@ fn told(ticket: &Ticket, outcome: &Outcome) {
     let url = &ticket.url;
     match outcome {
         Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
-        Outcome::Redirect(to) => tracing::debug!("{url} leads to {to}"),
+        Outcome::Redirect { to, .. } => tracing::debug!("{url} leads to {to}"),
         Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
         Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
     }

@@ -93,7 +93,7 @@ fn edges_are_those_of_the_log(stage: &Stage, graph: &Path) {
     for event in records(&stage.path("crawl")).into_iter().flat_map(|record| record.batch.events) {
         match event {
             Event::Discovered(found) => urls.push(found.url),
-            Event::Redirected { id, link: Some(link) } | Event::Moved { id, link: Some(link) } => {
+            Event::Redirected { id, link: Some(link), .. } | Event::Moved { id, link: Some(link) } => {
                 redirects.insert(id, link.to);
             }
             Event::Settled(page) => {

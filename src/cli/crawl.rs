@@ -76,7 +76,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
         return dry_run(args, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
-    let job = Job { topic, seeds, config, directory, forum: None, watch: None };
+    let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
     let mut screen = Screen::new(voice, args.json, job.config.limits.pages);
     let report = live::run(&job, |news| screen.tell(&news), interrupted());
     screen.clear();

@@ -360,7 +360,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     // What the pages are worth is not asked: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
-    let job = Job { topic, seeds, config, directory, forum: None, watch: None };
+    let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
     let mut screen = Screen::new(voice, false, Some(job.seeds.len() as u64));
     let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
     screen.clear();

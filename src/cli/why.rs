@@ -97,12 +97,12 @@ impl Story {
                     Event::Expanded { id: page, links, .. } if links.iter().any(|link| Some(link.to) == id) => {
                         linking.push(*page);
                     }
-                    Event::Redirected { id: from, link: Some(link) } | Event::Moved { id: from, link: Some(link) }
+                    Event::Redirected { id: from, link: Some(link), .. } | Event::Moved { id: from, link: Some(link) }
                         if Some(link.to) == id =>
                     {
                         linking.push(*from);
                     }
-                    Event::Redirected { id: from, link: Some(link) } | Event::Moved { id: from, link: Some(link) }
+                    Event::Redirected { id: from, link: Some(link), .. } | Event::Moved { id: from, link: Some(link) }
                         if Some(*from) == id =>
                     {
                         linking.push(link.to);
@@ -159,7 +159,7 @@ impl Story {
                 let links = links.into_iter().filter(|link| Some(link.to) == id);
                 self.links.extend(links.map(|link| (Some(page), link)));
             }
-            Event::Redirected { id: from, link } => {
+            Event::Redirected { id: from, link, .. } => {
                 if Some(from) == id {
                     fate(Fate::Redirected(link.map(|link| link.to)));
                 }

@@ -18,6 +18,7 @@ impl Crawl {
         self.strategy.observe(event, &mut risen);
         self.apply_to_state(event, at);
         self.forums.watch(event);
+        self.observe_refresh(event, at);
         let mut seen = FxHashSet::default();
         for id in risen.into_iter().filter(|&id| seen.insert(id)) {
             self.raise(id);
@@ -50,6 +51,7 @@ impl Crawl {
                 | Event::Retried { .. }
                 | Event::Failed { .. }
                 | Event::Refused { .. }
+                | Event::Unchanged { .. }
         ) {
             self.frontier.begin(self.progress.queued);
             self.frontier.gone();
@@ -58,7 +60,7 @@ impl Crawl {
             Event::Discovered(discovered) => {
                 let (host, new) = self.hosts.number(&discovered.url);
                 if new {
-                    self.frontier.make_ready(host);
+                    self.make_ready(host);
                     self.progress.hosts += 1;
                 }
                 let id = self.urls.insert(&discovered.url, host);
@@ -81,7 +83,7 @@ impl Crawl {
                 }
                 self.admit(links);
             }
-            Event::Redirected { id, link } => {
+            Event::Redirected { id, link, .. } => {
                 let redirects = self.urls.get(*id).redirects() + 1;
                 self.leave(*id, LinkState::Redirected, None, at);
                 if let Some(link) = link {
@@ -111,6 +113,17 @@ impl Crawl {
                 let wait = record.delay(&self.conditions.politeness);
                 self.rest(*host, at.after(wait), at);
             }
+            Event::Unchanged { id, .. } => {
+                self.leave(*id, LinkState::Fetched, None, at);
+                self.urls.get_mut(*id).forget_tries();
+            }
+            Event::Retired { id, .. } => self.set_state(*id, LinkState::Failed),
+            // Its histories are asked first.
+            Event::Refresh(_) => {}
+            Event::Retried { id, failure } if self.is_due(*id) => {
+                self.urls.get_mut(*id).count_try();
+                self.leave(*id, LinkState::Queued, Some(failure), at);
+            }
             Event::Retried { id, failure } => {
                 self.urls.get_mut(*id).count_try();
                 self.leave(*id, LinkState::Queued, Some(failure), at);
@@ -119,11 +132,11 @@ impl Crawl {
             }
             Event::Failed { id, failure } => {
                 self.leave(*id, LinkState::Failed, Some(failure), at);
-                self.progress.failed += 1;
+                self.progress.failed += u64::from(!self.is_due(*id));
             }
             Event::Refused { id, .. } => {
                 self.set_state(*id, LinkState::Refused);
-                self.progress.refused += 1;
+                self.progress.refused += u64::from(!self.is_due(*id));
             }
             Event::Robots { host, origin, rules } => {
                 let agent = &self.conditions.agent;
@@ -150,6 +163,11 @@ impl Crawl {
     fn apply_settled(&mut self, settled: &Settled, at: Millis) {
         self.leave(settled.id, LinkState::Fetched, None, at);
         self.urls.get_mut(settled.id).forget_tries();
+        if settled.again.is_some() {
+            self.progress.visits += 1;
+            self.admit(&settled.links);
+            return;
+        }
         let host = self.hosts.get_mut(self.urls.get(settled.id).host());
         host.pages += 1;
         self.progress.pages += 1;
@@ -233,9 +251,12 @@ impl Crawl {
 
     fn rest(&mut self, host: HostId, until: Millis, at: Millis) {
         self.frontier.rest(host);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.rest(host);
+        }
         if until <= at {
             self.hosts.get_mut(host).ready_at = until;
-            self.frontier.make_ready(host);
+            self.make_ready(host);
         } else {
             self.hosts.wait_until(host, until);
         }

@@ -15,8 +15,9 @@ use crate::strategy::scope::Scope;
 use super::Outcome;
 use super::fold::differs;
 use super::forums::{ForumMode, Forums};
-use super::frontier::{Claim, Frontier, Head};
+use super::frontier::{Frontier, Head};
 use super::hosts::{Hosts, Politeness, Rules, millis};
+use super::refresh::{Refresh, Refreshing};
 use super::settle::Arrived;
 use super::urls::Urls;
 use super::watch::Watch;
@@ -71,6 +72,8 @@ pub struct Conditions {
     pub forums: ForumMode,
     /// Visits of a forum's boards, when the crawl does not end with the first.
     pub watch: Option<Watch>,
+    /// Pages fetched before are come back to.
+    pub refresh: Option<Refresh>,
 }
 
 /// What a ticket is for.
@@ -100,6 +103,8 @@ pub struct Ticket {
     pub(super) host: HostId,
     /// For a robots.txt: scheme and authority it speaks for.
     pub(super) origin: String,
+    /// It is asked for because a page that was fetched before is due.
+    pub(super) again: bool,
 }
 
 /// What the machine says when asked for work.
@@ -120,6 +125,8 @@ pub struct Progress {
     pub pages: u64,
     /// Relevant ones among them.
     pub relevant: u64,
+    /// Visits of pages that had been fetched before, to see whether they have changed.
+    pub visits: u64,
     /// URLs given up after failed fetches.
     pub failed: u64,
     /// URLs refused, at the door or when their turn came.
@@ -152,6 +159,7 @@ pub struct Crawl {
     pub(super) frontier: Frontier,
     pub(super) ended: FxHashMap<UrlId, Ended>,
     pub(super) forums: Forums,
+    pub(super) refreshing: Option<Refreshing>,
     /// Fingerprints of URLs refused at the door, so that each is told once.
     pub(super) skipped: FxHashSet<u64>,
     pub(super) progress: Progress,
@@ -171,6 +179,7 @@ impl Crawl {
         let forums = Forums::new(&conditions.forums, conditions.watch);
         Self {
             forums,
+            refreshing: conditions.refresh.clone().map(|wish| Refreshing::new(wish, conditions.seed)),
             conditions,
             strategy,
             urls: Urls::default(),
@@ -243,7 +252,16 @@ impl Crawl {
     /// Hands out the next fetch.
     pub fn next(&mut self, now: Millis) -> Next {
         while let Some(host) = self.hosts.due(now) {
-            self.frontier.make_ready(host);
+            self.make_ready(host);
+        }
+        match self.refresh_rests(now) {
+            Some(Ok(until)) => return Next::Wait(Some(until)),
+            Some(Err(_)) if self.in_flight() > 0 => return Next::Wait(None),
+            Some(Err(stop)) => {
+                self.end_round(now);
+                return Next::Done(stop);
+            }
+            None => {}
         }
         let limit = self.conditions.limits.pages.unwrap_or(u64::MAX);
         if self.progress.pages >= limit {
@@ -256,12 +274,7 @@ impl Crawl {
         let turn = self.attempts + self.pages_in_flight;
         loop {
             self.frontier.begin(self.progress.queued);
-            let urls = &self.urls;
-            let waits = |id, claim: Claim| {
-                let known = urls.get(id);
-                known.state == LinkState::Queued && claim.is_of(known.place())
-            };
-            let Some(head) = self.frontier.pop(turn, waits) else {
+            let Some((head, again)) = self.take(turn, now) else {
                 match self.idle(now) {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
@@ -270,31 +283,38 @@ impl Crawl {
                         // A board that was due is queued already.
                         _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 => continue,
                         Some(at) => return Next::Wait(Some(at)),
-                        None => return Next::Done(stop),
+                        None => {
+                            self.end_round(now);
+                            return Next::Done(stop);
+                        }
                     },
                     idle => return idle,
                 }
             };
-            if self.has_fallen(head, now) {
+            if !again && self.has_fallen(head, now) {
                 continue;
             }
             let url = self.urls.url(head.id);
-            if let Some(home) = self.at_home(&url) {
+            // A page that was had is asked for as it was.
+            if let Some(home) = self.at_home(&url).filter(|_| !again) {
                 self.move_home(head.id, &home, now);
-                self.frontier.make_ready(head.host);
+                self.make_ready(head.host);
                 continue;
             }
-            match self.permission(head.host, &url, now) {
+            match self.permission(head.host, &url, again, now) {
                 Permission::Granted => {
                     self.set_state(head.id, LinkState::InFlight);
                     self.hosts.get_mut(head.host).in_flight = true;
                     self.pages_in_flight += 1;
+                    self.count_request(again, true, now);
                     let look = self.forums.look(&url, now);
                     let wanted = look.map_or(Wanted::Page(head.id), |look| Wanted::Forum(head.id, look));
-                    return Next::Fetch(Ticket { url, wanted, host: head.host, origin: String::new() });
+                    let origin = String::new();
+                    return Next::Fetch(Ticket { url, wanted, host: head.host, origin, again });
                 }
                 Permission::AskRobots => {
-                    self.frontier.put_back(head);
+                    self.put_back(head, again);
+                    self.count_request(false, true, now);
                     let host = self.hosts.get_mut(head.host);
                     host.in_flight = true;
                     self.robots_in_flight += 1;
@@ -302,13 +322,13 @@ impl Crawl {
                     let wanted = Wanted::Robots { host: head.host, https: url.scheme() == "https" };
                     let origin = url.origin();
                     let url = redirected.unwrap_or_else(|| url.robots());
-                    return Next::Fetch(Ticket { url, wanted, host: head.host, origin });
+                    return Next::Fetch(Ticket { url, wanted, host: head.host, origin, again: false });
                 }
                 Permission::Refused(reason) => {
                     let event = Event::Refused { id: head.id, reason };
                     self.apply(&event, now);
                     self.pending.push(event);
-                    self.frontier.make_ready(head.host);
+                    self.make_ready(head.host);
                 }
             }
         }
@@ -322,7 +342,7 @@ impl Crawl {
         let event = Event::Lowered { id: head.id, priority };
         self.apply(&event, now);
         self.pending.push(event);
-        self.frontier.make_ready(head.host);
+        self.make_ready(head.host);
         true
     }
 
@@ -330,6 +350,7 @@ impl Crawl {
     pub fn settle(&mut self, ticket: Ticket, outcome: Outcome, now: Millis) -> Batch {
         let mut events = std::mem::take(&mut self.pending);
         self.hosts.get_mut(ticket.host).in_flight = false;
+        self.count_request(ticket.again, false, now);
         self.learn_scheme(&mut events, &ticket, &outcome, now);
         // No answer under https: the same will be asked under http before anything is held against the host.
         let asked_again = ticket.url.is_https()
@@ -341,14 +362,18 @@ impl Crawl {
                 if asked_again {
                     // No event: to the log it was never taken from the queue.
                     self.set_state(id, LinkState::Queued);
-                    self.frontier.give_back(ticket.host, id, self.urls.get(id).place());
+                    if ticket.again {
+                        self.queue_due(id);
+                    } else {
+                        self.frontier.give_back(ticket.host, id, self.urls.get(id).place());
+                    }
                     return Batch { at: now, events };
                 }
                 match outcome {
                     Outcome::Page { status, page, sight } => {
                         self.settle_page(&mut events, id, &ticket.url, Arrived { status, page: *page, sight }, now)
                     }
-                    Outcome::Redirect(to) => self.settle_redirect(&mut events, id, &to, now),
+                    Outcome::Redirect { to, permanent } => self.settle_redirect(&mut events, id, &to, permanent, now),
                     Outcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),
                     Outcome::Robots(_) => {
                         let failure = Failure { kind: FailureKind::Broken, retry_after: None };
@@ -364,11 +389,11 @@ impl Crawl {
                 }
                 let followed = self.hosts.get(host).robots_redirect.as_ref().map_or(0, |(_, followed)| *followed);
                 let event = match outcome {
-                    Outcome::Redirect(to) if followed < ROBOTS_REDIRECTS => {
+                    Outcome::Redirect { to, .. } if followed < ROBOTS_REDIRECTS => {
                         Event::RobotsRedirected { host, origin, to }
                     }
                     // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows all.
-                    Outcome::Redirect(_) => Event::Robots { host, origin, rules: RobotsRules::AllowAll },
+                    Outcome::Redirect { .. } => Event::Robots { host, origin, rules: RobotsRules::AllowAll },
                     Outcome::Robots(rules) => Event::Robots { host, origin, rules },
                     // The guard's word, not the host's: each page is refused the same way, and told why.
                     Outcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => {
@@ -403,11 +428,11 @@ impl Crawl {
         }
     }
 
-    fn permission(&self, id: HostId, url: &CrawlUrl, now: Millis) -> Permission {
+    fn permission(&self, id: HostId, url: &CrawlUrl, again: bool, now: Millis) -> Permission {
         let limits = &self.conditions.limits;
         let politeness = &self.conditions.politeness;
         let host = self.hosts.get(id);
-        if limits.pages_per_host.is_some_and(|most| host.pages >= most) {
+        if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
             return Permission::Refused(Refusal::HostBudget);
         }
         if host.failures >= limits.host_failures {

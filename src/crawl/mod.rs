@@ -7,6 +7,7 @@ mod frontier;
 mod hosts;
 mod machine;
 mod outcome;
+mod refresh;
 mod scheme;
 mod settle;
 #[cfg(test)]
@@ -18,5 +19,6 @@ pub use forums::ForumMode;
 pub use frontier::Frontier;
 pub use hosts::Politeness;
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};
+pub use refresh::{Planned, Refresh};
 pub use outcome::{Outcome, outcome};
 pub use watch::Watch;

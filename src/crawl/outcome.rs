@@ -23,8 +23,13 @@ pub enum Outcome {
         /// What it is as a page of a forum, where its host is one or may be.
         sight: Option<Box<Sight>>,
     },
-    /// A redirect to this URL.
-    Redirect(CrawlUrl),
+    /// A redirect.
+    Redirect {
+        /// Where to.
+        to: CrawlUrl,
+        /// For good (301, 308).
+        permanent: bool,
+    },
     /// Rules for robots.
     Robots(RobotsRules),
     /// Nothing.
@@ -55,7 +60,8 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
         },
         301 | 302 | 303 | 307 | 308 => {
             let target = fetched.header("location").and_then(|location| fetched.url.join(location).ok());
-            target.map_or_else(|| failed(FailureKind::BadRedirect), Outcome::Redirect)
+            let permanent = matches!(fetched.status, 301 | 308);
+            target.map_or_else(|| failed(FailureKind::BadRedirect), |to| Outcome::Redirect { to, permanent })
         }
         // 429 asks for patience, so it is no permission (RFC 9309 2.3.1.3 leaves it to the crawler).
         400..=428 | 430..=499 if matches!(wanted, Wanted::Robots { .. }) => Outcome::Robots(RobotsRules::AllowAll),

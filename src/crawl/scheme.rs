@@ -49,7 +49,7 @@ impl Crawl {
         let https = match outcome {
             // A robots.txt may be redirected to another host: what that answers says nothing of this one.
             _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
-            Outcome::Redirect(to) if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
+            Outcome::Redirect { to, .. } if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
             Outcome::Failed(Failure { kind, .. })
                 if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
             {

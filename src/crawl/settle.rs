@@ -2,9 +2,10 @@
 //! from the doors because here the strategy is asked.
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::{
-    CrawlUrl, Event, Evidence, Failure, ForumStep, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal,
+    CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal,
     Region, Relevance, Role, Settled, Sight, UrlId, Verdict,
 };
 use crate::strategy::{Candidate, Visit};
@@ -25,6 +26,15 @@ impl Crawl {
         let Arrived { status, mut page, sight } = arrived;
         let sight = sight.as_deref();
         let place = self.urls.get(id).place();
+        if let Some(known) = self.tracked(id)
+            && known.body == page.digest
+        {
+            let since = known.whole;
+            self.tell(events, Event::Unchanged { id, status, since }, now);
+            return;
+        }
+        let outlinks = outlinks(&page.outlinks);
+        let again = self.tracked(id).map(|known| known.compare(page.sketch.digest, outlinks));
         let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
         let wants: FxHashMap<UrlId, Role> =
             forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
@@ -92,7 +102,7 @@ impl Crawl {
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
         let own = Settled::of(id, status, place, relevant, page);
-        let settled = Settled { links: judged.links, known: judged.known, forum, ..own };
+        let settled = Settled { links: judged.links, known: judged.known, forum, again, outlinks, ..own };
         self.tell(events, Event::Settled(Box::new(settled)), now);
         if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
             self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);
@@ -176,7 +186,14 @@ impl Crawl {
         }
     }
 
-    pub(super) fn settle_redirect(&mut self, events: &mut Vec<Event>, id: UrlId, to: &CrawlUrl, now: Millis) {
+    pub(super) fn settle_redirect(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        to: &CrawlUrl,
+        permanent: bool,
+        now: Millis,
+    ) {
         let home = self.at_home(to);
         let to = home.as_ref().unwrap_or(to);
         let known = self.urls.get(id);
@@ -193,7 +210,21 @@ impl Crawl {
             let waits = matches!(state, LinkState::Dropped | LinkState::Queued);
             waits.then_some(Link::bare(target, Relevance::ZERO, Verdict::Follow(place)))
         };
-        self.tell(events, Event::Redirected { id, link }, now);
+        let was_page = self.tracked(id).is_some_and(|known| !known.retired);
+        let to = self.urls.find(to).filter(|_| permanent);
+        self.tell(events, Event::Redirected { id, link, permanent }, now);
+        if was_page && (permanent || self.is_lost(id, now)) {
+            self.tell(events, Event::Retired { id, to }, now);
+        }
+    }
+
+    /// The server says that a page is as it was.
+    pub(super) fn settle_unchanged(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
+        match self.tracked(id).map(|known| known.whole) {
+            Some(since) => self.tell(events, Event::Unchanged { id, status: 304, since }, now),
+            // Nobody had asked whether it has changed.
+            None => self.settle_failure(events, id, Failure { kind: FailureKind::Status(304), retry_after: None }, now),
+        }
     }
 
     pub(super) fn settle_failure(&mut self, events: &mut Vec<Event>, id: UrlId, failure: Failure, now: Millis) {
@@ -203,7 +234,11 @@ impl Crawl {
         } else {
             Event::Failed { id, failure }
         };
+        let failed = matches!(event, Event::Failed { .. }) && self.tracked(id).is_some();
         self.tell(events, event, now);
+        if failed && self.is_lost(id, now) {
+            self.tell(events, Event::Retired { id, to: None }, now);
+        }
     }
 }
 
@@ -221,6 +256,15 @@ struct Judged {
     known: Vec<UrlId>,
     /// Fetched pages that this page leads to, with the place it would give them.
     longer: Vec<(UrlId, Place)>,
+}
+
+/// Digest of the set of links in the main content: the same whatever their order and number.
+fn outlinks(links: &[Outlink]) -> u64 {
+    let content = links.iter().filter(|link| link.region == Region::Content);
+    let mut set: Vec<u64> = content.map(|link| link.url.fingerprint()).collect();
+    set.sort_unstable();
+    set.dedup();
+    set.iter().fold(0, |digest, link| xxh3_64_with_seed(&link.to_le_bytes(), digest))
 }
 
 /// Links that a forum wants and the page has not, or has under another spelling: they are worth what the page's other

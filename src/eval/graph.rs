@@ -51,7 +51,7 @@ struct Overheard<'a> {
 impl Source for Overheard<'_> {
     fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
         let outcome = self.source.outcome(wanted, url);
-        if let (Wanted::Page(id), Outcome::Redirect(to)) = (wanted, &outcome) {
+        if let (Wanted::Page(id), Outcome::Redirect { to, .. }) = (wanted, &outcome) {
             self.redirects.lock().unwrap_or_else(PoisonError::into_inner).push((*id, to.clone()));
         }
         outcome
@@ -212,7 +212,7 @@ pub(super) mod tests {
         fn outcome(&self, _: &Wanted, wanted: &CrawlUrl) -> Outcome {
             let name = &wanted.path()[1..];
             if let Some(to) = self.0.iter().find_map(|line| line.strip_prefix(&format!("{name}>"))) {
-                return Outcome::Redirect(url(to));
+                return Outcome::Redirect { to: url(to), permanent: true };
             }
             let Some(line) = self.0.iter().find(|line| line.split(' ').next() == Some(name)) else {
                 return Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
@@ -259,6 +259,7 @@ pub(super) mod tests {
             link_threshold: Relevance::ONE,
             forums: crate::crawl::ForumMode::Off,
             watch: None,
+            refresh: None,
         }
     }
 

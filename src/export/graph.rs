@@ -141,7 +141,7 @@ fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
     let mut redirects = FxHashMap::default();
     for record in store.batches() {
         for event in record?.batch.events {
-            if let Event::Redirected { id, link: Some(link) } | Event::Moved { id, link: Some(link) } = event {
+            if let Event::Redirected { id, link: Some(link), .. } | Event::Moved { id, link: Some(link) } = event {
                 redirects.insert(id, link.to);
             }
         }

@@ -78,7 +78,7 @@ fn targets(store: &Store, catalogue: &Catalogue) -> Result<FxHashMap<u64, u32>, 
                         moved.push((from, found.id));
                     }
                 }
-                Event::Redirected { id, link: Some(link) } | Event::Moved { id, link: Some(link) } => {
+                Event::Redirected { id, link: Some(link), .. } | Event::Moved { id, link: Some(link) } => {
                     moved.push((id, link.to));
                 }
                 _ => {}

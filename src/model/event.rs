@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, HostId, Millis, Page, Place, Priority, Region, Relevance,
-    Sketch, TermMatch, UrlId, Verdict,
+    CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority, RefreshStep, Region,
+    Relevance, Sketch, TermMatch, UrlId, Verdict,
 };
 
 /// How a URL became known.
@@ -290,6 +290,10 @@ pub struct Settled {
     pub known: Vec<UrlId>,
     /// What it is as a page of a forum, where its host is one.
     pub forum: Option<Box<ForumPage>>,
+    /// It was fetched before, and again to see whether it has changed: what has.
+    pub again: Option<Found>,
+    /// Digest of the set of links in its main content: equal sets, equal digests.
+    pub outlinks: u64,
 }
 
 impl Settled {
@@ -314,6 +318,8 @@ impl Settled {
             links: Vec::new(),
             known: Vec::new(),
             forum: None,
+            again: None,
+            outlinks: 0,
         }
     }
 }
@@ -352,6 +358,24 @@ pub enum Event {
         id: UrlId,
         /// The redirect's target as a link: it takes over trail and place unchanged.
         link: Option<Link>,
+        /// The server says that it is for good (301, 308).
+        permanent: bool,
+    },
+    /// A page fetched before says what it said: the server says so (304), or the same bytes came.
+    Unchanged {
+        /// Which.
+        id: UrlId,
+        /// HTTP status.
+        status: u16,
+        /// When the answer on record was fetched.
+        since: Millis,
+    },
+    /// A page fetched before is no longer there: it was missed for longer than the grace, or has moved for good.
+    Retired {
+        /// Which.
+        id: UrlId,
+        /// Where it has moved to, if it has.
+        to: Option<UrlId>,
     },
     /// A fetch brought no page; it will be tried again.
     Retried {
@@ -416,6 +440,8 @@ pub enum Event {
     },
     /// A step of a forum's crawl that no page brought.
     Forum(Box<ForumStep>),
+    /// A step of a refresh.
+    Refresh(Box<RefreshStep>),
 }
 
 /// What one settling brought, at one time: the store's transaction.
@@ -437,4 +463,6 @@ pub enum Stop {
     FrontierEmpty,
     /// All that is queued lies on hosts that fail or whose robots.txt cannot be had.
     OnlyUnreachable,
+    /// The requests or the minutes of a refresh are used up.
+    BudgetSpent,
 }

@@ -5,6 +5,7 @@
 mod event;
 mod forum;
 mod page;
+mod refresh;
 mod scores;
 mod time;
 mod url;
@@ -17,6 +18,7 @@ pub use forum::{
     PostRecord, Role, Sight, SightLink, ThreadRecord,
 };
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch};
+pub use refresh::{Budget, Found, RefreshStep};
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
 pub use time::{Day, Millis};
 pub use url::{CrawlUrl, HostId, UrlError, UrlId};

@@ -4,3 +4,7 @@
 //!
 //! Times are days, as floats: rates are changes a day, budgets visits a day. Turning them from and into milliseconds is
 //! the machine's.
+
+pub mod history;
+pub mod settings;
+pub mod tally;

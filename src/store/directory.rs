@@ -3,6 +3,8 @@
 //! ```text
 //! pages/suidao-00000.warc.gz   request and response records; `.open` behind the name while it is written
 //! state/meta.json, lock, log/  what crawl this is; the lock; the log of events
+//! state/topic.toml, config.toml  lexicon and configuration it was last gone on with, for `suidao refresh`
+//! refresh.csv                  one line per round of `suidao refresh`
 //! harvest.csv                  one line per 100 pages
 //! skipped.csv                  every URL known and not fetched, with the reason
 //! summary.json                 counts and settings
@@ -63,6 +65,18 @@ impl CrawlDirectory {
         self.state().join("meta.json")
     }
 
+    /// The lexicon of the crawl.
+    #[must_use]
+    pub fn topic_toml(&self) -> PathBuf {
+        self.state().join("topic.toml")
+    }
+
+    /// The configuration that the crawl was last gone on with.
+    #[must_use]
+    pub fn config_toml(&self) -> PathBuf {
+        self.state().join("config.toml")
+    }
+
     /// The log of events.
     #[must_use]
     pub fn log(&self) -> PathBuf {
@@ -73,6 +87,12 @@ impl CrawlDirectory {
     #[must_use]
     pub fn harvest_csv(&self) -> PathBuf {
         self.root.join("harvest.csv")
+    }
+
+    /// The rounds of refresh.
+    #[must_use]
+    pub fn refresh_csv(&self) -> PathBuf {
+        self.root.join("refresh.csv")
     }
 
     /// The URLs not fetched, with reasons.

@@ -68,7 +68,8 @@ impl Harvest {
                     };
                     self.host_of.push(host);
                 }
-                Event::Settled(page) => {
+                // A page fetched again counts once.
+                Event::Settled(page) if page.again.is_none() => {
                     self.pages += 1;
                     self.relevant += u64::from(page.relevant);
                     self.since.pages += 1;

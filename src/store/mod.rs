@@ -11,6 +11,7 @@ mod exchange;
 pub mod harvest;
 mod indexed;
 pub mod log;
+pub mod refreshes;
 mod responses;
 pub mod skipped;
 mod warc;

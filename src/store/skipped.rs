@@ -41,7 +41,7 @@ impl Standings {
         match event {
             Event::Discovered(_) => self.of.push(Standing::New),
             Event::Seeded(link) => self.judge(link),
-            Event::Redirected { id, link } | Event::Moved { id, link } => {
+            Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
                 self.set(*id, Standing::Done);
                 link.iter().for_each(|link| self.judge(link));
             }

@@ -103,7 +103,7 @@ impl Learner {
                 self.hosts[host].met = true;
             }
             Event::Settled(settled) => self.settle(settled, risen),
-            Event::Redirected { id, link } | Event::Moved { id, link } => {
+            Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
                 let from = self.get_mut(*id);
                 // A redirect may lead back to the spelling it moved from.
                 from.gone = matches!(event, Event::Redirected { .. });
@@ -214,12 +214,13 @@ impl Learner {
         let page = self.get_mut(settled.id);
         page.gone = true;
         let &mut Known { kind, seed, host, family, template, .. } = page;
-        self.hosts[host as usize].pages += 1;
+        self.hosts[host as usize].pages += u32::from(settled.again.is_none());
         self.hosts[host as usize].met = true;
         let listing = kind.is_listing() || settled.listing;
-        let worth = self.worth_of(settled);
-        // A seed was chosen by a person: it says nothing of what was expected.
-        let is_document = !listing && !seed;
+        let worth = if settled.again.is_some() { 0.0 } else { self.worth_of(settled) };
+        // A seed was chosen by a person: it says nothing of what was expected. Nor does a page that was had before: what is
+        // learnt from it again is what it links to by now.
+        let is_document = !listing && !seed && settled.again.is_none();
         if is_document {
             self.account(settled.id, worth, risen);
             let record = &mut self.hosts[host as usize];
@@ -247,6 +248,9 @@ impl Learner {
             target.prior = target.prior.max(place.priority.get());
             self.promise(link, kind, family);
             self.join(link, listing, family, template);
+        }
+        if settled.again.is_some() {
+            return;
         }
         self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
         if kind == Kind::Friends {

@@ -1,0 +1,279 @@
+//! `suidao refresh`: coming back to the pages of a crawl, within a budget.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::json;
+use suidao::config::Config;
+use suidao::crawl::{Crawl, Planned, Refresh};
+use suidao::html::count;
+use suidao::live::{self, Job, Report};
+use suidao::model::{Budget, Stop};
+use suidao::revisit::history::{Tracked, days};
+use suidao::revisit::settings::Policy;
+use suidao::revisit::tally::Round;
+use suidao::store::{CrawlDirectory, Meta, Store, refreshes};
+use suidao::topic::Topic;
+
+use super::conditions::ConditionsArgs;
+use super::crawl::interrupted;
+use super::screen::Screen;
+use super::{Exit, Voice, inputs};
+
+/// Come back to the pages of a crawl: ask again for those that have probably changed, and go on discovering.
+///
+/// A round spends its budget where a request brings most: on pages that matter, change often enough and not too often, and
+/// on lists that lead to new pages; pages that say they have not changed cost one short answer. What share goes to pages
+/// never fetched is refresh.discovery. Ctrl-C stops cleanly, and the same command goes on with the round.
+#[derive(Args)]
+#[command(after_help = "Example: suidao refresh ml --requests 2000 --contact me@example.cn")]
+pub struct RefreshArgs {
+    /// Crawl directory
+    pub directory: PathBuf,
+    /// Requests of the round, all kinds together [default: 1000, or no limit where --minutes is given]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch")]
+    pub requests: Option<u64>,
+    /// Minutes of the round
+    #[arg(long, value_name = "M", conflicts_with = "watch")]
+    pub minutes: Option<f64>,
+    /// Go on until stopped, evenly over the day
+    #[arg(long)]
+    pub watch: bool,
+    /// Requests a day with --watch [default: 5000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "watch")]
+    pub per_day: Option<u64>,
+    /// How the next page is chosen [default: crawl-value]
+    #[arg(long, value_enum)]
+    pub policy: Option<Policy>,
+    /// Print what would be fetched and why, fetch nothing
+    #[arg(long, conflicts_with = "watch")]
+    pub plan: bool,
+    /// Lexicon, for crawls begun by a suidao that kept no copy of it
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    pub lexicon: Option<PathBuf>,
+    #[command(flatten)]
+    pub conditions: ConditionsArgs,
+    /// Write every event as a line of JSON to the standard output, the summary last; with --plan the plan
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the verb.
+pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
+    let directory = CrawlDirectory::new(&args.directory);
+    // Says what is missing, if something is.
+    let meta = Meta::read(&directory)?;
+    if meta.strategy.starts_with("boards of ") {
+        bail!(
+            "{}: holds a forum, whose boards are come back to by their hours; use `suidao forum watch` or the same `suidao forum crawl` again",
+            args.directory.display()
+        );
+    }
+    let config = args.config(&directory)?;
+    let topic = args.topic(&directory, &config)?;
+    let budget = args.budget(&config)?;
+    if args.plan {
+        return plan(args, &config, &topic, &directory, budget);
+    }
+    args.conditions.remind(&config, voice);
+    let job =
+        Job { topic: Arc::new(topic), seeds: Vec::new(), config, directory, forum: None, watch: None, refresh: Some(budget) };
+    let mut screen = Screen::new(voice, args.json, None);
+    let report = live::run(&job, |news| screen.tell(&news), interrupted());
+    screen.clear();
+    let report = report?;
+    let rounds = refreshes::write(&Store::open(&job.directory)?)?;
+    let round = rounds.last().cloned().unwrap_or_default();
+    if args.json {
+        say!("{}", json!({ "summary": { "round": round, "stopped": report.stop, "seconds": report.seconds } }));
+    }
+    if !voice.quiet {
+        eprintln!("{}", in_words(&job, &report, &round));
+    }
+    Ok(match report.stop {
+        None => Exit::Interrupted,
+        Some(Stop::OnlyUnreachable) => Exit::Short,
+        Some(_) => Exit::Done,
+    })
+}
+
+impl RefreshArgs {
+    /// The configuration of the crawl, unless another is given; then --set and the flags of their own.
+    fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
+        let kept = directory.config_toml();
+        let mut config = self.conditions.load_over(kept.exists().then_some(kept.as_path()))?;
+        if let Some(policy) = self.policy {
+            config.refresh.policy = policy;
+        }
+        if let Some(requests) = self.requests {
+            config.refresh.requests = requests;
+        }
+        if let Some(per_day) = self.per_day {
+            config.refresh.per_day = per_day;
+        }
+        config.check()?;
+        Ok(config)
+    }
+
+    fn topic(&self, directory: &CrawlDirectory, config: &Config) -> Result<Topic> {
+        let kept = directory.topic_toml();
+        let path = match &self.lexicon {
+            Some(path) => path.as_path(),
+            None if kept.exists() => kept.as_path(),
+            None => bail!(
+                "{}: this crawl was begun by a suidao that kept no copy of its lexicon; give it with -m",
+                self.directory.display()
+            ),
+        };
+        inputs::layered(inputs::topic(path)?, &config.strategy)
+    }
+
+    fn budget(&self, config: &Config) -> Result<Budget> {
+        if self.watch {
+            return Ok(Budget::PerDay(config.refresh.per_day));
+        }
+        let seconds = match self.minutes {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
+            Some(minutes) if (0.01..=1e6).contains(&minutes) => Some((minutes * 60.0).round() as u64),
+            Some(minutes) => bail!("--minutes {minutes}: give a number from 0.01 to 1000000"),
+            None => None,
+        };
+        let requests = (self.requests.is_some() || seconds.is_none()).then_some(config.refresh.requests);
+        Ok(Budget::Round { requests, seconds })
+    }
+}
+
+/// Lines of a plan on the screen.
+const SHOWN: usize = 40;
+
+fn plan(
+    args: &RefreshArgs,
+    config: &Config,
+    topic: &Topic,
+    directory: &CrawlDirectory,
+    budget: Budget,
+) -> Result<Exit> {
+    let store = Store::open(directory)?;
+    let mut conditions = live::conditions(config, topic);
+    conditions.refresh = Some(Refresh { settings: config.refresh.clone(), budget });
+    let strategy = config.strategy.build(conditions.page_threshold);
+    let mut crawl = Crawl::new(conditions, strategy);
+    for record in store.batches() {
+        crawl.restore(&record?.batch);
+    }
+    let now = live::now();
+    let Budget::Round { requests, .. } = budget else { bail!("--plan is of one round") };
+    let most = usize::try_from(requests.unwrap_or(config.refresh.requests)).unwrap_or(usize::MAX);
+    let planned = crawl.plan(now, most);
+    let histories = crawl.histories().context("the crawl has no histories")?;
+    let waiting = crawl.waiting(most);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    // a share of a number of requests
+    let owed = (((1.0 - config.refresh.discovery) * most as f64).round() as usize).max(most.saturating_sub(waiting.len()));
+    if args.json {
+        for (at, page) in planned.iter().enumerate() {
+            let Some(known) = histories.get(page.id) else { continue };
+            say!("{}", json!({ "rank": at + 1, "within_share": at < owed, "page": as_json(page, known, config, now) }));
+        }
+        for (url, priority) in waiting {
+            say!("{}", json!({ "discover": { "url": url, "priority": priority } }));
+        }
+        return Ok(Exit::Done);
+    }
+    say!(
+        "{} known; a round of {} would come back to {} of them and discover {}.",
+        count(histories.len(), "page", "pages"),
+        count(most, "request", "requests"),
+        planned.len().min(owed),
+        waiting.len().min(most - planned.len().min(owed)),
+    );
+    if !planned.is_empty() {
+        say!("\nvalue  days ago  changes/day  new links/day  importance  page");
+    }
+    for page in planned.iter().take(owed.min(SHOWN)) {
+        let Some(known) = histories.get(page.id) else { continue };
+        say!("{}", line(page, known, config, now));
+    }
+    if planned.len() > SHOWN {
+        say!("... and {} more (--json tells all)", planned.len().min(owed).saturating_sub(SHOWN));
+    }
+    if !waiting.is_empty() {
+        say!("\npriority  never fetched");
+    }
+    for (url, priority) in waiting.iter().take(10) {
+        say!("{priority:8.3}  {url}");
+    }
+    Ok(Exit::Done)
+}
+
+fn line(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Millis) -> String {
+    let seen = match known.changes.visits() {
+        0 => "never come back to".to_owned(),
+        visits => format!("changed on {} of {visits} visits", known.changes.changes()),
+    };
+    let mut why = vec![seen];
+    if known.missing.is_some() {
+        why.push("missing".to_owned());
+    }
+    if known.listing {
+        why.push("a list".to_owned());
+    }
+    format!(
+        "{:5.3}  {:8.2}  {:11.3}  {:13.3}  {:10.3}  {}  ({})",
+        page.value,
+        days(now.since(known.asked)),
+        known.rate(&config.refresh),
+        known.new_links_a_day(&config.refresh),
+        known.importance(),
+        page.url,
+        why.join(", ")
+    )
+}
+
+/// A page of the plan.
+fn as_json(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Millis) -> serde_json::Value {
+    json!({
+        "url": page.url,
+        "value": page.value,
+        "days_ago": days(now.since(known.asked)),
+        "visits": known.visits,
+        "changes": known.changes.changes(),
+        "changes_a_day": known.rate(&config.refresh),
+        "new_links_a_day": known.new_links_a_day(&config.refresh),
+        "leads_to": known.leads_to(),
+        "importance": known.importance(),
+        "relevance": known.relevance,
+        "inlinks": known.inlinks,
+        "listing": known.listing,
+        "missing": known.missing.is_some(),
+    })
+}
+
+fn in_words(job: &Job, report: &Report, round: &Round) -> String {
+    let why = match report.stop {
+        None => "Interrupted; the same command goes on with the round.",
+        Some(Stop::BudgetSpent) => "The round is over: its budget is spent.",
+        Some(Stop::OnlyUnreachable) => "Only hosts are left that fail or whose robots.txt cannot be had.",
+        Some(_) => "The round is over: nothing is left to ask for.",
+    };
+    let unchanged = round.same + round.not_modified + round.rewritten;
+    format!(
+        "{why}\n{} in {:.0} s: {} of known pages, {} new pages ({} relevant).\n\
+         Of the visits: {} changed, {} with other links, {unchanged} as before ({} by a 304), {} missing, {} given up.\n\
+         {} found that were not known before. All rounds are in {}.",
+        count(round.requests as usize, "request", "requests"),
+        report.seconds,
+        count(round.visits as usize, "visit", "visits"),
+        round.pages,
+        round.relevant,
+        round.changed,
+        round.relinked,
+        round.not_modified,
+        round.missing,
+        round.retired,
+        count(round.new_links as usize, "link", "links"),
+        job.directory.refresh_csv().display(),
+    )
+}

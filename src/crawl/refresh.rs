@@ -1,0 +1,401 @@
+//! The machine's part in coming back to pages: rounds and their budget, which pages are due, whose turn it is, theirs or that
+//! of pages never fetched. Apart because all else of the machine knows of first visits only, and because what
+//! [`crate::revisit`] says a visit is worth is queued here.
+//!
+//! What is due is an event, so a round that was killed goes on with the pages it had chosen, and none is asked for twice.
+
+use rustc_hash::FxHashMap;
+
+use crate::model::{
+    Batch, Budget, CrawlUrl, Discipline, Event, HostId, Lane, LinkState, Millis, Place, Priority, RefreshStep, Relevance,
+    Stop, Trail, Tunnel, UrlId,
+};
+use crate::revisit::agenda::{Agenda, Choice, plan};
+use crate::revisit::history::{Histories, Tracked, days};
+use crate::revisit::settings::RefreshSettings;
+use crate::revisit::worth::Worth;
+
+use super::frontier::{Claim, Frontier, Head};
+use super::machine::Crawl;
+
+/// Pages due at a time where the refresh goes on for ever: so many hosts can be slow before others wait for them.
+const DUE: usize = 64;
+
+/// A refresh that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refresh {
+    /// How.
+    pub settings: RefreshSettings,
+    /// Within what.
+    pub budget: Budget,
+}
+
+/// A page that a refresh would come back to.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Its number.
+    pub id: UrlId,
+    /// The page.
+    pub url: CrawlUrl,
+    /// What a visit is worth now.
+    pub value: f64,
+    /// Why.
+    pub worth: Worth,
+}
+
+/// The refresh of a crawl. A fold of the events, but for what is in flight and when the next request may go.
+pub(super) struct Refreshing {
+    wish: Refresh,
+    pub histories: Histories,
+    round: Option<Round>,
+    /// Pages due, with what a visit is worth.
+    due: FxHashMap<UrlId, f32>,
+    queue: Frontier,
+    /// Requests under way, and those of them for pages that are due.
+    in_flight: [u64; 2],
+    /// Of a refresh without end: the pages by when they are due, and when the next request may go.
+    agenda: Option<Agenda>,
+    paced: Millis,
+}
+
+/// A round that was begun and has not ended.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    budget: Budget,
+    begun: Millis,
+    /// Requests that have come back, and those of them for pages that were due.
+    spent: [u64; 2],
+}
+
+impl Refreshing {
+    pub fn new(wish: Refresh, seed: u64) -> Self {
+        Self {
+            histories: Histories::new(&wish.settings),
+            round: None,
+            due: FxHashMap::default(),
+            queue: Frontier::new(Discipline::BestFirst, seed),
+            in_flight: [0; 2],
+            agenda: None,
+            paced: Millis(0),
+            wish,
+        }
+    }
+
+    /// Whether the next request is one for a page that is due: as long as they have had less than their share.
+    fn is_turn(&self) -> bool {
+        let Some(round) = &self.round else { return false };
+        let [all, again] = [0, 1].map(|at| round.spent[at] + self.in_flight[at]);
+        #[allow(clippy::cast_precision_loss)] // far from 2^52
+        let owed = (1.0 - self.wish.settings.discovery) * (all + 1) as f64 - again as f64;
+        owed > 1e-9
+    }
+
+    pub fn rest(&mut self, host: HostId) {
+        self.queue.rest(host);
+    }
+
+    fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
+        let shortest = self.wish.settings.shortest;
+        let rested = move |page: &Tracked| days(now.since(page.asked)) >= shortest;
+        self.histories.iter().filter(move |(id, page)| rested(page) && !self.due.contains_key(id))
+    }
+}
+
+impl Crawl {
+    /// Begins a round, or goes on with one that was not finished.
+    pub fn begin_refresh(&mut self, now: Millis) -> Option<Batch> {
+        let refreshing = self.refreshing.as_mut()?;
+        let budget = refreshing.wish.budget;
+        refreshing.paced = now;
+        let goes_on = |round: &Round| round.budget == budget && !is_over(round, 0, now);
+        if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(goes_on) {
+            return None;
+        }
+        let mut events = std::mem::take(&mut self.pending);
+        if self.refreshing.as_ref()?.round.is_some() {
+            self.tell(&mut events, spent(), now);
+        }
+        let due = match budget {
+            Budget::Round { requests, .. } => {
+                let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+                #[allow(clippy::cast_possible_truncation)] // what a visit is worth
+                self.plan(now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect()
+            }
+            Budget::PerDay(_) | Budget::Spent => Vec::new(),
+        };
+        let step = RefreshStep { budget: Some(budget), due };
+        self.tell(&mut events, Event::Refresh(Box::new(step)), now);
+        if matches!(budget, Budget::PerDay(_)) {
+            self.make_agenda(now);
+        }
+        Some(Batch { at: now, events })
+    }
+
+    /// What a round would come back to, best first, at most so many pages.
+    #[must_use]
+    pub fn plan(&self, now: Millis, most: usize) -> Vec<Planned> {
+        let Some(refreshing) = &self.refreshing else { return Vec::new() };
+        let settings = &refreshing.wish.settings;
+        let mut choices: Vec<Choice> = refreshing
+            .pages(now)
+            .filter_map(|(page, tracked)| {
+                let worth = tracked.worth(settings, now)?;
+                Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
+            })
+            .filter(|choice| settings.is_time(choice.worth.value(days(now.0) - choice.last)))
+            .collect();
+        choices.sort_unstable_by_key(|choice| choice.page);
+        let worths: FxHashMap<UrlId, Worth> = choices.iter().map(|choice| (choice.page, choice.worth)).collect();
+        let per_host = settings.per_host.map(|most| most as usize);
+        let chosen = plan(choices.into_iter(), days(now.0), most, per_host);
+        chosen
+            .into_iter()
+            .filter_map(|(id, value)| Some(Planned { id, url: self.urls.url(id), value, worth: *worths.get(&id)? }))
+            .collect()
+    }
+
+    /// What is known of the pages that were fetched, if the crawl is one that comes back.
+    #[must_use]
+    pub fn histories(&self) -> Option<&Histories> {
+        self.refreshing.as_ref().map(|refreshing| &refreshing.histories)
+    }
+
+    /// URLs never fetched that wait, the best first, at most so many.
+    #[must_use]
+    pub fn waiting(&self, most: usize) -> Vec<(CrawlUrl, f32)> {
+        let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX)).map(UrlId).filter(|id| {
+            self.urls.get(*id).state == LinkState::Queued && !self.is_due(*id)
+        });
+        let mut all: Vec<(Priority, UrlId)> = queued.map(|id| (self.urls.get(id).place().priority, id)).collect();
+        all.sort_unstable_by_key(|(priority, id)| (std::cmp::Reverse(*priority), *id));
+        all.into_iter().take(most).map(|(priority, id)| (self.urls.url(id), priority.get())).collect()
+    }
+
+    /// Whether a URL is queued, or under way, because its page is due.
+    pub(super) fn is_due(&self, id: UrlId) -> bool {
+        self.refreshing.as_ref().is_some_and(|refreshing| refreshing.due.contains_key(&id))
+    }
+
+    /// The history of a page that is due.
+    pub(super) fn tracked(&self, id: UrlId) -> Option<&Tracked> {
+        let refreshing = self.refreshing.as_ref()?;
+        refreshing.due.get(&id).and_then(|_| refreshing.histories.get(id))
+    }
+
+    /// Whether a page was missed for longer than the grace.
+    pub(super) fn is_lost(&self, id: UrlId, now: Millis) -> bool {
+        let Some(refreshing) = &self.refreshing else { return false };
+        let missing = refreshing.histories.get(id).filter(|page| !page.retired).and_then(|page| page.missing);
+        missing.is_some_and(|since| days(now.since(since)) >= refreshing.wish.settings.grace)
+    }
+
+    /// What keeps the next request from being made: the budget is spent, or its time has not come.
+    pub(super) fn refresh_rests(&mut self, now: Millis) -> Option<Result<Millis, Stop>> {
+        let refreshing = self.refreshing.as_ref()?;
+        let round = refreshing.round.as_ref()?;
+        if let Budget::PerDay(_) = round.budget {
+            return (refreshing.paced > now).then_some(Ok(refreshing.paced));
+        }
+        is_over(round, refreshing.in_flight[0], now).then_some(Err(Stop::BudgetSpent))
+    }
+
+    /// A round ends: what it did not come to is no longer due.
+    pub(super) fn end_round(&mut self, now: Millis) {
+        if self.refreshing.as_ref().is_some_and(|refreshing| refreshing.round.is_some()) {
+            let event = spent();
+            self.apply(&event, now);
+            self.pending.push(event);
+        }
+    }
+
+    /// Takes the next URL: of a page that is due, or of one never fetched, and which of the two.
+    pub(super) fn take(&mut self, turn: u64, now: Millis) -> Option<(Head, bool)> {
+        if self.refreshing.as_ref().is_some_and(Refreshing::is_turn)
+            && let Some(head) = self.take_due(now)
+        {
+            return Some((head, true));
+        }
+        let (urls, refreshing) = (&self.urls, &self.refreshing);
+        let is_due = |id| refreshing.as_ref().is_some_and(|refreshing| refreshing.due.contains_key(&id));
+        let waits = |id, claim: Claim| {
+            let known = urls.get(id);
+            known.state == LinkState::Queued && claim.is_of(known.place()) && !is_due(id)
+        };
+        if let Some(head) = self.frontier.pop(turn, waits) {
+            if let Some(refreshing) = &mut self.refreshing {
+                refreshing.queue.rest(head.host);
+            }
+            return Some((head, false));
+        }
+        self.take_due(now).map(|head| (head, true))
+    }
+
+    fn take_due(&mut self, now: Millis) -> Option<Head> {
+        self.find_due(now);
+        let Refreshing { due, queue, .. } = self.refreshing.as_mut()?;
+        let urls = &self.urls;
+        let waits = |id: UrlId, claim: Claim| {
+            let place = |value: &f32| claim.is_of(place(*value));
+            urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(place)
+        };
+        let head = queue.pop(0, waits)?;
+        self.frontier.rest(head.host);
+        Some(head)
+    }
+
+    /// Of a refresh without end: the next page is due.
+    fn find_due(&mut self, now: Millis) {
+        let Some(Refreshing { agenda: Some(agenda), due, histories, wish, .. }) = &mut self.refreshing else { return };
+        if due.len() >= DUE {
+            return;
+        }
+        let Some((page, value)) = agenda.take(days(now.0)) else { return };
+        let Some(tracked) = histories.get(page) else { return };
+        let early = days(now.since(tracked.asked)) < wish.settings.shortest || !wish.settings.is_time(value);
+        let worth = tracked.worth(&wish.settings, now);
+        if early || worth.is_none() {
+            // What is missing waits for the end of the grace, and so from now.
+            let last = days(if worth.is_some() { tracked.asked.0 } else { now.0 });
+            if let Some(worth) = tracked.later(&wish.settings) {
+                agenda.put(page, self.urls.get(page).host(), worth, last);
+            }
+            return;
+        }
+        #[allow(clippy::cast_possible_truncation)] // what a visit is worth
+        let event = Event::Refresh(Box::new(RefreshStep { budget: None, due: vec![(page, value as f32)] }));
+        self.apply(&event, now);
+        self.pending.push(event);
+    }
+
+    fn make_agenda(&mut self, now: Millis) {
+        let Some(Refreshing { agenda, histories, wish, .. }) = &mut self.refreshing else { return };
+        let mut made = Agenda::new(wish.settings.per_host.map(f64::from));
+        let mut pages: Vec<(UrlId, &Tracked)> = histories.iter().collect();
+        pages.sort_unstable_by_key(|(id, _)| *id);
+        for (id, page) in pages {
+            if let Some(worth) = page.worth(&wish.settings, now) {
+                made.put(id, self.urls.get(id).host(), worth, days(page.asked.0));
+            }
+        }
+        *agenda = Some(made);
+    }
+
+    /// A request of the round goes out, or comes back.
+    pub(super) fn count_request(&mut self, again: bool, out: bool, now: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        for (count, counts) in refreshing.in_flight.iter_mut().zip([true, again]) {
+            *count = if out { *count + u64::from(counts) } else { count.saturating_sub(u64::from(counts)) };
+        }
+        if let (true, Some(Round { budget: Budget::PerDay(per_day), .. })) = (out, refreshing.round) {
+            // After a pause at most an hour of it is made up for.
+            let hour_ago = Millis(now.0.saturating_sub(3_600_000));
+            refreshing.paced = refreshing.paced.max(hour_ago).after(86_400_000 / per_day.max(1));
+        }
+    }
+
+    pub(super) fn put_back(&mut self, head: Head, again: bool) {
+        match &mut self.refreshing {
+            Some(refreshing) if again => refreshing.queue.put_back(head),
+            _ => self.frontier.put_back(head),
+        }
+    }
+
+    pub(super) fn make_ready(&mut self, host: HostId) {
+        self.frontier.make_ready(host);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.queue.make_ready(host);
+        }
+    }
+
+    /// The refresh's part of the fold, after the state has changed.
+    pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        refreshing.histories.observe(event, at);
+        let (id, comes_again) = match event {
+            Event::Refresh(step) => return self.observe_refresh_step(step, at),
+            Event::Settled(page) => (Some(page.id), false),
+            Event::Unchanged { id, .. } | Event::Redirected { id, .. } | Event::Failed { id, .. } => (Some(*id), false),
+            Event::Retried { id, .. } => (Some(*id), true),
+            Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
+            Event::Refused { id, .. } | Event::Moved { id, .. } => {
+                self.is_done(*id, at);
+                return;
+            }
+            _ => return,
+        };
+        let again = id.is_some_and(|id| refreshing.due.contains_key(&id));
+        if let Some(round) = &mut refreshing.round {
+            round.spent[0] += 1;
+            round.spent[1] += u64::from(again);
+        }
+        let Some(id) = id else { return };
+        if comes_again && again {
+            self.queue_due(id);
+        } else {
+            self.is_done(id, at);
+        }
+    }
+
+    /// A visit is over: when is the next?
+    fn is_done(&mut self, id: UrlId, at: Millis) {
+        let Some(Refreshing { due, agenda, histories, wish, .. }) = &mut self.refreshing else { return };
+        let was_due = due.remove(&id).is_some();
+        if let (Some(agenda), Some(page)) = (agenda, histories.get(id))
+            && let Some(worth) = page.later(&wish.settings)
+        {
+            agenda.put(id, self.urls.get(id).host(), worth, days(page.asked.0));
+        }
+        // A page that could not be had is still one.
+        let state = self.urls.get(id).state;
+        if was_due && matches!(state, LinkState::Failed | LinkState::Refused | LinkState::Redirected) {
+            self.set_state(id, LinkState::Fetched);
+        }
+    }
+
+    fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        if let Some(budget) = step.budget {
+            let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
+            refreshing.round = (budget != Budget::Spent).then_some(Round { budget, begun: at, spent: [0; 2] });
+            refreshing.agenda = None;
+            for id in left {
+                if self.urls.get(id).state == LinkState::Queued {
+                    self.set_state(id, LinkState::Fetched);
+                }
+            }
+        }
+        for (id, value) in &step.due {
+            let Some(refreshing) = &mut self.refreshing else { return };
+            if matches!(self.urls.get(*id).state, LinkState::Queued | LinkState::InFlight) {
+                continue;
+            }
+            refreshing.due.insert(*id, *value);
+            self.urls.get_mut(*id).forget_tries();
+            self.set_state(*id, LinkState::Queued);
+            self.queue_due(*id);
+        }
+    }
+
+    pub(super) fn queue_due(&mut self, id: UrlId) {
+        let Some(Refreshing { due, queue, .. }) = &mut self.refreshing else { return };
+        if let Some(value) = due.get(&id) {
+            queue.push(self.urls.get(id).host(), id, place(*value));
+        }
+    }
+}
+
+fn spent() -> Event {
+    Event::Refresh(Box::new(RefreshStep { budget: Some(Budget::Spent), due: Vec::new() }))
+}
+
+/// Where a page that is due waits.
+fn place(value: f32) -> Place {
+    let trail = Trail { depth: 0, hops: 0, k: Tunnel::Unbounded, inherited: Relevance::ZERO };
+    Place { lane: Lane::MAIN, priority: Priority::new(value), trail }
+}
+
+fn is_over(round: &Round, in_flight: u64, now: Millis) -> bool {
+    let Budget::Round { requests, seconds } = round.budget else { return false };
+    requests.is_some_and(|most| round.spent[0] + in_flight >= most)
+        || seconds.is_some_and(|most| now.since(round.begun) >= most.saturating_mul(1000))
+}
