@@ -5,6 +5,15 @@
 //! Times are days, as floats: rates are changes a day, budgets visits a day. Turning them from and into milliseconds is
 //! the machine's.
 
+
 pub mod history;
+pub mod plan;
+pub mod rate;
 pub mod settings;
+pub mod signal;
 pub mod tally;
+pub mod worth;
+pub use plan::{Choice, plan};
+pub use rate::Changes;
+pub use signal::Trust;
+pub use worth::Worth;
