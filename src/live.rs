@@ -335,13 +335,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (fetcher, topic, done) = (self.fetcher.clone(), Arc::clone(&self.topic), done.clone());
         tokio::spawn(async move {
             let broken = || Failure { kind: FailureKind::Broken, retry_after: None };
-            let url = ticket.url.clone();
+            let (url, known) = (ticket.url.clone(), ticket.validators.clone());
             let fetch = tokio::spawn(async move {
-                let mut answer = fetcher.fetch(&url).await;
+                let mut answer = fetcher.fetch(&url, known.as_deref()).await;
                 let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
                 // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
                 if by_proxy && fetcher.check_proxy().await.is_ok() {
-                    answer = fetcher.fetch(&url).await;
+                    answer = fetcher.fetch(&url, known.as_deref()).await;
                 }
                 answer
             });
@@ -390,6 +390,7 @@ fn told(ticket: &Ticket, outcome: &Outcome) {
     let url = &ticket.url;
     match outcome {
         Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
+        Outcome::Unchanged => tracing::debug!("{url} is as it was"),
         Outcome::Redirect(to) => tracing::debug!("{url} leads to {to}"),
         Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
         Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),

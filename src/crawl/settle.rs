@@ -5,7 +5,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::model::{
     CrawlUrl, Event, Evidence, Failure, ForumStep, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal,
-    Region, Relevance, Role, Settled, Sight, UrlId, Verdict,
+    Region, Relevance, Role, Settled, Sight, UrlId, Validators, Verdict,
 };
 use crate::strategy::{Candidate, Visit};
 
@@ -22,7 +22,7 @@ impl Crawl {
         arrived: Arrived,
         now: Millis,
     ) {
-        let Arrived { status, mut page, sight } = arrived;
+        let Arrived { status, mut page, sight, validators } = arrived;
         let sight = sight.as_deref();
         let place = self.urls.get(id).place();
         let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
@@ -92,7 +92,7 @@ impl Crawl {
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
         let own = Settled::of(id, status, place, relevant, page);
-        let settled = Settled { links: judged.links, known: judged.known, forum, ..own };
+        let settled = Settled { links: judged.links, known: judged.known, forum, validators, ..own };
         self.tell(events, Event::Settled(Box::new(settled)), now);
         if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
             self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);
@@ -212,6 +212,7 @@ pub(super) struct Arrived {
     pub status: u16,
     pub page: Page,
     pub sight: Option<Box<Sight>>,
+    pub validators: Option<Box<Validators>>,
 }
 
 /// What became of a page's links.

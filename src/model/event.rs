@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, HostId, Millis, Page, Place, Priority, Region, Relevance,
-    Sketch, TermMatch, UrlId, Verdict,
+    Sketch, TermMatch, UrlId, Validators, Verdict,
 };
 
 /// How a URL became known.
@@ -290,6 +290,8 @@ pub struct Settled {
     pub known: Vec<UrlId>,
     /// What it is as a page of a forum, where its host is one.
     pub forum: Option<Box<ForumPage>>,
+    /// What the server marks this version with.
+    pub validators: Option<Box<Validators>>,
 }
 
 impl Settled {
@@ -314,6 +316,7 @@ impl Settled {
             links: Vec::new(),
             known: Vec::new(),
             forum: None,
+            validators: None,
         }
     }
 }

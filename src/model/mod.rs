@@ -16,7 +16,7 @@ pub use forum::{
     BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,
     PostRecord, Role, Sight, SightLink, ThreadRecord,
 };
-pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch};
+pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
 pub use time::{Day, Millis};
 pub use url::{CrawlUrl, HostId, UrlError, UrlId};
