@@ -127,7 +127,11 @@ fn machine(known: u64) {
         let Next::Fetch(ticket) = crawl.next(Millis(number)) else { panic!("the web is endless") };
         let page = page(number, known);
         let begun = Instant::now();
-        crawl.settle(ticket, Outcome::Page { status: 200, page: Box::new(page), sight: None }, Millis(number));
+        crawl.settle(
+            ticket,
+            Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None },
+            Millis(number),
+        );
         number += 1;
         begun.elapsed().as_secs_f64()
     };

@@ -34,7 +34,7 @@ fn world() -> World {
 
 fn fetched(url: CrawlUrl, body: Vec<u8>) -> Fetched {
     let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
-    Fetched { url, status: 200, headers, body: body.into(), wire: None }
+    Fetched { url, status: 200, headers, body: body.into(), wire: None, asked: None }
 }
 
 fn pages(kind: Pages) -> Vec<Fetched> {

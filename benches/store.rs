@@ -78,6 +78,7 @@ fn batch(page: u32) -> Batch {
         links: new.map(link).collect(),
         known: Vec::new(),
         forum: None,
+        validators: None,
     })));
     Batch { at: Millis(u64::from(page)), events }
 }
@@ -103,7 +104,8 @@ fn write(pages: u32, in_flight: u64) -> f64 {
     let works: Vec<Work> = (0..pages)
         .map(|page| {
             let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
-            let fetched = Fetched { url: url(page), status: 200, headers, body: body.clone().into(), wire: None };
+            let fetched =
+                Fetched { url: url(page), status: 200, headers, body: body.clone().into(), wire: None, asked: None };
             Work { batch: batch(page), fetched: Some(fetched) }
         })
         .collect();

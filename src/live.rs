@@ -118,7 +118,7 @@ pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
 
 /// Keeps what a refresh needs to know.
 fn keep_inputs(job: &Job) -> Result<(), StoreError> {
-    let write = |path: std::path::PathBuf, text: String| write_whole(&path, |out| out.write_all(text.as_bytes()));
+    let write = |path: std::path::PathBuf, text: String| write_whole(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value of it came from TOML or is a number.
     let config = toml::to_string(&job.config.shown()).unwrap_or_default();
@@ -342,7 +342,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     }
                     let batch = self.crawl.settle(ticket, outcome, now());
                     self.unwritten.push_back(self.submitted);
-                    self.keep(batch, fetched);
+                    // What is as it was is in the archive already.
+                    let same = batch.events.iter().any(|event| matches!(event, Event::Unchanged { .. }));
+                    self.keep(batch, fetched.filter(|_| !same));
                 }
                 () = &mut interrupt, if open => open = false,
                 () = tokio::time::sleep(wake) => {}
@@ -356,13 +358,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (fetcher, topic, done) = (self.fetcher.clone(), Arc::clone(&self.topic), done.clone());
         tokio::spawn(async move {
             let broken = || Failure { kind: FailureKind::Broken, retry_after: None };
-            let url = ticket.url.clone();
+            let (url, known) = (ticket.url.clone(), ticket.validators.clone());
             let fetch = tokio::spawn(async move {
-                let mut answer = fetcher.fetch(&url).await;
+                let mut answer = fetcher.fetch(&url, known.as_deref()).await;
                 let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
                 // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
                 if by_proxy && fetcher.check_proxy().await.is_ok() {
-                    answer = fetcher.fetch(&url).await;
+                    answer = fetcher.fetch(&url, known.as_deref()).await;
                 }
                 answer
             });
@@ -411,6 +413,7 @@ fn told(ticket: &Ticket, outcome: &Outcome) {
     let url = &ticket.url;
     match outcome {
         Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
+        Outcome::Unchanged => tracing::debug!("{url} is as it was"),
         Outcome::Redirect { to, .. } => tracing::debug!("{url} leads to {to}"),
         Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
         Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),

@@ -174,6 +174,7 @@ impl Web for Turned {
                 headers,
                 body: bytes::Bytes::from_static(self.page.as_bytes()),
                 wire: None,
+                asked: None,
             }
         })
     }

@@ -110,8 +110,14 @@ fn parse(url: &str) -> Result<CrawlUrl> {
 
 fn check_page(file: &Path, url: &str, lexicon: &Path) -> Result<()> {
     let topic = inputs::topic(lexicon)?;
-    let fetched =
-        Fetched { url: parse(url)?, status: 200, headers: vec![], body: Bytes::from(read(file)?), wire: None };
+    let fetched = Fetched {
+        url: parse(url)?,
+        status: 200,
+        headers: vec![],
+        body: Bytes::from(read(file)?),
+        wire: None,
+        asked: None,
+    };
     let page = suidao::read::read(&fetched, &topic);
     let links = page.outlinks.iter().map(|link| {
         json!({

@@ -1,6 +1,6 @@
 //! Flags of every verb that asks servers of others: how it does so, and as whom.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -31,7 +31,12 @@ pub struct ConditionsArgs {
 impl ConditionsArgs {
     /// The configuration meant: file, then --set, then the flags of their own.
     pub fn load(&self) -> Result<Config> {
-        let mut config = Config::load(self.config.as_deref(), &self.sets)?;
+        self.load_over(None)
+    }
+
+    /// The same, with a file to be taken where none is given.
+    pub fn load_over(&self, kept: Option<&Path>) -> Result<Config> {
+        let mut config = Config::load(self.config.as_deref().or(kept), &self.sets)?;
         if self.proxy.is_some() {
             config.fetch.proxy.clone_from(&self.proxy);
         }

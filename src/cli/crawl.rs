@@ -190,6 +190,7 @@ fn in_words(job: &Job, report: &Report) -> String {
             "No page could be fetched: skipped.csv tells why for each seed."
         }
         Some(Stop::FrontierEmpty) => "Nothing is left to fetch.",
+        Some(Stop::BudgetSpent) => "The budget is spent.",
         Some(Stop::OnlyUnreachable) => {
             "Only hosts are left that fail or whose robots.txt cannot be had; the same command tries them again."
         }

@@ -23,6 +23,7 @@ mod inputs;
 mod label;
 mod layers;
 mod practice;
+mod refresh;
 mod replay;
 mod report;
 mod screen;
@@ -71,6 +72,8 @@ enum Verb {
     Crawl(crawl::CrawlArgs),
     /// Crawl a forum: its boards, every thread once, and again when it was replied to
     Forum(forum::ForumArgs),
+    /// Come back to the pages of a crawl: what has changed, what is new, what is gone
+    Refresh(refresh::RefreshArgs),
     /// Crawl a recorded or generated web without a network: one strategy, on a virtual clock
     Replay(replay::ReplayArgs),
     /// Tell how a URL was found, what it scored, or why it was refused
@@ -137,6 +140,7 @@ pub fn main() -> ExitCode {
         Verb::Topic(args) => topic::run(&args, cli.voice),
         Verb::Crawl(args) => crawl::run(&args, cli.voice),
         Verb::Forum(args) => forum::run(&args, cli.voice),
+        Verb::Refresh(args) => refresh::run(&args, cli.voice),
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),

@@ -296,6 +296,7 @@ impl Run<'_> {
             Stop::PageLimit => "The page limit is reached.",
             Stop::FrontierEmpty if report.progress.pages == 0 => "No page could be fetched: are the seeds in this web?",
             Stop::FrontierEmpty => "Nothing is left to fetch.",
+            Stop::BudgetSpent => "The budget is spent.",
             Stop::OnlyUnreachable => "Only hosts are left that fail or whose robots.txt cannot be had.",
         };
         text + &format!(

@@ -323,7 +323,7 @@ fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
     };
     let media = if extension(file) == "txt" { "text/plain" } else { "text/html" };
     let headers = vec![("content-type".to_owned(), media.to_owned())];
-    let read = Sample::from_fetched(&Fetched { url, status: 200, headers, body: body.into(), wire: None });
+    let read = Sample::from_fetched(&Fetched { url, status: 200, headers, body: body.into(), wire: None, asked: None });
     Ok(Sample { source, url: known, host, document: read.document })
 }
 

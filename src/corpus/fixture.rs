@@ -110,5 +110,6 @@ pub fn fetched(url: &str, html: &str) -> Fetched {
         headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
         body: Bytes::from(html.to_owned()),
         wire: None,
+        asked: None,
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::forum::sight::Look;
 use crate::model::{
     Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Refusal,
-    Relevance, RobotsRules, Stop, UrlId, Verdict,
+    Relevance, RobotsRules, Stop, UrlId, Validators, Verdict,
 };
 use crate::strategy::Strategy;
 use crate::strategy::scope::Scope;
@@ -99,6 +99,8 @@ pub struct Ticket {
     pub url: CrawlUrl,
     /// What for.
     pub wanted: Wanted,
+    /// What marks the version that is known: the fetch is to be conditional on it.
+    pub validators: Option<Box<Validators>>,
     /// The host that is kept waiting by it.
     pub(super) host: HostId,
     /// For a robots.txt: scheme and authority it speaks for.
@@ -309,8 +311,9 @@ impl Crawl {
                     self.count_request(again, true, now);
                     let look = self.forums.look(&url, now);
                     let wanted = look.map_or(Wanted::Page(head.id), |look| Wanted::Forum(head.id, look));
+                    let validators = self.tracked(head.id).and_then(|known| known.validators.clone());
                     let origin = String::new();
-                    return Next::Fetch(Ticket { url, wanted, host: head.host, origin, again });
+                    return Next::Fetch(Ticket { url, wanted, validators, host: head.host, origin, again });
                 }
                 Permission::AskRobots => {
                     self.put_back(head, again);
@@ -322,7 +325,8 @@ impl Crawl {
                     let wanted = Wanted::Robots { host: head.host, https: url.scheme() == "https" };
                     let origin = url.origin();
                     let url = redirected.unwrap_or_else(|| url.robots());
-                    return Next::Fetch(Ticket { url, wanted, host: head.host, origin, again: false });
+                    let host = head.host;
+                    return Next::Fetch(Ticket { url, wanted, validators: None, host, origin, again: false });
                 }
                 Permission::Refused(reason) => {
                     let event = Event::Refused { id: head.id, reason };
@@ -370,9 +374,11 @@ impl Crawl {
                     return Batch { at: now, events };
                 }
                 match outcome {
-                    Outcome::Page { status, page, sight } => {
-                        self.settle_page(&mut events, id, &ticket.url, Arrived { status, page: *page, sight }, now)
+                    Outcome::Page { status, page, sight, validators } => {
+                        let arrived = Arrived { status, page: *page, sight, validators };
+                        self.settle_page(&mut events, id, &ticket.url, arrived, now);
                     }
+                    Outcome::Unchanged => self.settle_unchanged(&mut events, id, now),
                     Outcome::Redirect { to, permanent } => self.settle_redirect(&mut events, id, &to, permanent, now),
                     Outcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),
                     Outcome::Robots(_) => {
@@ -399,7 +405,7 @@ impl Crawl {
                     Outcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => {
                         Event::Robots { host, origin, rules: RobotsRules::AllowAll }
                     }
-                    Outcome::Page { .. } | Outcome::Failed(_) => {
+                    Outcome::Page { .. } | Outcome::Unchanged | Outcome::Failed(_) => {
                         Event::Robots { host, origin, rules: RobotsRules::Unreachable }
                     }
                 };

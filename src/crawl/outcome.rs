@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::forum::sight::{self, Look};
-use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Millis, Page, RobotsRules, Sight};
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Millis, Page, RobotsRules, Sight, Validators};
 use crate::topic::Topic;
 
 use super::machine::Wanted;
@@ -22,7 +22,11 @@ pub enum Outcome {
         page: Box<Page>,
         /// What it is as a page of a forum, where its host is one or may be.
         sight: Option<Box<Sight>>,
+        /// What the server marks this version with.
+        validators: Option<Box<Validators>>,
     },
+    /// The page is as it was when it was last had (304 to a conditional request).
+    Unchanged,
     /// A redirect.
     Redirect {
         /// Where to.
@@ -53,11 +57,18 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
             Wanted::Page(_) | Wanted::Forum(..) => match fetched.media_type().as_str() {
                 "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
                     let (page, sight) = page(fetched, wanted, topic);
-                    Outcome::Page { status: fetched.status, page: Box::new(page), sight }
+                    Outcome::Page {
+                        status: fetched.status,
+                        page: Box::new(page),
+                        sight,
+                        validators: fetched.validators(),
+                    }
                 }
                 other => failed(FailureKind::MediaType(other.to_owned())),
             },
         },
+        // Whoever is not asked and says so speaks of a version that nobody knows.
+        304 if fetched.asked.is_some() => Outcome::Unchanged,
         301 | 302 | 303 | 307 | 308 => {
             let target = fetched.header("location").and_then(|location| fetched.url.join(location).ok());
             let permanent = matches!(fetched.status, 301 | 308);
@@ -80,4 +91,40 @@ fn page(fetched: &Fetched, wanted: &Wanted, topic: &Topic) -> (Page, Option<Box<
     let sight = look.map(|look| Box::new(sight::look(fetched, &parsed, &look)));
     let scores = topic.score(&parsed.document);
     (crate::read::page(parsed, scores, &fetched.url), sight)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::model::{HostId, UrlId};
+    use crate::topic::Lexicon;
+
+    #[test]
+    fn nothing_is_unchanged_that_was_not_asked_about() {
+        let topic = Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]));
+        let known = Validators { etag: Some("\"1\"".to_owned()), modified: None };
+        let robots = Wanted::Robots { host: HostId(0), https: false };
+        let read = |wanted: &Wanted, asked: Option<&Validators>, status| {
+            let headers = [("etag", "\"2\""), ("content-type", "text/html")];
+            let fetched = Fetched {
+                url: CrawlUrl::parse("http://a.cn/").unwrap(),
+                status,
+                headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+                body: Bytes::new(),
+                wire: None,
+                asked: asked.map(|asked| Box::new(asked.clone())),
+            };
+            outcome(wanted, Ok(&fetched), None, &topic)
+        };
+        let page = Wanted::Page(UrlId(0));
+        assert_eq!(read(&page, Some(&known), 304), Outcome::Unchanged);
+        for wanted in [&page, &robots] {
+            let failed = Outcome::Failed(Failure { kind: FailureKind::Status(304), retry_after: None });
+            assert_eq!(read(wanted, None, 304), failed);
+        }
+        let Outcome::Page { validators, .. } = read(&page, Some(&known), 200) else { panic!() };
+        assert_eq!(validators.unwrap().etag.as_deref(), Some("\"2\""));
+    }
 }

@@ -10,10 +10,10 @@ use crate::model::{
     Batch, Budget, CrawlUrl, Discipline, Event, HostId, Lane, LinkState, Millis, Place, Priority, RefreshStep, Relevance,
     Stop, Trail, Tunnel, UrlId,
 };
-use crate::revisit::agenda::{Agenda, Choice, plan};
+use crate::revisit::agenda::Agenda;
 use crate::revisit::history::{Histories, Tracked, days};
 use crate::revisit::settings::RefreshSettings;
-use crate::revisit::worth::Worth;
+use crate::revisit::{Choice, Worth, plan};
 
 use super::frontier::{Claim, Frontier, Head};
 use super::machine::Crawl;
@@ -318,7 +318,7 @@ impl Crawl {
             Event::Retried { id, .. } => (Some(*id), true),
             Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
             Event::Refused { id, .. } | Event::Moved { id, .. } => {
-                self.is_done(*id, at);
+                self.is_done(*id);
                 return;
             }
             _ => return,
@@ -332,12 +332,12 @@ impl Crawl {
         if comes_again && again {
             self.queue_due(id);
         } else {
-            self.is_done(id, at);
+            self.is_done(id);
         }
     }
 
     /// A visit is over: when is the next?
-    fn is_done(&mut self, id: UrlId, at: Millis) {
+    fn is_done(&mut self, id: UrlId) {
         let Some(Refreshing { due, agenda, histories, wish, .. }) = &mut self.refreshing else { return };
         let was_due = due.remove(&id).is_some();
         if let (Some(agenda), Some(page)) = (agenda, histories.get(id))

@@ -5,8 +5,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::{
-    CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Link, LinkState, Millis, Origin, Outlink, Page, Place, Refusal,
-    Region, Relevance, Role, Settled, Sight, UrlId, Verdict,
+    CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Link, LinkState, Millis, Origin, Outlink, Page, Place,
+    Refusal, Region, Relevance, Role, Settled, Sight, UrlId, Validators, Verdict,
 };
 use crate::strategy::{Candidate, Visit};
 
@@ -23,7 +23,7 @@ impl Crawl {
         arrived: Arrived,
         now: Millis,
     ) {
-        let Arrived { status, mut page, sight } = arrived;
+        let Arrived { status, mut page, sight, validators } = arrived;
         let sight = sight.as_deref();
         let place = self.urls.get(id).place();
         if let Some(known) = self.tracked(id)
@@ -102,7 +102,7 @@ impl Crawl {
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
         let own = Settled::of(id, status, place, relevant, page);
-        let settled = Settled { links: judged.links, known: judged.known, forum, again, outlinks, ..own };
+        let settled = Settled { links: judged.links, known: judged.known, forum, validators, again, outlinks, ..own };
         self.tell(events, Event::Settled(Box::new(settled)), now);
         if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
             self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);
@@ -247,6 +247,7 @@ pub(super) struct Arrived {
     pub status: u16,
     pub page: Page,
     pub sight: Option<Box<Sight>>,
+    pub validators: Option<Box<Validators>>,
 }
 
 /// What became of a page's links.

@@ -52,7 +52,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             published: None,
             defects: Vec::new(),
         };
-        (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page), sight: None })
+        (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None })
     };
     text.lines().map(str::trim).filter(|text| !text.is_empty()).map(line).collect()
 }

@@ -244,7 +244,7 @@ pub(super) mod tests {
                 published: None,
                 defects: vec![],
             };
-            Outcome::Page { status: 200, page: Box::new(page), sight: None }
+            Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None }
         }
     }
 

@@ -224,6 +224,7 @@ pub(super) mod tests {
             links: vec![],
             known: vec![],
             forum: None,
+            validators: None,
         }))
     }
 

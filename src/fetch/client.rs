@@ -11,7 +11,7 @@ use thiserror::Error;
 use super::failure;
 use super::guard::{Guard, refused};
 use super::settings::{Checked, Settings, SettingsError};
-use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use crate::read::coding::{self, UnpackError};
 
 /// Pages first, whatever else there is after them.
@@ -139,10 +139,11 @@ impl Fetcher {
         })
     }
 
-    /// Asks for `url` once, following nothing.
+    /// Asks for `url` once, following nothing; with `known` under the condition that it is not the version these mark
+    /// (`If-None-Match`, `If-Modified-Since`).
     ///
     /// Every answer is a [`Fetched`], whatever its status: redirects (their `location` among the headers) and error
-    /// statuses are judged by the caller. Header names are in lower case, in the order received (fields of one name
+    /// statuses, and 304 where nothing has changed, are judged by the caller; `asked` is what was sent of `known`. Header names are in lower case, in the order received (fields of one name
     /// stand together, where the first stood), values are UTF-8 if they decode as such and Latin-1 otherwise (a
     /// `location` has its bytes escaped instead). `wire` is set where the body was packed. Of answers other than 2xx at most 64 KiB of body are read, and the body is
     /// empty if it is larger or broken.
@@ -151,17 +152,22 @@ impl Fetcher {
     /// [`Failure`] if there was no answer, its body is larger than allowed or broken, its address is private, or its
     /// media type is none of a page's (not asked of `/robots.txt`). `retry_after` is never set: a status that asks to
     /// wait is an answer, see [`retry_after`](super::retry_after).
-    pub async fn fetch(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
-        self.exchange(url).await.map_err(|kind| Failure { kind, retry_after: None })
+    pub async fn fetch(&self, url: &CrawlUrl, known: Option<&Validators>) -> Result<Fetched, Failure> {
+        self.exchange(url, known).await.map_err(|kind| Failure { kind, retry_after: None })
     }
 
-    async fn exchange(&self, url: &CrawlUrl) -> Result<Fetched, FailureKind> {
+    async fn exchange(&self, url: &CrawlUrl, known: Option<&Validators>) -> Result<Fetched, FailureKind> {
         let target = url.to_url();
         if !self.allow_private && refused(&target, self.proxy.is_some()) {
             return Err(FailureKind::PrivateAddress);
         }
         let kind = |error: reqwest::Error| failure::kind(&error, self.proxy.is_some(), url.scheme() == "https");
-        let response = self.client.get(target).send().await.map_err(kind)?;
+        let mut request = self.client.get(target);
+        let known = known.filter(|known| !known.is_empty());
+        for (name, value) in known.iter().flat_map(|known| known.fields()) {
+            request = request.header(name, value);
+        }
+        let response = request.send().await.map_err(kind)?;
         let status = response.status().as_u16();
         if status == 407 && self.proxy.is_some() {
             return Err(FailureKind::Proxy);
@@ -171,7 +177,8 @@ impl Fetcher {
             _ => (name.as_str().to_owned(), text(value)),
         });
         let headers = headers.collect();
-        let mut fetched = Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None };
+        let asked = known.map(|known| Box::new(known.clone()));
+        let mut fetched = Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None, asked };
         if response.status().is_success() {
             let media = fetched.media_type();
             if is_no_page(&media) && url.path() != "/robots.txt" {

@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::{Fetcher, FetcherError, Settings};
-use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use crate::read::coding::tests::{brotli, gzip, raw_deflate, zlib, zstd};
 
 /// What a server does once it has read a request's head.
@@ -101,7 +101,7 @@ fn local() -> Settings {
 
 async fn get(settings: &Settings, act: Act) -> Result<Fetched, Failure> {
     let server = Server::start(act).await;
-    Fetcher::new(settings).unwrap().fetch(&server.url("/p")).await
+    Fetcher::new(settings).unwrap().fetch(&server.url("/p"), None).await
 }
 
 async fn failing(settings: &Settings, act: Act) -> FailureKind {
@@ -119,7 +119,7 @@ async fn an_answer_comes_as_it_was_sent() {
     let settings = Settings { contact: Some("https://a.cn/bot".into()), ..local() };
     let server = Server::start(Act::Keep(bytes)).await;
     let fetcher = Fetcher::new(&settings).unwrap();
-    let fetched = fetcher.fetch(&server.url("/a?b=1")).await.unwrap();
+    let fetched = fetcher.fetch(&server.url("/a?b=1"), None).await.unwrap();
 
     assert_eq!((fetched.status, &fetched.body[..], &fetched.wire), (200, HELLO, &None));
     assert_eq!(fetched.url, server.url("/a?b=1"));
@@ -146,11 +146,39 @@ async fn an_answer_comes_as_it_was_sent() {
 }
 
 #[tokio::test]
+async fn a_request_is_conditional_on_what_is_known() {
+    let (etag, date) = ("W/\"1-a\"", "Sun, 06 Nov 1994 08:49:37 GMT");
+    let server = Server::start(Act::Keep(b"HTTP/1.1 304 Not Modified\r\nETag: W/\"1-a\"\r\n\r\n".to_vec())).await;
+    let fetcher = Fetcher::new(&local()).unwrap();
+    let known = |etag: Option<&str>, modified: Option<&str>| Validators {
+        etag: etag.map(str::to_owned),
+        modified: modified.map(str::to_owned),
+    };
+    for (known, sent) in [
+        (known(Some(etag), Some(date)), vec![("if-modified-since", date), ("if-none-match", etag)]),
+        (known(None, Some(date)), vec![("if-modified-since", date)]),
+        (known(Some(etag), None), vec![("if-none-match", etag)]),
+        (known(None, None), vec![]),
+    ] {
+        let fetched = fetcher.fetch(&server.url("/"), Some(&known)).await.unwrap();
+        assert_eq!((fetched.status, fetched.body.len(), fetched.header("etag")), (304, 0, Some(etag)));
+        assert_eq!(fetched.asked.as_deref(), Some(&known).filter(|known| !known.is_empty()));
+        let head = server.heads().pop().unwrap();
+        let fields = head.lines().filter_map(|line| line.split_once(": "));
+        let mut fields: Vec<_> = fields.filter(|(name, _)| name.to_lowercase().starts_with("if-")).collect();
+        fields.sort();
+        assert_eq!(fields, sent, "{head}");
+    }
+    assert_eq!(*server.connections.lock().unwrap(), 1, "an answer without a body ends at its head");
+    assert_eq!(fetcher.fetch(&server.url("/"), None).await.unwrap().asked, None);
+}
+
+#[tokio::test]
 async fn connections_are_kept() {
     let server = Server::start(Act::Keep(answer("200 OK", "", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
     for _ in 0..5 {
-        fetcher.clone().fetch(&server.url("/")).await.unwrap();
+        fetcher.clone().fetch(&server.url("/"), None).await.unwrap();
     }
     assert_eq!((server.heads().len(), *server.connections.lock().unwrap()), (5, 1));
 }
@@ -271,7 +299,7 @@ async fn redirects_and_errors_are_handed_back() {
         let bytes =
             format!("HTTP/1.1 {status}\r\nContent-Type: image/png\r\nLocation: /x\r\nContent-Length: 99999\r\n\r\nno");
         let server = Server::start(Act::Close(bytes.into_bytes())).await;
-        let fetched = Fetcher::new(&local()).unwrap().fetch(&server.url("/")).await.unwrap();
+        let fetched = Fetcher::new(&local()).unwrap().fetch(&server.url("/"), None).await.unwrap();
         assert_eq!(fetched.status.to_string(), status[..3]);
         assert_eq!((fetched.header("location"), fetched.body.len()), (Some("/x"), 0));
         assert_eq!(server.heads().len(), 1, "not followed");
@@ -302,8 +330,8 @@ async fn what_is_no_page_is_not_read() {
     }
     let server = Server::start(Act::Keep(answer("200 OK", "Content-Type: application/octet-stream\r\n", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
-    assert_eq!(fetcher.fetch(&server.url("/robots.txt")).await.unwrap().body, HELLO);
-    assert!(fetcher.fetch(&server.url("/robots.txt/")).await.is_err());
+    assert_eq!(fetcher.fetch(&server.url("/robots.txt"), None).await.unwrap().body, HELLO);
+    assert!(fetcher.fetch(&server.url("/robots.txt/"), None).await.is_err());
 }
 
 #[tokio::test]
@@ -313,12 +341,12 @@ async fn private_addresses_are_not_connected_to() {
     let [guarded, free] = [Settings::default(), local()].map(|settings| Fetcher::new(&settings).unwrap());
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost"] {
         let url = CrawlUrl::parse(&format!("http://{host}:{port}/")).unwrap();
-        assert_eq!(guarded.fetch(&url).await.unwrap_err().kind, FailureKind::PrivateAddress, "{host}");
+        assert_eq!(guarded.fetch(&url, None).await.unwrap_err().kind, FailureKind::PrivateAddress, "{host}");
     }
     assert_eq!(*server.connections.lock().unwrap(), 0);
     for host in ["127.0.0.1", "2130706433", "localhost"] {
         let url = CrawlUrl::parse(&format!("http://{host}:{port}/")).unwrap();
-        assert_eq!(free.fetch(&url).await.unwrap().body, HELLO, "{host}");
+        assert_eq!(free.fetch(&url, None).await.unwrap().body, HELLO, "{host}");
     }
 }
 
@@ -333,7 +361,7 @@ fn nobody() -> (TcpSocket, SocketAddr) {
 #[tokio::test]
 async fn what_fails_before_the_answer_is_told_apart() {
     let fetcher = Fetcher::new(&Settings { connect_timeout: 3.0, ..local() }).unwrap();
-    let kind = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap()).await.unwrap_err().kind;
+    let kind = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await.unwrap_err().kind;
     let (_bound, closed) = nobody();
     assert_eq!(kind(&format!("http://{closed}/")).await, FailureKind::Connect);
     assert_eq!(kind(&format!("https://{closed}/")).await, FailureKind::Connect);
@@ -358,7 +386,7 @@ async fn a_proxy_is_asked_for_all_but_private_literals() {
     let settings = Settings { proxy: Some(format!("http://me:secret@{}", server.address)), ..Settings::default() };
     let fetcher = Fetcher::new(&settings).unwrap();
     fetcher.check_proxy().await.unwrap();
-    let get = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap()).await;
+    let get = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await;
     assert_eq!(get("http://no.such.host.invalid/x?y").await.unwrap().body, HELLO);
     for url in ["http://10.0.0.1/", "http://[::1]/", "http://localhost/", "https://a.localhost:8443/"] {
         assert_eq!(get(url).await.unwrap_err().kind, FailureKind::PrivateAddress, "{url}");
@@ -370,7 +398,7 @@ async fn a_proxy_is_asked_for_all_but_private_literals() {
     // A proxy named by a name that is private: the user's word counts.
     let named = Settings { proxy: Some(format!("http://localhost:{}", server.address.port())), ..Settings::default() };
     let named = Fetcher::new(&named).unwrap();
-    assert_eq!(named.fetch(&CrawlUrl::parse("http://a.invalid/").unwrap()).await.unwrap().status, 200);
+    assert_eq!(named.fetch(&CrawlUrl::parse("http://a.invalid/").unwrap(), None).await.unwrap().status, 200);
 }
 
 #[tokio::test]
@@ -383,7 +411,7 @@ async fn a_proxys_failures_are_told_from_the_hosts() {
         let server = Server::start(Act::Close(answer(status, "", b""))).await;
         let settings = Settings { proxy: Some(format!("http://{}", server.address)), ..Settings::default() };
         let fetcher = Fetcher::new(&settings).unwrap();
-        let get = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap()).await;
+        let get = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await;
         let plain = get("http://a.invalid/").await.map(|fetched| fetched.status).map_err(|failure| failure.kind);
         assert_eq!(plain, http, "{status}");
         assert_eq!(get("https://a.invalid/").await.unwrap_err().kind, https, "{status}");
@@ -402,7 +430,7 @@ async fn a_proxy_that_is_not_there_is_one_clear_sentence() {
     assert!(sentence.contains(&closed.to_string()) && sentence.contains("--proxy"), "{sentence}");
     assert!(!sentence.contains("secret"), "{sentence}");
     for url in ["http://a.invalid/", "https://a.invalid/"] {
-        let failure = fetcher.fetch(&CrawlUrl::parse(url).unwrap()).await.unwrap_err();
+        let failure = fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await.unwrap_err();
         assert_eq!((&failure.kind, failure.is_transient()), (&FailureKind::Proxy, true), "{url}");
     }
     Fetcher::new(&Settings::default()).unwrap().check_proxy().await.unwrap();

@@ -53,6 +53,7 @@ mod tests {
             headers: vec![("retry-after".into(), value.into())],
             body: bytes::Bytes::new(),
             wire: None,
+            asked: None,
         };
         // Sun, 06 Nov 1994 08:49:37 GMT is 784111777.
         retry_after(&fetched, Millis(784_111_777_000 - 60_000))

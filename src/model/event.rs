@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority, RefreshStep, Region,
-    Relevance, Sketch, TermMatch, UrlId, Verdict,
+    Relevance, Sketch, TermMatch, UrlId, Validators, Verdict,
 };
 
 /// How a URL became known.
@@ -294,6 +294,8 @@ pub struct Settled {
     pub again: Option<Found>,
     /// Digest of the set of links in its main content: equal sets, equal digests.
     pub outlinks: u64,
+    /// What the server marks this version with.
+    pub validators: Option<Box<Validators>>,
 }
 
 impl Settled {
@@ -320,6 +322,7 @@ impl Settled {
             forum: None,
             again: None,
             outlinks: 0,
+            validators: None,
         }
     }
 }

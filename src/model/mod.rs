@@ -17,7 +17,7 @@ pub use forum::{
     BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,
     PostRecord, Role, Sight, SightLink, ThreadRecord,
 };
-pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch};
+pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{Budget, Found, RefreshStep};
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
 pub use time::{Day, Millis};

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{CrawlUrl, Day, Evidence, Relevance};
 
+/// Longest validator that is kept, in bytes: usual ones have less than a hundred.
+const VALIDATOR: usize = 256;
+
 /// An HTTP answer, as it came: what the fetcher or a recorded web hands to the reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetched {
@@ -18,6 +21,8 @@ pub struct Fetched {
     pub body: Bytes,
     /// The body as it was on the wire (still content-encoded), where that differs from `body`: what the archive keeps.
     pub wire: Option<Bytes>,
+    /// What the request was conditional on: with it a status of 304 says that the page is as it was.
+    pub asked: Option<Box<Validators>>,
 }
 
 impl Fetched {
@@ -33,6 +38,48 @@ impl Fetched {
         let value = self.header("content-type").unwrap_or_default();
         value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
+
+    /// What the next request for it can be conditional on: `etag` and `last-modified` as sent. None without them; one
+    /// that is longer than 256 bytes, or could not be sent back as it came, counts as not there.
+    #[must_use]
+    pub fn validators(&self) -> Option<Box<Validators>> {
+        let kept = |name| self.header(name).map(str::trim).filter(|value| can_be_sent(value)).map(str::to_owned);
+        // Sent back, a bare asterisk would mean any page at all.
+        let etag = kept("etag").filter(|etag| etag != "*");
+        let validators = Validators { etag, modified: kept("last-modified") };
+        (!validators.is_empty()).then(|| Box::new(validators))
+    }
+}
+
+/// What a server marks a version of a page with (RFC 9110, 8.8), word for word: times are not read, for a server may
+/// compare the words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Validators {
+    /// `ETag`, strong or weak.
+    pub etag: Option<String>,
+    /// `Last-Modified`.
+    pub modified: Option<String>,
+}
+
+impl Validators {
+    /// Whether there is none, so that no request can be conditional on them.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.etag.is_none() && self.modified.is_none()
+    }
+
+    /// The header fields of a request that is conditional on them, names in lower case. Both may be sent (RFC 9110,
+    /// 13.1.3): a server that knows the first leaves the second aside.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let etag = self.etag.as_deref().map(|etag| ("if-none-match", etag));
+        etag.into_iter().chain(self.modified.as_deref().map(|modified| ("if-modified-since", modified)))
+    }
+}
+
+/// Whether a validator goes back as it came: visible characters of ASCII and blanks. Of others it is not known which
+/// bytes they were.
+fn can_be_sent(value: &str) -> bool {
+    (1..=VALIDATOR).contains(&value.len()) && value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 /// SHA-1 of the body as sent without encodings: equal bytes, equal digest (the WARC payload digest).
@@ -171,4 +218,29 @@ pub struct Page {
     pub published: Option<Day>,
     /// What was wrong with it.
     pub defects: Vec<Defect>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn validators_are_what_can_be_sent_back() {
+        let validators = |fields: &[(&str, &str)]| {
+            let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let url = CrawlUrl::parse("http://a.cn/").unwrap();
+            Fetched { url, status: 200, headers, body: Bytes::new(), wire: None, asked: None }.validators()
+        };
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        let both = validators(&[("etag", "W/\"1-a\""), ("last-modified", date)]).unwrap();
+        assert_eq!(both.fields().collect::<Vec<_>>(), [("if-none-match", "W/\"1-a\""), ("if-modified-since", date)]);
+        let one = validators(&[("etag", "*"), ("last-modified", date)]).unwrap();
+        assert_eq!(*one, Validators { etag: None, modified: Some(date.to_owned()) });
+        let long = "x".repeat(257);
+        for bad in ["", " ", "\"中\"", "\"caf\u{e9}\"", "\"a\tb\"", "\"a\r\nb\"", long.as_str()] {
+            assert_eq!(validators(&[("etag", bad)]), None, "{bad:?}");
+        }
+        assert_eq!(validators(&[("etag", &long[..256])]).unwrap().etag.as_deref(), Some(&long[..256]));
+        assert!(validators(&[]).is_none() && Validators::default().is_empty());
+    }
 }

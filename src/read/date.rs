@@ -255,7 +255,7 @@ mod tests {
         let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         let body = Bytes::from(html.to_owned());
         let url = CrawlUrl::parse(url).unwrap();
-        let parsed = crate::read::parse(&Fetched { url, status: 200, headers, body, wire: None });
+        let parsed = crate::read::parse(&Fetched { url, status: 200, headers, body, wire: None, asked: None });
         parsed.published.map(|day| day.to_string())
     }
 

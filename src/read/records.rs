@@ -52,7 +52,8 @@ mod tests {
         let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         let body = Bytes::from(format!("<html><body><div class=main>{body}</div></body></html>"));
         let document =
-            crate::read::parse(&Fetched { url: url.clone(), status: 200, headers, body, wire: None }).document;
+            crate::read::parse(&Fetched { url: url.clone(), status: 200, headers, body, wire: None, asked: None })
+                .document;
         super::is_listing(&document, &url)
     }
 

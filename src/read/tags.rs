@@ -49,6 +49,7 @@ mod tests {
             headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
             body: Bytes::from(format!("<title>文章</title>{html}")),
             wire: None,
+            asked: None,
         })
         .document;
         document.tags().into_iter().map(|piece| document.piece(piece).trim().to_owned()).collect()

@@ -161,12 +161,13 @@ fn moved(url: &CrawlUrl, to: &str) -> Fetched {
         headers: vec![("location".to_owned(), to.to_owned())],
         body: Bytes::new(),
         wire: None,
+        asked: None,
     }
 }
 
 fn answer(url: &CrawlUrl, status: u16, media: &str, body: Vec<u8>) -> Fetched {
     let headers = vec![("content-type".to_owned(), media.to_owned())];
-    Fetched { url: url.clone(), status, headers, body: body.into(), wire: None }
+    Fetched { url: url.clone(), status, headers, body: body.into(), wire: None, asked: None }
 }
 
 #[cfg(unix)]

@@ -181,6 +181,7 @@ mod tests {
             links: vec![],
             known: vec![],
             forum: None,
+            validators: None,
         };
         Batch { at: Millis(0), events: vec![Event::Discovered(found), Event::Settled(Box::new(settled))] }
     }

@@ -115,7 +115,7 @@ impl Web for Warc {
 
 fn answer(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
     let headers = vec![("content-type".to_owned(), media.to_owned())];
-    Fetched { url: url.clone(), status, headers, body, wire: None }
+    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None }
 }
 
 /// The WARC files in a directory by name, one still being written (`.open`) among them.

@@ -7,9 +7,8 @@
 use rustc_hash::FxHashMap;
 
 use super::adaptive::Adaptive;
-use super::rate::Changes;
 use super::settings::{Policy, RefreshSettings};
-use super::worth::Worth;
+use super::{Changes, Worth};
 use crate::model::{Digest, Event, FailureKind, Found, Millis, Origin, Settled, UrlId, Validators};
 
 /// Milliseconds of a day.

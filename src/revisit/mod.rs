@@ -6,6 +6,8 @@
 //! the machine's.
 
 
+pub mod adaptive;
+pub mod agenda;
 pub mod history;
 pub mod plan;
 pub mod rate;

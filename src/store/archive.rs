@@ -144,7 +144,7 @@ impl Archive {
         // Time and place make the id of a page fetched twice another each time.
         let name = format!("{url} {} {} {}", at.0, self.number, open.length);
         let body = fetched.wire.as_ref().unwrap_or(&fetched.body);
-        let request = warc::request_head(&fetched.url, &self.request_headers);
+        let request = warc::request_head(fetched, &self.request_headers);
         let start = open.pending.len();
         open.pending = Draft {
             kind: "request",
@@ -343,6 +343,7 @@ mod tests {
 
     use super::super::fixture::*;
     use super::*;
+    use crate::model::Validators;
 
     fn add(archive: &mut Archive, pages: std::ops::Range<u32>) -> Vec<Location> {
         let locations = pages.map(|n| archive.add(&fetched(n, 2000), Millis(u64::from(n))).unwrap()).collect();
@@ -394,6 +395,22 @@ mod tests {
         let elsewhere = Location { offset: at[1].offset + 3, ..at[1] };
         assert!(matches!(reader.read_at(elsewhere), Err(StoreError::Damaged { .. })));
         assert!(matches!(reader.read_at(Location { file: 9, ..at[0] }), Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn requests_are_kept_as_they_were_sent() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 1 << 30).unwrap();
+        let asked = Validators { etag: Some("\"1\"".to_owned()), modified: Some("Sun, 06 Nov 1994".to_owned()) };
+        let page = Fetched { asked: Some(Box::new(asked)), ..fetched(1, 100) };
+        archive.add(&page, Millis(5)).unwrap();
+        archive.close().unwrap();
+        let mut text = String::new();
+        let file = File::open(root.path().join("pages").join(closed_name(0))).unwrap();
+        flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+        let request = text.split("GET ").nth(1).unwrap().split("\r\n\r\n").next().unwrap();
+        let fields: Vec<_> = request.lines().skip(3).collect();
+        assert_eq!(fields, ["accept: text/html", "if-none-match: \"1\"", "if-modified-since: Sun, 06 Nov 1994"]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
         ],
         body: Bytes::from(body),
         wire: None,
+        asked: None,
     }
 }
 
@@ -68,6 +69,7 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         links: (first..first + links).map(follow).collect(),
         known: vec![UrlId(0)],
         forum: None,
+        validators: None,
     })));
     Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), events }
 }

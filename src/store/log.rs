@@ -25,7 +25,7 @@ use crate::model::{Batch, Millis};
 pub const FORMAT: u32 = 1;
 
 /// Version byte of a value.
-const VALUE_VERSION: u8 = 4;
+const VALUE_VERSION: u8 = 5;
 
 /// How many values are unpacked at a time, in parallel, when the log is read.
 const READ_AHEAD: usize = 1024;

@@ -38,7 +38,7 @@ pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
             let begun = [date(round.begun), kind.to_owned(), round.ended.to_string()];
             csv.write_record(begun.into_iter().chain(counts.map(|count| count.to_string())))?;
         }
-        csv.flush()
+        Ok(csv.flush()?)
     })?;
     Ok(rounds)
 }

@@ -154,10 +154,14 @@ pub(super) fn response_head(fetched: &Fetched, stored: usize) -> Vec<u8> {
 }
 
 /// The request as it was sent.
-pub(super) fn request_head(url: &CrawlUrl, headers: &[(String, String)]) -> Vec<u8> {
+pub(super) fn request_head(fetched: &Fetched, headers: &[(String, String)]) -> Vec<u8> {
+    let url = &fetched.url;
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     let mut head = format!("GET {}{query} HTTP/1.1\r\nhost: {}\r\n", url.path(), url.authority());
     for (name, value) in headers {
+        push_field(&mut head, name, value);
+    }
+    for (name, value) in fetched.asked.iter().flat_map(|asked| asked.fields()) {
         push_field(&mut head, name, value);
     }
     head.push_str("\r\n");
@@ -253,7 +257,7 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
         Some(body) => (body, Some(stored)),
         None => (stored, None),
     };
-    Some(Fetched { url, status, headers, body, wire })
+    Some(Fetched { url, status, headers, body, wire, asked: None })
 }
 
 /// Status and header fields of an HTTP answer, and how many bytes its head takes; `None` if it is not HTTP.

@@ -454,6 +454,7 @@ mod tests {
                 headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
                 body: body.into(),
                 wire: None,
+                asked: None,
             })
         };
         let (mut samples, mut others) = (Vec::new(), Vec::new());

@@ -166,6 +166,7 @@ mod tests {
             headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
             body: Bytes::from(format!("<title>足球</title><p>一场足球比赛的报道，写得相当长。</p>{body}")),
             wire: None,
+            asked: None,
         })
     }
 

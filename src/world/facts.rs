@@ -106,7 +106,7 @@ impl Facts {
             published: None,
             defects: Vec::new(),
         };
-        Outcome::Page { status: 200, page: Box::new(page), sight: None }
+        Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None }
     }
 
     /// R_Url of where a link leads.

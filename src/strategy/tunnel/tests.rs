@@ -101,6 +101,7 @@ impl Told {
             links,
             known: Vec::new(),
             forum: None,
+            validators: None,
         };
         let risen = self.tell(Event::Settled(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
