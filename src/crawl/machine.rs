@@ -260,7 +260,7 @@ impl Crawl {
             Some(Ok(until)) => return Next::Wait(Some(until)),
             Some(Err(_)) if self.in_flight() > 0 => return Next::Wait(None),
             Some(Err(stop)) => {
-                self.end_round(now);
+                self.end_round(stop, now);
                 return Next::Done(stop);
             }
             None => {}
@@ -281,12 +281,13 @@ impl Crawl {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
+                    Next::Done(_) if self.open_shares() => continue,
                     Next::Done(stop) => match self.rest_until_visit(now) {
                         // A board that was due is queued already.
                         _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 => continue,
                         Some(at) => return Next::Wait(Some(at)),
                         None => {
-                            self.end_round(now);
+                            self.end_round(stop, now);
                             return Next::Done(stop);
                         }
                     },

@@ -56,6 +56,10 @@ pub(super) struct Refreshing {
     /// Of a refresh without end: the pages by when they are due, and when the next request may go.
     agenda: Option<Agenda>,
     paced: Millis,
+    /// What is left of one side cannot be had, so the other may take its share.
+    open: bool,
+    /// Why the round of this run has ended, if it has.
+    stopped: Option<Stop>,
 }
 
 /// A round that was begun and has not ended.
@@ -77,6 +81,8 @@ impl Refreshing {
             in_flight: [0; 2],
             agenda: None,
             paced: Millis(0),
+            open: false,
+            stopped: None,
             wish,
         }
     }
@@ -88,6 +94,24 @@ impl Refreshing {
         #[allow(clippy::cast_precision_loss)] // far from 2^52
         let owed = (1.0 - self.wish.settings.discovery) * (all + 1) as f64 - again as f64;
         owed > 1e-9
+    }
+
+    /// Whether a page that is due, or one never fetched, may have the next request: where requests are counted each side keeps
+    /// its share for as long as it has something that waits, be it for its host.
+    fn may(&self, again: bool, queued: u64) -> bool {
+        let Some(Round { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
+            return true;
+        };
+        let [all, visits] = [0, 1].map(|at| spent[at] + self.in_flight[at]);
+        let due = (self.due.len() as u64).saturating_sub(self.in_flight[1]);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)] // a share of a count
+        let discovery = (self.wish.settings.discovery * *most as f64).round() as u64;
+        self.open
+            || if again {
+                visits < most.saturating_sub(discovery) || queued <= due
+            } else {
+                all - visits < discovery || due == 0
+            }
     }
 
     pub fn rest(&mut self, host: HostId) {
@@ -192,6 +216,9 @@ impl Crawl {
     /// What keeps the next request from being made: the budget is spent, or its time has not come.
     pub(super) fn refresh_rests(&mut self, now: Millis) -> Option<Result<Millis, Stop>> {
         let refreshing = self.refreshing.as_ref()?;
+        if let Some(stop) = refreshing.stopped {
+            return Some(Err(stop));
+        }
         let round = refreshing.round.as_ref()?;
         if let Budget::PerDay(_) = round.budget {
             return (refreshing.paced > now).then_some(Ok(refreshing.paced));
@@ -200,8 +227,10 @@ impl Crawl {
     }
 
     /// A round ends: what it did not come to is no longer due.
-    pub(super) fn end_round(&mut self, now: Millis) {
-        if self.refreshing.as_ref().is_some_and(|refreshing| refreshing.round.is_some()) {
+    pub(super) fn end_round(&mut self, stop: Stop, now: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        refreshing.stopped = Some(stop);
+        if refreshing.round.is_some() {
             let event = spent();
             self.apply(&event, now);
             self.pending.push(event);
@@ -210,7 +239,11 @@ impl Crawl {
 
     /// Takes the next URL: of a page that is due, or of one never fetched, and which of the two.
     pub(super) fn take(&mut self, turn: u64, now: Millis) -> Option<(Head, bool)> {
-        if self.refreshing.as_ref().is_some_and(Refreshing::is_turn)
+        let queued = self.progress.queued;
+        let may = |again| self.refreshing.as_ref().is_none_or(|refreshing| refreshing.may(again, queued));
+        let (may_visit, may_discover) = (may(true), may(false));
+        if may_visit
+            && self.refreshing.as_ref().is_some_and(Refreshing::is_turn)
             && let Some(head) = self.take_due(now)
         {
             return Some((head, true));
@@ -221,13 +254,20 @@ impl Crawl {
             let known = urls.get(id);
             known.state == LinkState::Queued && claim.is_of(known.place()) && !is_due(id)
         };
-        if let Some(head) = self.frontier.pop(turn, waits) {
+        if may_discover && let Some(head) = self.frontier.pop(turn, waits) {
             if let Some(refreshing) = &mut self.refreshing {
                 refreshing.queue.rest(head.host);
             }
             return Some((head, false));
         }
-        self.take_due(now).map(|head| (head, true))
+        if may_visit { self.take_due(now).map(|head| (head, true)) } else { None }
+    }
+
+    /// Nothing of one side can be had: whether the other may take its share from now on.
+    pub(super) fn open_shares(&mut self) -> bool {
+        self.refreshing.as_mut().is_some_and(|refreshing| {
+            refreshing.round.is_some() && refreshing.stopped.is_none() && !std::mem::replace(&mut refreshing.open, true)
+        })
     }
 
     fn take_due(&mut self, now: Millis) -> Option<Head> {
