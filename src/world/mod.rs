@@ -12,6 +12,7 @@
 mod address;
 mod answer;
 mod blog;
+mod change;
 mod draw;
 mod facts;
 pub mod forum;
@@ -28,6 +29,7 @@ mod truth;
 mod words;
 mod write;
 
+pub use change::{Gone, Life, LivesSpec, LivesSpecError, Pattern};
 pub use facts::Facts;
 pub use forum::{
     Activity, ActivitySpec, Beyond, BoardActivity, BoardTruth, Event, Forum, ForumSpec, ForumSpecError, ForumWeb, Kind,
