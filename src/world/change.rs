@@ -310,7 +310,8 @@ fn uniform(draw: &mut Draw, [least, most]: [f64; 2]) -> f64 {
     least + (most - least) * draw.unit()
 }
 
-fn log_uniform(draw: &mut Draw, [least, most]: [f64; 2]) -> f64 {
+/// A number whose logarithm is as likely anywhere between two.
+pub(super) fn log_uniform(draw: &mut Draw, [least, most]: [f64; 2]) -> f64 {
     least * (most / least).powf(draw.unit())
 }
 
