@@ -108,7 +108,7 @@ fn what_vanishes_is_answered_as_its_life_says() {
         if let Some(to) = answer.header("location") {
             let to = article.url.join(to).unwrap();
             assert!(!read(&web, &to, 30.0).text.is_empty());
-            assert_eq!(web.version(&to, 30.0).is_some(), true);
+            assert!(web.version(&to, 30.0).is_some());
             assert_eq!(web.version(&article.url, 30.0), None);
         }
     }
