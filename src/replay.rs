@@ -19,11 +19,23 @@ pub trait Web: Send + Sync {
     /// # Errors
     /// [`Failure`] where a live fetch would have failed before an answer.
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure>;
+
+    /// The answer to a GET with these header fields, names in lower case; a web that knows no conditions looks at none.
+    ///
+    /// # Errors
+    /// As [`Web::get`].
+    fn get_with(&self, url: &CrawlUrl, _fields: &[(String, String)]) -> Result<Fetched, Failure> {
+        self.get(url)
+    }
 }
 
 impl<W: Web + ?Sized> Web for std::sync::Arc<W> {
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
         (**self).get(url)
+    }
+
+    fn get_with(&self, url: &CrawlUrl, fields: &[(String, String)]) -> Result<Fetched, Failure> {
+        (**self).get_with(url, fields)
     }
 }
 

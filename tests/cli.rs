@@ -303,6 +303,36 @@ fn a_practice_forum_serves_the_threads_that_it_writes_down() {
     assert!(run(alone).expect(2).err.contains("--forum"));
 }
 
+#[test]
+fn a_practice_web_changes_as_fast_as_it_is_asked_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("news");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = suidao();
+    command.args(["practice", text(&place), "--changing", "--day", "1", "--port", &free.port().to_string()]);
+    let mut running = Running::start(command);
+    assert!(running.until(|| running_in(&place)), "{}", running.said("err"));
+    let seeds = std::fs::read_to_string(place.join("seeds.txt")).unwrap();
+    assert!(seeds.lines().count() > 3 && place.join("listings.txt").exists());
+    let home = CrawlUrl::parse(seeds.lines().next().unwrap()).unwrap();
+    let get = || {
+        let mut stream = std::net::TcpStream::connect(free).unwrap();
+        let request = format!("GET {home} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", home.authority());
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        answer.lines().find(|line| line.starts_with("etag")).unwrap().to_owned()
+    };
+    let first = get();
+    assert!(running.until(|| get() != first));
+    running.signal("INT");
+    assert_eq!(running.end().code(), 0);
+    let mut alone = suidao();
+    alone.args(["practice", text(&place), "--day", "3"]);
+    assert!(run(alone).expect(2).err.contains("--changing"));
+}
+
 /// Whether a practice has written its last file.
 fn running_in(place: &Path) -> bool {
     place.join("queries.txt").exists()

@@ -1,5 +1,6 @@
 //! `suidao practice`: a generated web on loopback with all that a first crawl needs, so that the tutorial can be followed
-//! without a network, and before any server of others is asked for anything; or a generated forum, for the same.
+//! without a network, and before any server of others is asked for anything; or a generated forum, or a web that changes, for
+//! the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,8 @@ use clap::Args;
 use suidao::model::CrawlUrl;
 use suidao::store::directory::write_whole;
 use suidao::world::{
-    ActivitySpec, Forum, ForumSpec, ForumWeb, Proxied, Server, ServerOptions, Skin, Spec, World, topic_words,
+    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Proxied, Server, ServerOptions, Skin, Spec,
+    World, topic_words,
 };
 
 use super::{Exit, Voice};
@@ -18,7 +20,8 @@ use super::{Exit, Voice};
 /// Serve a generated web on loopback, with sample pages and seeds, to learn suidao on.
 #[derive(Args)]
 #[command(
-    after_help = "Example: suidao practice web --port 8080\n         suidao practice bbs --forum phpbb --speed 60"
+    after_help = "Example: suidao practice web --port 8080\n         suidao practice bbs --forum phpbb --speed 60\n         \
+                  suidao practice news --changing --day 60"
 )]
 pub struct PracticeArgs {
     /// Directory for sample pages, background pages, seeds, queries and the truth; it is made
@@ -36,6 +39,17 @@ pub struct PracticeArgs {
     #[arg(long, value_name = "N", default_value_t = 600, requires = "forum",
         value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub threads: u32,
+    /// Serve sites whose pages change, come and vanish instead, to learn `suidao refresh` on
+    #[arg(long, conflicts_with = "forum")]
+    pub changing: bool,
+    /// How many of our seconds a day of the changing sites lasts
+    #[arg(long, value_name = "SECONDS", default_value_t = 86_400.0, requires = "changing", value_parser = day_seconds)]
+    pub day: f64,
+}
+
+fn day_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1.0..=86_400.0).contains(seconds));
+    seconds.ok_or_else(|| "it must be a number from 1 to 86400".to_owned())
 }
 
 fn speed(text: &str) -> Result<f64, String> {
@@ -62,6 +76,9 @@ const DAY: i64 = 86_400;
 pub fn run(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
     if let Some(skin) = args.forum {
         return forum(args, skin, voice);
+    }
+    if args.changing {
+        return changing(args, voice);
     }
     let world = Arc::new(World::new(Spec::default()).context("the practice web cannot be generated")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
@@ -139,14 +156,49 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Exit> {
     until_interrupted(server)
 }
 
+/// Days that a changing web goes on for.
+const CHANGING_DAYS: f64 = 1_000.0;
+
+/// Serves a changing web from the time when it begins.
+fn changing(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
+    let start = (suidao::live::now().0 / 1_000) as i64;
+    let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
+    let web = ChangingWeb::running(spec, 1, args.day).context("the changing web cannot be generated")?;
+    let web = Arc::new(web);
+    let options = ServerOptions { port: args.port, ..ServerOptions::default() };
+    let server = web.serve(options).with_context(|| busy(args.port))?;
+    let world = World::new(Spec::default()).context("the sample pages cannot be generated")?;
+    write_pages(&args.directory, &world)?;
+    text(&args.directory.join("listings.txt"), &lines(web.listings()))?;
+    text(&args.directory.join("seeds.txt"), &lines(web.seeds()))?;
+    write_queries(&args.directory)?;
+    if !voice.quiet {
+        let (shown, proxy) = (args.directory.display(), server.proxy());
+        let articles = web.articles(0.0);
+        eprintln!(
+            "A changing web of {} hosts and, so far, {} articles, {} of them about 体育 (sports), is served on {proxy}:\n\
+             crawl it with --proxy {proxy}. A day of it lasts {} s.\n\
+             In {shown}: samples/ and background/ (pages), seeds.txt, listings.txt, queries.txt. Ctrl-C ends it.",
+            web.spec().hosts,
+            articles.len(),
+            articles.iter().filter(|article| article.topical).count(),
+            args.day,
+        );
+    }
+    until_interrupted(server)
+}
+
 /// Puts everything a first crawl of the web needs into the directory; what lies there and is none of it stays.
 fn write(directory: &Path, world: &World) -> Result<()> {
     write_pages(directory, world)?;
-    let lines = |urls: &mut dyn Iterator<Item = CrawlUrl>| urls.map(|url| format!("{url}\n")).collect::<String>();
-    text(&directory.join("seeds.txt"), &lines(&mut world.seeds().into_iter()))?;
-    let relevant = &mut world.pages().filter(|(_, relevant)| *relevant).map(|(url, _)| url);
+    text(&directory.join("seeds.txt"), &lines(world.seeds()))?;
+    let relevant = world.pages().filter(|(_, relevant)| *relevant).map(|(url, _)| url);
     text(&directory.join("truth.txt"), &lines(relevant))?;
     write_queries(directory)
+}
+
+fn lines(urls: impl IntoIterator<Item = CrawlUrl>) -> String {
+    urls.into_iter().map(|url| format!("{url}\n")).collect()
 }
 
 /// Pages to learn a topic from.

@@ -156,6 +156,7 @@ impl World {
         let sheet = Sheet {
             skin: host.skin,
             meta_charset: (!host.in_header).then_some(charset),
+            head: "",
             site,
             title,
             paragraphs,
@@ -211,6 +212,7 @@ impl World {
         let sheet = Sheet {
             skin: index % 4,
             meta_charset: Some("utf-8"),
+            head: "",
             site: SITES[(index % SAMPLE_HOSTS) as usize],
             title: &write::title(topic, &mut draw),
             paragraphs: &paragraphs,

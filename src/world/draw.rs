@@ -36,7 +36,27 @@ impl Draw {
 
     /// True with probability `p`.
     pub fn chance(&mut self, p: f64) -> bool {
-        ((self.bits() >> 11) as f64) / ((1_u64 << 53) as f64) < p
+        self.unit() < p
+    }
+
+    /// A number in `[0, 1)`.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Exponential with mean 1.
+    pub fn exponential(&mut self) -> f64 {
+        -(1.0 - self.unit()).ln()
+    }
+
+    /// Poisson, by counting the arrivals of unit rate (Knuth 1969); linear in the mean.
+    pub fn poisson(&mut self, mean: f64) -> u64 {
+        let (mut count, mut passed) = (0, self.exponential());
+        while passed < mean {
+            count += 1;
+            passed += self.exponential();
+        }
+        count
     }
 
     /// One of `items`, which must not be empty.

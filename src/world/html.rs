@@ -17,6 +17,8 @@ pub(super) struct Sheet<'a> {
     pub skin: u64,
     /// Charset to be named in a meta tag.
     pub meta_charset: Option<&'a str>,
+    /// Further elements of the head, as HTML.
+    pub head: &'a str,
     pub site: &'a str,
     pub title: &'a str,
     pub paragraphs: &'a [String],
@@ -109,7 +111,9 @@ impl Sheet<'_> {
         push_escaped(&mut out, self.title);
         out.push_str(" - ");
         push_escaped(&mut out, self.site);
-        out.push_str("</title>\n<style>body{margin:0}</style>\n</head>\n<body>\n");
+        out.push_str("</title>\n<style>body{margin:0}</style>\n");
+        out.push_str(self.head);
+        out.push_str("</head>\n<body>\n");
         // Opening of: navigation, article (with its heading), sidebar, footer; the list class of the article; the end.
         let [nav, article, heading_end, class, side, foot, end] = match self.skin {
             0 => [

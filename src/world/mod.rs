@@ -12,6 +12,9 @@
 mod address;
 mod answer;
 mod blog;
+mod change;
+pub mod changing;
+mod clock;
 mod draw;
 mod facts;
 pub mod forum;
@@ -28,6 +31,8 @@ mod truth;
 mod words;
 mod write;
 
+pub use change::{Gone, Life, LivesSpec, LivesSpecError, Pattern};
+pub use changing::{ChangingSpec, ChangingSpecError, ChangingWeb};
 pub use facts::Facts;
 pub use forum::{
     Activity, ActivitySpec, Beyond, BoardActivity, BoardTruth, Event, Forum, ForumSpec, ForumSpecError, ForumWeb, Kind,

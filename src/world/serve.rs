@@ -141,7 +141,11 @@ pub struct Proxied<W>(pub W);
 
 impl<W: Web> Web for Proxied<W> {
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
-        Ok(self.0.get(url).unwrap_or_else(|failure| bad_gateway(url, &failure)))
+        self.get_with(url, &[])
+    }
+
+    fn get_with(&self, url: &CrawlUrl, fields: &[(String, String)]) -> Result<Fetched, Failure> {
+        Ok(self.0.get_with(url, fields).unwrap_or_else(|failure| bad_gateway(url, &failure)))
     }
 }
 
@@ -162,7 +166,12 @@ async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Respons
     let response = if request.method() != Method::GET {
         plain(StatusCode::METHOD_NOT_ALLOWED, "only GET\n")
     } else if let Ok(url) = CrawlUrl::parse(&format!("http://{host}{path}")) {
-        send(shared.web.get(&url).unwrap_or_else(|failure| bad_gateway(&url, &failure)))
+        let fields = request
+            .headers()
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())));
+        let fields: Vec<(String, String)> = fields.collect();
+        send(shared.web.get_with(&url, &fields).unwrap_or_else(|failure| bad_gateway(&url, &failure)))
     } else {
         plain(StatusCode::BAD_REQUEST, "no such host or path\n")
     };

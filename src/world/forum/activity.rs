@@ -145,13 +145,13 @@ impl BoardActivity {
     fn generate(spec: &ActivitySpec, board: usize, threads_per_day: f64) -> Self {
         let mut draw = stream(spec, Salt::Board, board);
         let profile = profile(&mut draw);
-        let replies = spec.replies * (0.6 + 0.8 * unit(&mut draw));
+        let replies = spec.replies * (0.6 + 0.8 * draw.unit());
         let mut sticky = draw.below(4);
 
         let mut openings = Vec::new();
         for day in 0..i64::from(spec.days) {
             let midnight = spec.start + day * DAY;
-            for _ in 0..poisson(&mut draw, threads_per_day * spec.busy(midnight)) {
+            for _ in 0..draw.poisson(threads_per_day * spec.busy(midnight)) {
                 openings.push(midnight + time_of_day(&mut draw, &profile));
             }
         }
@@ -166,17 +166,17 @@ impl BoardActivity {
             };
             let count = replies * lognormal(&mut draw, spread);
             let mut posts = vec![Posting { at: opened, user: user(&mut draw, spec.users) }];
-            for _ in 0..poisson(&mut draw, count) {
+            for _ in 0..draw.poisson(count) {
                 let answered = posts[draw.below(posts.len() as u64) as usize].at;
                 let at = if posts.len() > 1 && draw.chance(spec.bursts) {
-                    answered + 1 + exponential(&mut draw, BURST)
+                    answered + 1 + (BURST * draw.exponential()) as i64
                 } else {
                     let revived = if sticky { STICKY_REVIVED } else { REVIVED };
                     let delay = if draw.chance(revived) {
                         draw.below((end - opened) as u64) as i64
                     } else {
                         // Inverse of the distribution function; what lies beyond the end is never seen.
-                        let delay = DELAY_SCALE * ((1.0 - unit(&mut draw)).powf(-1.0 / DELAY_SHAPE) - 1.0);
+                        let delay = DELAY_SCALE * ((1.0 - draw.unit()).powf(-1.0 / DELAY_SHAPE) - 1.0);
                         delay.min(1e9) as i64
                     };
                     spec.wait(&profile, opened, 30 + delay)
@@ -252,13 +252,13 @@ fn stream(spec: &ActivitySpec, salt: Salt, board: usize) -> Draw {
 /// A board's hours: the forum's, with more or less of those who write at work and of those who write at night.
 fn profile(draw: &mut Draw) -> [f64; 24] {
     // The square: most boards are near the forum's own shape, a few are far from it.
-    let (office, night) = (unit(draw).powi(2), unit(draw).powi(2));
+    let (office, night) = (draw.unit().powi(2), draw.unit().powi(2));
     std::array::from_fn(|hour| ALL[hour] + 1.2 * office * OFFICE[hour] + 1.2 * night * NIGHT[hour])
 }
 
 /// Seconds after midnight.
 fn time_of_day(draw: &mut Draw, profile: &[f64; 24]) -> i64 {
-    let mut left = unit(draw) * profile.iter().sum::<f64>();
+    let mut left = draw.unit() * profile.iter().sum::<f64>();
     for (hour, busy) in (0..).zip(profile) {
         if left < *busy {
             return hour * HOUR + (left / busy * HOUR as f64) as i64;
@@ -268,15 +268,6 @@ fn time_of_day(draw: &mut Draw, profile: &[f64; 24]) -> i64 {
     DAY - 1
 }
 
-/// A number in `[0, 1)`.
-fn unit(draw: &mut Draw) -> f64 {
-    (draw.bits() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-fn exponential(draw: &mut Draw, mean: f64) -> i64 {
-    (-mean * (1.0 - unit(draw)).ln()) as i64
-}
-
 /// Standard deviation of the logarithm of a lognormal variable with this coefficient of variation.
 fn lognormal_spread(cv: f64) -> f64 {
     (1.0 + cv * cv).ln().sqrt()
@@ -284,24 +275,14 @@ fn lognormal_spread(cv: f64) -> f64 {
 
 /// Lognormal with mean 1 (Box and Muller 1958).
 fn lognormal(draw: &mut Draw, spread: f64) -> f64 {
-    let radius = (-2.0 * (1.0 - unit(draw)).ln()).sqrt();
-    let normal = radius * (std::f64::consts::TAU * unit(draw)).cos();
+    let radius = (-2.0 * (1.0 - draw.unit()).ln()).sqrt();
+    let normal = radius * (std::f64::consts::TAU * draw.unit()).cos();
     (spread * normal - spread * spread / 2.0).exp()
-}
-
-/// Poisson, by counting the arrivals of unit rate (Knuth 1969); linear in the mean.
-fn poisson(draw: &mut Draw, mean: f64) -> u64 {
-    let (mut count, mut passed) = (0, -(1.0 - unit(draw)).ln());
-    while passed < mean {
-        count += 1;
-        passed -= (1.0 - unit(draw)).ln();
-    }
-    count
 }
 
 /// A few write much: the density falls with the square root.
 fn user(draw: &mut Draw, users: usize) -> u32 {
-    (users as f64 * unit(draw).powi(2)) as u32
+    (users as f64 * draw.unit().powi(2)) as u32
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ mod spec;
 mod tests;
 mod text;
 mod tieba;
-mod times;
+pub(in crate::world) mod times;
 mod vbulletin;
 mod view;
 mod web;

@@ -10,7 +10,7 @@ const DAYS_CN: [&str; 7] = ["一", "二", "三", "四", "五", "六", "日"];
 
 /// How a skin writes a time, with the example of 25 May 2009, 14:03:09.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(in crate::world) enum Style {
     /// `2009-5-25 14:03`
     Plain,
     /// `2009-5-25 14:03:09`
@@ -48,7 +48,7 @@ fn civil(at: i64, offset: i32) -> DateTime {
 }
 
 /// Writes `at` as seen at `now`; both in seconds since 1970.
-pub(super) fn write(style: Style, at: i64, now: i64, offset: i32) -> String {
+pub(in crate::world) fn write(style: Style, at: i64, now: i64, offset: i32) -> String {
     let offset = if style == Style::Http { 0 } else { offset };
     let t = civil(at, offset);
     let (y, mo, d, h, mi, s) = (t.year(), t.month(), t.day(), t.hour(), t.minute(), t.second());

@@ -1,22 +1,18 @@
 //! A generated forum as a [`Web`], at a time that is set, or that runs. Apart because only here is a clock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Forum;
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
 use crate::replay::Web;
+use crate::world::clock::Clock;
 
 /// A forum that answers as of a time. It answers to its own host and, since it may be served directly, to 127.0.0.1 and
 /// localhost; other hosts have no address.
 pub struct ForumWeb {
     forum: Arc<Forum>,
-    /// What the forum's clock showed when `began` was, in seconds since 1970.
-    start: AtomicI64,
-    began: Instant,
-    /// Seconds of the forum's clock in one of ours.
-    speed: f64,
+    clock: Clock,
     /// Makes every answer's session ids its own.
     requests: AtomicU64,
 }
@@ -30,9 +26,8 @@ impl ForumWeb {
 
     /// A forum whose clock runs from `now` on, `speed` times as fast as ours.
     #[must_use]
-    #[allow(clippy::disallowed_methods, reason = "an edge: what is served to others has their time")]
     pub fn running(forum: Arc<Forum>, now: i64, speed: f64) -> Self {
-        Self { forum, start: AtomicI64::new(now), began: Instant::now(), speed, requests: AtomicU64::new(0) }
+        Self { forum, clock: Clock::running(now, speed), requests: AtomicU64::new(0) }
     }
 
     /// The forum.
@@ -44,17 +39,12 @@ impl ForumWeb {
     /// Seconds since 1970 by the forum's clock.
     #[must_use]
     pub fn now(&self) -> i64 {
-        self.start.load(Ordering::Relaxed) + self.passed()
+        self.clock.now()
     }
 
     /// Sets the forum's clock.
     pub fn set(&self, now: i64) {
-        self.start.store(now - self.passed(), Ordering::Relaxed);
-    }
-
-    /// Seconds of the forum's clock since it began.
-    fn passed(&self) -> i64 {
-        (self.began.elapsed().as_secs_f64() * self.speed) as i64
+        self.clock.set(now);
     }
 }
 

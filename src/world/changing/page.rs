@@ -1,0 +1,161 @@
+//! The pages of a changing web: homes, listings, articles. Main text and links are a function of the version; furniture
+//! (advertisements, a clock, a counter) one of the hour.
+
+use super::sites::{Article, Resource, Sites, salt};
+use super::spec::Feeds;
+use crate::world::draw::Draw;
+use crate::world::forum::times::{self, Style};
+use crate::world::html::{Anchor, Sheet};
+use crate::world::links::Slot;
+use crate::world::words::{SITES, TOPICS};
+use crate::world::write;
+
+/// Local time of the sites, in seconds east of UTC.
+const OFFSET: i32 = 8 * 3_600;
+/// Newest articles of each section that a home shows.
+const AT_HOME: u32 = 5;
+/// Advertisements of a furnished page.
+const ADVERTISEMENTS: u64 = 3;
+
+fn link(href: String, slot: Slot, text: impl Into<String>) -> Anchor {
+    Anchor { href, slot, text: text.into(), context: String::new() }
+}
+
+impl Sites {
+    /// Seconds since 1970.
+    pub fn instant(&self, day: f64) -> i64 {
+        self.spec.start + (day * 86_400.0) as i64
+    }
+
+    /// A day in one of the ways of writing times.
+    pub fn written(&self, day: f64, style: Style) -> String {
+        let at = self.instant(day);
+        times::write(style, at, at, OFFSET)
+    }
+
+    /// The HTML of a page; empty for what is none.
+    pub fn html(&self, resource: Resource, day: f64) -> String {
+        match resource {
+            Resource::Home(host) => self.home(host, day),
+            Resource::Listing(section) => self.listing(section, day),
+            Resource::Article(article) | Resource::Moved(article) => self.article(article, day),
+            Resource::Maintenance(host) => {
+                self.sheet(host, "系统维护", &["系统正在维护，请稍后再访问。".to_owned()], Vec::new(), None)
+            }
+            _ => String::new(),
+        }
+    }
+
+    pub fn title(&self, article: Article) -> String {
+        let topic = self.sections[article.section].topic;
+        write::title(topic, &mut Draw::new(self.seed, salt::TITLE, self.id(article)))
+    }
+
+    /// An article's main text in a version. Each version rewrites one paragraph, in turn.
+    pub fn paragraphs(&self, article: Article, version: u32) -> Vec<String> {
+        let topic = self.sections[article.section].topic;
+        let id = self.id(article);
+        let count = Draw::new(self.seed, salt::TEXT, id).within([3, 6]) as u32;
+        let paragraph = |place: u32| {
+            // The latest version up to this one that rewrote it.
+            let turns = version.saturating_sub(place + 1) / count;
+            let rewritten = if version > place { place + 1 + turns * count } else { 0 };
+            let drawn = Draw::new(self.seed, salt::TEXT, id).bits() ^ (u64::from(rewritten) << 32 | u64::from(place));
+            let mut draw = Draw::new(self.seed, salt::TEXT, drawn);
+            let mut text = String::new();
+            for _ in 0..draw.within([3, 6]) {
+                write::sentence(topic, &mut draw, &mut text);
+            }
+            text
+        };
+        (0..count).map(paragraph).collect()
+    }
+
+    fn home(&self, host: usize, day: f64) -> String {
+        let mut links = Vec::new();
+        for section in self.of_host(host) {
+            let newest = self.newest(section, day, AT_HOME);
+            links.extend(newest.map(|article| link(self.path(article, false), Slot::Entry, self.title(article))));
+        }
+        // So that all hosts are found from one.
+        let others = (0..self.spec.hosts).filter(|other| *other != host).take(20);
+        links
+            .extend(others.map(|other| link(self.url(other, "/").to_string(), Slot::Foot, SITES[other % SITES.len()])));
+        self.sheet(host, SITES[host % SITES.len()], &[], links, self.furniture(host as u64, day))
+    }
+
+    fn listing(&self, section: usize, day: f64) -> String {
+        let host = self.host_of(section);
+        let entry = |article: Article| Anchor {
+            href: self.path(article, false),
+            slot: Slot::Entry,
+            text: self.title(article),
+            context: self.written(self.born(article), Style::Padded),
+        };
+        let links = self.newest(section, day, self.spec.listed).map(entry).collect();
+        let title = TOPICS[self.sections[section].topic].nouns[0];
+        self.sheet(host, title, &[], links, self.furniture(1 << 48 | section as u64, day))
+    }
+
+    fn article(&self, article: Article, day: f64) -> String {
+        let host = self.host_of(article.section);
+        let version = self.life(article, day).version(day - self.born(article));
+        let mut draw = Draw::new(self.seed, salt::RELATED, self.id(article));
+        let older = u64::from(article.number);
+        let mut related: Vec<u32> =
+            (0..self.spec.related).filter(|_| older > 0).map(|_| draw.below(older) as u32).collect();
+        related.sort_unstable();
+        related.dedup();
+        let links = related.into_iter().map(|number| {
+            let other = Article { number, ..article };
+            link(self.path(other, false), Slot::Related, self.title(other))
+        });
+        let mut links: Vec<Anchor> = links.collect();
+        let published = self.written(self.born(article), Style::Padded);
+        links.push(Anchor { context: published, ..link("/".to_owned(), Slot::Top, "发布时间") });
+        let furniture = self.furniture(1 << 49 | self.id(article), day);
+        self.sheet(host, &self.title(article), &self.paragraphs(article, version), links, furniture)
+    }
+
+    /// What stands around the content of a page that has such, as of the hour.
+    fn furniture(&self, page: u64, day: f64) -> Option<Vec<Anchor>> {
+        let mut own = Draw::new(self.seed, salt::FURNITURE, page);
+        if !own.chance(self.spec.furnished) {
+            return None;
+        }
+        let hour = (day * 24.0).floor();
+        let mut draw = Draw::new(self.seed, own.bits(), hour as i64 as u64);
+        let mut links: Vec<Anchor> = (0..ADVERTISEMENTS)
+            .map(|_| {
+                let topic = draw.below(TOPICS.len() as u64) as usize;
+                let text = write::title(topic, &mut draw);
+                link(format!("http://ads.changing.test/{}", draw.below(1_000)), Slot::Side, text)
+            })
+            .collect();
+        let clock = format!("{} 今日访问 {} 次", self.written(hour / 24.0, Style::Padded), draw.within([100, 99_999]));
+        links.push(Anchor { context: clock, ..link("/maintenance.html".to_owned(), Slot::Foot, "访问统计") });
+        Some(links)
+    }
+
+    fn sheet(
+        &self,
+        host: usize,
+        title: &str,
+        paragraphs: &[String],
+        mut links: Vec<Anchor>,
+        furniture: Option<Vec<Anchor>>,
+    ) -> String {
+        let sections = self
+            .of_host(host)
+            .map(|section| link(self.listing_path(section), Slot::Top, TOPICS[self.sections[section].topic].nouns[0]));
+        links.extend(std::iter::once(link("/".to_owned(), Slot::Top, "首页")).chain(sections));
+        links.extend(furniture.into_iter().flatten());
+        let head = match super::sites::manner(host).feeds {
+            Feeds::None => "",
+            Feeds::Rss => "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/rss.xml\">\n",
+            Feeds::Atom => "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/atom.xml\">\n",
+        };
+        let site = SITES[host % SITES.len()];
+        Sheet { skin: (host % 4) as u64, meta_charset: None, head, site, title, paragraphs, links: &links }.html()
+    }
+}

@@ -1,0 +1,117 @@
+//! What answers are marked with, and when 304 is said (RFC 9110, 8.8 and 13): as a host's manner has it. Apart because some of
+//! it is wrong on purpose.
+
+use jiff::fmt::rfc2822;
+
+use super::spec::Marking;
+
+/// What an answer is marked with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marks {
+    /// `ETag`.
+    pub etag: Option<String>,
+    /// `Last-Modified`, in seconds since 1970.
+    pub modified: Option<i64>,
+}
+
+/// What there is to mark.
+pub(super) struct Version<'a> {
+    pub body: &'a [u8],
+    /// Changes of the main text so far; a file without a main text has none.
+    pub number: Option<u32>,
+    /// When it last changed, in seconds since 1970.
+    pub changed: i64,
+    /// A number of this answer alone.
+    pub nonce: u64,
+}
+
+impl Version<'_> {
+    /// How a host of this kind marks it.
+    pub fn marks(&self, marking: Marking) -> Marks {
+        let body = xxhash_rust::xxh3::xxh3_64(self.body);
+        let modified = Some(self.changed);
+        match marking {
+            Marking::Strong => Marks { etag: Some(format!("\"{body:016x}\"")), modified },
+            Marking::Weak => {
+                let version = self.number.map_or(format!("{body:016x}"), |number| number.to_string());
+                Marks { etag: Some(format!("W/\"{version}\"")), modified: None }
+            }
+            Marking::Dated => Marks { etag: None, modified },
+            Marking::Bare => Marks::default(),
+            Marking::Restless => Marks { etag: Some(format!("\"{body:016x}-{}\"", self.nonce)), modified: None },
+            Marking::Liar => Marks { etag: Some("\"1\"".to_owned()), modified: None },
+        }
+    }
+}
+
+/// Whether a request with these fields is answered with 304.
+pub(super) fn not_modified(marks: &Marks, marking: Marking, fields: &[(String, String)]) -> bool {
+    let field = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.trim());
+    let (tags, since) = (field("if-none-match"), field("if-modified-since"));
+    if marking == Marking::Liar {
+        return tags.is_some() || since.is_some();
+    }
+    // Where both are sent, the first decides (13.1.3).
+    if let Some(tags) = tags {
+        // Tags are compared weakly (13.1.2).
+        let strong = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        return marks
+            .etag
+            .as_ref()
+            .is_some_and(|own| tags == "*" || tags.split(',').any(|tag| strong(tag) == strong(own)));
+    }
+    let since = since.and_then(|since| Some(rfc2822::parse(since).ok()?.timestamp().as_second()));
+    since.zip(marks.modified).is_some_and(|(since, modified)| modified <= since)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(body: &'static str, number: u32, changed: i64) -> Version<'static> {
+        Version { body: body.as_bytes(), number: Some(number), changed, nonce: 1 }
+    }
+
+    fn asked(name: &str, value: &str) -> Vec<(String, String)> {
+        vec![(name.to_owned(), value.to_owned())]
+    }
+
+    #[test]
+    fn a_strong_tag_goes_with_the_bytes_a_weak_one_with_the_text() {
+        let (first, furnished) = (version("a", 1, 5), version("a, 12:00", 1, 5));
+        assert_ne!(first.marks(Marking::Strong).etag, furnished.marks(Marking::Strong).etag);
+        assert_eq!(first.marks(Marking::Weak), furnished.marks(Marking::Weak));
+        assert_ne!(first.marks(Marking::Weak), version("a", 2, 5).marks(Marking::Weak));
+        assert_eq!(first.marks(Marking::Bare), Marks::default());
+        let again = Version { nonce: 2, ..version("a", 1, 5) };
+        assert_ne!(first.marks(Marking::Restless), again.marks(Marking::Restless));
+    }
+
+    #[test]
+    fn conditions_are_judged_as_rfc_9110_says() {
+        let marks = Marks { etag: Some("\"a\"".to_owned()), modified: Some(784_111_777) };
+        let says = |fields: &[(String, String)]| not_modified(&marks, Marking::Strong, fields);
+        assert!(!says(&[]));
+        for (value, want) in [("\"a\"", true), ("\"b\", W/\"a\"", true), ("*", true), ("\"b\"", false), ("a", false)] {
+            assert_eq!(says(&asked("if-none-match", value)), want, "{value}");
+        }
+        for (value, want) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", true),
+            ("Sun, 06 Nov 1994 08:49:36 GMT", false),
+            ("Mon, 07 Nov 1994 00:00:00 GMT", true),
+            ("soon", false),
+        ] {
+            assert_eq!(says(&asked("if-modified-since", value)), want, "{value}");
+        }
+        let both = [asked("if-none-match", "\"b\""), asked("if-modified-since", "Mon, 07 Nov 1994 00:00:00 GMT")];
+        assert!(!says(&both.concat()), "the tag decides");
+    }
+
+    #[test]
+    fn a_liar_says_that_nothing_has_changed_to_whoever_asks() {
+        let marks = version("a", 1, 5).marks(Marking::Liar);
+        assert!(!not_modified(&marks, Marking::Liar, &[]));
+        assert!(not_modified(&marks, Marking::Liar, &asked("if-none-match", "\"other\"")));
+        assert!(not_modified(&marks, Marking::Liar, &asked("if-modified-since", "whenever")));
+    }
+}
