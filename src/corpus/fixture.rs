@@ -10,7 +10,7 @@ use crate::model::{
     Settled, Trail, Tunnel, UrlId,
 };
 use crate::read;
-use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Store, Work, Writer};
+use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Store, Work, Writer};
 use crate::topic::{Lexicon, Topic};
 
 /// The topic of these crawls.
@@ -82,7 +82,7 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
         });
         let settled = Settled { forum: forum.map(Box::new), ..Settled::of(id, 200, waited, relevant, page) };
         events.push(Event::Settled(Box::new(settled)));
-        writer.submit(Work { batch: Batch { at, events }, fetched: Some(fetched) }).unwrap();
+        writer.submit(Work { batch: Batch { at, events }, answer: Some(Kept::Whole(fetched)) }).unwrap();
     }
     writer.finish().unwrap()
 }

@@ -19,7 +19,7 @@ use crate::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
 use crate::read;
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
-use crate::store::{Exchange, Record, Store, StoreError, date};
+use crate::store::{Exchange, Store, StoreError, date};
 
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
@@ -227,6 +227,7 @@ pub fn stream<T: Send>(
     };
     for (visit, record) in (0..).zip(store.batches()) {
         let record = record?;
+        let answered = record.answer();
         let Batch { at, events } = record.batch;
         let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
         let from = before.map_or(0, Location::end);
@@ -242,7 +243,7 @@ pub fn stream<T: Send>(
             }
             let visits = catalogue.visits(number);
             let waiting = if visits.is_empty() {
-                let Some(location) = record.archive else { continue };
+                let Some(location) = answered else { continue };
                 let (record, path) = archive.record(location)?;
                 let page_number = u16::from(entry.part == Part::Thread);
                 let answer = Answer { record, location, path, at, from, page: page_number, visit, best: true };
@@ -284,7 +285,9 @@ fn gather(
     let mut answers = Vec::with_capacity(visits.len());
     let mut own = None;
     for &Visit { page, batch, from, best, .. } in visits {
-        let Record { batch: Batch { at, events }, archive: Some(location) } = store.batch(batch)? else { continue };
+        let record = store.batch(batch)?;
+        let Some(location) = record.answer() else { continue };
+        let Batch { at, events } = record.batch;
         let settled = events.into_iter().find_map(|event| match event {
             Event::Settled(settled) => Some(settled),
             _ => None,
