@@ -304,7 +304,7 @@ fn gather(
 #[cfg(test)]
 mod tests {
     use super::super::Filter;
-    use super::super::fixture::crawl;
+    use super::super::fixture::{crawl, revisited};
     use super::*;
 
     fn documents(store: &Store, parts: Parts) -> Result<Vec<Document>, WriteError> {
@@ -343,6 +343,25 @@ mod tests {
             (&lean.id, lean.chars, &lean.warc, &*lean.text) == (&full.id, full.chars, &full.warc, "")
                 && lean.links.is_empty()
         }));
+    }
+
+    #[test]
+    fn a_page_that_came_again_is_the_document_that_it_was() {
+        let root = tempfile::tempdir().unwrap();
+        let before = crawl(root.path(), &[("http://a.cn/1", "<p>足球"), ("http://a.cn/2", "<p>篮球")]);
+        let all = Parts { text: true, links: true, posts: true };
+        let documents_before = documents(&before, all).unwrap();
+        let settled = before.batch(0).unwrap().batch;
+        drop(before);
+        let store = revisited(root.path(), settled, documents_before[0].fetched_at);
+        assert!(store.batch(2).unwrap().revisit);
+        assert_eq!(documents(&store, all).unwrap(), documents_before);
+        // What comes behind it is found as ever.
+        drop(store);
+        let store = crawl(root.path(), &[("http://a.cn/3", "<p>排球")]);
+        let later = documents(&store, all).unwrap();
+        assert_eq!((later.len(), &later[..2]), (3, &documents_before[..]));
+        assert!(later[2].text.contains("排球"));
     }
 
     #[test]
