@@ -28,7 +28,7 @@ use suidao::model::{
 };
 use suidao::read;
 use suidao::replay::Web;
-use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Store, Work, Writer};
+use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Store, Work, Writer};
 use suidao::topic::{Lexicon, Topic};
 use suidao::world::{Spec, World, topic_words};
 
@@ -164,7 +164,7 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
         ..Settled::of(id, fetched.status, place, relevant, page)
     };
     let events = vec![Event::Discovered(found), Event::Settled(Box::new(settled))];
-    Work { batch: Batch { at: start.after(u64::from(id.0) * 10), events }, fetched: Some(fetched) }
+    Work { batch: Batch { at: start.after(u64::from(id.0) * 10), events }, answer: Some(Kept::Whole(fetched)) }
 }
 
 /// Bytes of the pages' HTML.

@@ -13,7 +13,7 @@ use suidao::model::{
     Batch, CrawlUrl, Digest, Discovered, Event, Evidence, Fetched, Lane, Link, Millis, Origin, Place, Priority, Region,
     Relevance, Settled, Sketch, Trail, UrlId, Verdict,
 };
-use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, Work, Writer};
+use suidao::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Notice, Store, Work, Writer};
 use suidao::strategy::scope::Scope;
 use suidao::strategy::{BreadthFirst, Strategy};
 
@@ -106,7 +106,7 @@ fn write(pages: u32, in_flight: u64) -> f64 {
             let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
             let fetched =
                 Fetched { url: url(page), status: 200, headers, body: body.clone().into(), wire: None, asked: None };
-            Work { batch: batch(page), fetched: Some(fetched) }
+            Work { batch: batch(page), answer: Some(Kept::Whole(fetched)) }
         })
         .collect();
     let (notices, noticed) = channel();
@@ -133,8 +133,9 @@ fn restart(pages: u32) -> Vec<f64> {
     let directory = CrawlDirectory::new(scratch.path().join("crawl"));
     let (mut store, _) = open(&directory);
     for from in (0..pages).step_by(500) {
-        let records: Vec<_> =
-            (from..from + 500).map(|page| suidao::store::Record { batch: batch(page), archive: None }).collect();
+        let records: Vec<_> = (from..from + 500)
+            .map(|page| suidao::store::Record { batch: batch(page), archive: None, revisit: false })
+            .collect();
         store.append(&records).expect("room on the disk");
     }
     drop(store);

@@ -20,7 +20,9 @@ use crate::model::{
 };
 use crate::store::directory::write_whole;
 use crate::store::harvest::Harvest;
-use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Notice, Store, StoreError, Work, Writer, skipped};
+use crate::store::{
+    Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Notice, Store, StoreError, Work, Writer, skipped,
+};
 use crate::strategy::Boards;
 use crate::topic::Topic;
 
@@ -398,7 +400,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         (self.tell)(News::Batch(&batch, progress));
         self.submitted += 1;
         // A writer that has stopped says so by its notice, and why when it is finished.
-        let _ = self.writer.submit(Work { batch, fetched });
+        let _ = self.writer.submit(Work { batch, answer: fetched.map(Kept::Whole) });
         if progress.pages >= self.harvested + HARVEST_EVERY {
             self.harvested = progress.pages;
             if let Err(error) = self.harvest.write(self.directory) {

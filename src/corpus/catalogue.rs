@@ -104,6 +104,8 @@ impl Catalogue {
                         });
                         known.push((host, found.url.fingerprint()));
                     }
+                    // The same again is no other version.
+                    Event::Settled(_) if record.revisit => {}
                     Event::Settled(page) => {
                         catalogue.named.push(page.id);
                         let language = page.language.as_deref().map(|language| {

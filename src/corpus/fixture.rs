@@ -10,7 +10,7 @@ use crate::model::{
     Settled, Trail, Tunnel, UrlId,
 };
 use crate::read;
-use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Store, Work, Writer};
+use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Store, Work, Writer};
 use crate::topic::{Lexicon, Topic};
 
 /// The topic of these crawls.
@@ -40,11 +40,6 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
     let directory = CrawlDirectory::new(root);
     let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
     let store = Store::resume(&directory, &meta).unwrap();
-    let settings = ArchiveSettings {
-        rotate_at: 1 << 30,
-        user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(),
-        request_headers: Vec::new(),
-    };
     let mut known: Vec<CrawlUrl> = Vec::new();
     let before = store.len();
     for event in store.batches().flat_map(|record| record.unwrap().batch.events) {
@@ -52,7 +47,7 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
             known.push(found.url);
         }
     }
-    let archive = Archive::resume(&directory, store.last_location().unwrap(), settings).unwrap();
+    let archive = archive(&store);
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     let topic = topic();
     for (number, Visit { url, html, kind }) in (before..).zip(visits) {
@@ -82,9 +77,31 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
         });
         let settled = Settled { forum: forum.map(Box::new), ..Settled::of(id, 200, waited, relevant, page) };
         events.push(Event::Settled(Box::new(settled)));
-        writer.submit(Work { batch: Batch { at, events }, fetched: Some(fetched) }).unwrap();
+        writer.submit(Work { batch: Batch { at, events }, answer: Some(Kept::Whole(fetched)) }).unwrap();
     }
     writer.finish().unwrap()
+}
+
+/// The crawl in `root`, where the answer of this batch, the first of the log, has come again a day later and is kept as a
+/// revisit.
+pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
+    let store = Store::open(&CrawlDirectory::new(root)).unwrap();
+    let archive = archive(&store);
+    let writer = Writer::spawn(store, archive, |_| {}).unwrap();
+    let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };
+    let answer = Some(Kept::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
+    let events = settled.events.into_iter().filter(|event| matches!(event, Event::Settled(_))).collect();
+    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), events }, answer }).unwrap();
+    writer.finish().unwrap()
+}
+
+fn archive(store: &Store) -> Archive {
+    let settings = ArchiveSettings {
+        rotate_at: 1 << 30,
+        user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(),
+        request_headers: Vec::new(),
+    };
+    Archive::resume(store.directory(), store.last_location().unwrap(), settings).unwrap()
 }
 
 /// A page of a thread that has these posts: numbers and what they say, written by one of three people a minute each after

@@ -19,7 +19,7 @@ use crate::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
 use crate::read;
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
-use crate::store::{Exchange, Record, Store, StoreError, date};
+use crate::store::{Exchange, Store, StoreError, date};
 
 /// Pages read and parsed at a time.
 const PORTION: usize = 128;
@@ -227,6 +227,7 @@ pub fn stream<T: Send>(
     };
     for (visit, record) in (0..).zip(store.batches()) {
         let record = record?;
+        let answered = record.answer();
         let Batch { at, events } = record.batch;
         let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
         let from = before.map_or(0, Location::end);
@@ -242,7 +243,7 @@ pub fn stream<T: Send>(
             }
             let visits = catalogue.visits(number);
             let waiting = if visits.is_empty() {
-                let Some(location) = record.archive else { continue };
+                let Some(location) = answered else { continue };
                 let (record, path) = archive.record(location)?;
                 let page_number = u16::from(entry.part == Part::Thread);
                 let answer = Answer { record, location, path, at, from, page: page_number, visit, best: true };
@@ -284,7 +285,9 @@ fn gather(
     let mut answers = Vec::with_capacity(visits.len());
     let mut own = None;
     for &Visit { page, batch, from, best, .. } in visits {
-        let Record { batch: Batch { at, events }, archive: Some(location) } = store.batch(batch)? else { continue };
+        let record = store.batch(batch)?;
+        let Some(location) = record.answer() else { continue };
+        let Batch { at, events } = record.batch;
         let settled = events.into_iter().find_map(|event| match event {
             Event::Settled(settled) => Some(settled),
             _ => None,
@@ -301,7 +304,7 @@ fn gather(
 #[cfg(test)]
 mod tests {
     use super::super::Filter;
-    use super::super::fixture::crawl;
+    use super::super::fixture::{crawl, revisited};
     use super::*;
 
     fn documents(store: &Store, parts: Parts) -> Result<Vec<Document>, WriteError> {
@@ -340,6 +343,25 @@ mod tests {
             (&lean.id, lean.chars, &lean.warc, &*lean.text) == (&full.id, full.chars, &full.warc, "")
                 && lean.links.is_empty()
         }));
+    }
+
+    #[test]
+    fn a_page_that_came_again_is_the_document_that_it_was() {
+        let root = tempfile::tempdir().unwrap();
+        let before = crawl(root.path(), &[("http://a.cn/1", "<p>足球"), ("http://a.cn/2", "<p>篮球")]);
+        let all = Parts { text: true, links: true, posts: true };
+        let documents_before = documents(&before, all).unwrap();
+        let settled = before.batch(0).unwrap().batch;
+        drop(before);
+        let store = revisited(root.path(), settled, documents_before[0].fetched_at);
+        assert!(store.batch(2).unwrap().revisit);
+        assert_eq!(documents(&store, all).unwrap(), documents_before);
+        // What comes behind it is found as ever.
+        drop(store);
+        let store = crawl(root.path(), &[("http://a.cn/3", "<p>排球")]);
+        let later = documents(&store, all).unwrap();
+        assert_eq!((later.len(), &later[..2]), (3, &documents_before[..]));
+        assert!(later[2].text.contains("排球"));
     }
 
     #[test]

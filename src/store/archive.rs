@@ -1,4 +1,4 @@
-//! The archive: every answer that is kept, as a request and a response record in WARC files, in order of settling.
+//! The archive: every answer that is kept, with its request, as records in WARC files, in order of settling.
 //!
 //! Files are numbered; the one being written is called `.open` until it is closed or full. The archive knows nothing
 //! of batches: the log keeps each page's [`Location`], and [`Archive::resume`] is told the last one. All that lies
@@ -8,15 +8,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
 use serde::{Deserialize, Serialize};
 
 use super::directory::sync_directory;
-use super::warc::{self, Draft};
-use super::{CrawlDirectory, StoreError};
+use super::{CrawlDirectory, Kept, StoreError, warc};
 use crate::model::{Fetched, Millis};
 
-/// Where a response record lies: bytes of a WARC file, one whole gzip member. It is the last record of its answer,
+/// Where the record of an answer lies, or one that stands for it: bytes of a WARC file, one whole gzip member. It is the last record of its answer,
 /// so the file may be cut at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
@@ -127,11 +125,11 @@ impl Archive {
         Ok(())
     }
 
-    /// Adds an answer: request and response. It is on disk after the next [`Archive::sync`].
+    /// Adds a request and its answer. They are on disk after the next [`Archive::sync`].
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn add(&mut self, fetched: &Fetched, at: Millis) -> Result<Location, StoreError> {
+    pub fn add(&mut self, kept: &Kept, at: Millis) -> Result<Location, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
             self.close()?;
         }
@@ -139,44 +137,12 @@ impl Archive {
             Some(open) => open,
             None => self.begin(at)?,
         };
-        let fail = |path: &Path| StoreError::io(path, "pack a page");
-        let url = fetched.url.as_str();
         // Time and place make the id of a page fetched twice another each time.
-        let name = format!("{url} {} {} {}", at.0, self.number, open.length);
-        let body = fetched.wire.as_ref().unwrap_or(&fetched.body);
-        let request = warc::request_head(fetched, &self.request_headers);
+        let name = format!("{} {} {} {}", kept.url(), at.0, self.number, open.length);
         let start = open.pending.len();
-        open.pending = Draft {
-            kind: "request",
-            name: &name,
-            at,
-            media: "application/http; msgtype=request",
-            fields: vec![
-                ("WARC-Target-URI", url.to_owned()),
-                ("WARC-Concurrent-To", warc::record_id("response", &name)),
-            ],
-            head: &request,
-            payload: &[],
-        }
-        .write(Compression::fast(), open.pending)
-        .map_err(fail(&open.path))?;
-        let middle = open.pending.len();
-        // What came packed does not get smaller.
-        let level = if fetched.wire.is_some() { Compression::fast() } else { Compression::new(LEVEL) };
-        open.pending = Draft {
-            kind: "response",
-            name: &name,
-            at,
-            media: "application/http; msgtype=response",
-            fields: vec![
-                ("WARC-Target-URI", url.to_owned()),
-                ("WARC-Concurrent-To", warc::record_id("request", &name)),
-            ],
-            head: &warc::response_head(fetched, body.len()),
-            payload: body,
-        }
-        .write(level, open.pending)
-        .map_err(fail(&open.path))?;
+        let written = kept.write(at, &name, &self.request_headers, open.pending);
+        let (pending, middle) = written.map_err(StoreError::io(&open.path, "pack a page"))?;
+        open.pending = pending;
         let offset = open.length + (middle - start) as u64;
         let length = (open.pending.len() - middle) as u64;
         open.length = offset + length;
@@ -226,9 +192,6 @@ impl Archive {
         Ok(())
     }
 }
-
-/// Level of compression: one of the quick ones, for packing counts: a quicker deflate took 28 % off the whole writer.
-const LEVEL: u32 = 3;
 
 /// Bytes gathered before they are handed to the system.
 const PENDING: usize = 1 << 20;
@@ -340,13 +303,15 @@ mod tests {
     use std::process::Command;
 
     use bytes::Bytes;
+    use flate2::Compression;
 
     use super::super::fixture::*;
     use super::*;
     use crate::model::Validators;
 
     fn add(archive: &mut Archive, pages: std::ops::Range<u32>) -> Vec<Location> {
-        let locations = pages.map(|n| archive.add(&fetched(n, 2000), Millis(u64::from(n))).unwrap()).collect();
+        let locations =
+            pages.map(|n| archive.add(&Kept::Whole(fetched(n, 2000)), Millis(u64::from(n))).unwrap()).collect();
         archive.sync().unwrap();
         locations
     }
@@ -382,7 +347,7 @@ mod tests {
         let mut empty = fetched(3, 0);
         empty.body = Bytes::new();
         empty.headers.clear();
-        let at = [&packed, &odd, &empty].map(|page| archive.add(page, Millis(5)).unwrap());
+        let at = [&packed, &odd, &empty].map(|page| archive.add(&Kept::Whole(page.clone()), Millis(5)).unwrap());
         archive.close().unwrap();
         let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 1 << 20);
         assert_eq!(reader.read_at(at[0]).unwrap(), packed);
@@ -403,7 +368,7 @@ mod tests {
         let mut archive = open(root.path(), None, 1 << 30).unwrap();
         let asked = Validators { etag: Some("\"1\"".to_owned()), modified: Some("Sun, 06 Nov 1994".to_owned()) };
         let page = Fetched { asked: Some(Box::new(asked)), ..fetched(1, 100) };
-        archive.add(&page, Millis(5)).unwrap();
+        archive.add(&Kept::Whole(page), Millis(5)).unwrap();
         archive.close().unwrap();
         let mut text = String::new();
         let file = File::open(root.path().join("pages").join(closed_name(0))).unwrap();
@@ -477,12 +442,15 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mut archive = open(root.path(), None, 20_000).unwrap();
         add(&mut archive, 0..10);
+        for n in 0..10 {
+            archive.add(&kept(n, 2000), Millis(1_600_000_000_000)).unwrap();
+        }
         let mut packed = fetched(10, 3000);
         packed.headers.push(("content-encoding".into(), "gzip".into()));
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
         gzip.write_all(&packed.body).unwrap();
         packed.wire = Some(gzip.finish().unwrap().into());
-        archive.add(&packed, Millis(1_700_000_000_000)).unwrap();
+        archive.add(&Kept::Whole(packed), Millis(1_700_000_000_000)).unwrap();
         archive.close().unwrap();
         for (name, _) in archived(root.path()) {
             let path = root.path().join("pages").join(name);

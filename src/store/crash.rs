@@ -27,7 +27,7 @@ fn child() {
     });
     let writer = writer.unwrap();
     for n in first..pages {
-        if writer.submit(Work { batch: batch(n, 3), fetched: Some(fetched(n, 5000)) }).is_err() {
+        if writer.submit(Work { batch: batch(n, 3), answer: Some(kept(n, 5000)) }).is_err() {
             break;
         }
     }
@@ -54,18 +54,23 @@ fn check(root: &Path, acknowledged: u64) -> u64 {
     let (store, archive) = resume(root, ROTATE_AT).unwrap();
     drop(archive);
     let mut reader = ArchiveReader::new(store.directory(), 1 << 20);
-    let mut kept = Vec::new();
+    let (mut whole, mut all) = (Vec::new(), Vec::new());
     for (n, record) in store.batches().enumerate() {
         let record = record.unwrap();
         let n = u32::try_from(n).unwrap();
         assert_eq!(record.batch, batch(n, 3));
-        let page = reader.read_at(record.archive.unwrap()).unwrap();
-        assert_eq!(page, fetched(n, 5000));
-        kept.push(page.url.to_string());
+        let revisit = kept(n, 5000).is_revisit();
+        assert_eq!((record.archive.is_some(), record.revisit), (true, revisit));
+        if let Some(location) = record.answer() {
+            assert_eq!(reader.read_at(location).unwrap(), fetched(n, 5000));
+            whole.push(url(n).to_string());
+        }
+        all.push((if revisit { "revisit" } else { "response" }, url(n).to_string()));
     }
     assert!(store.len() >= acknowledged, "{} batches, {acknowledged} acknowledged", store.len());
     let archived: Vec<String> = archived(root).into_iter().flat_map(|(_, urls)| urls).collect();
-    assert_eq!(archived, kept, "each page once, in order");
+    assert_eq!(archived, whole, "each page once, in order");
+    assert!(answers(root).iter().map(|(kind, url)| (kind.as_str(), url.clone())).eq(all), "each answer once, in order");
     store.len()
 }
 

@@ -45,7 +45,8 @@ impl Exchange {
         let (head, block) = begin(record).map_err(|error| damaged(&error.to_string()))?;
         let field =
             |name: &str| head.field(name).map(str::to_owned).ok_or_else(|| damaged(&format!("it has no {name}")));
-        let (status, headers, _) = warc::http_head(&block).ok_or_else(|| damaged("it is not the record of a page"))?;
+        let answer = warc::http_head(&block).filter(|_| head.response_url().is_some());
+        let (status, headers, _) = answer.ok_or_else(|| damaged("it is not the record of a page"))?;
         let media = warc::value(&headers, "content-type").and_then(|value| value.split([';', ' ']).next());
         let length = location.offset.checked_sub(from).filter(|length| *length <= BETWEEN);
         let mut between = vec![0; length.ok_or_else(|| damaged("no request stands before it"))? as usize];
@@ -92,7 +93,7 @@ fn last_member(bytes: &[u8]) -> io::Result<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::*;
-    use super::super::{Archive, CrawlDirectory};
+    use super::super::{Archive, CrawlDirectory, Kept};
     use super::*;
     use crate::model::Millis;
 
@@ -103,7 +104,7 @@ mod tests {
         dir.make().unwrap();
         let mut archive = Archive::resume(&dir, None, settings(1 << 30)).unwrap();
         let locations: Vec<Location> =
-            (0..3).map(|n| archive.add(&fetched(n, 3000), Millis(u64::from(n))).unwrap()).collect();
+            (0..3).map(|n| archive.add(&Kept::Whole(fetched(n, 3000)), Millis(u64::from(n))).unwrap()).collect();
         archive.close().unwrap();
         let path = dir.pages().join("suidao-00000.warc.gz");
         let bytes = std::fs::read(&path).unwrap();

@@ -30,6 +30,20 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
     }
 }
 
+/// As [`fetched`], and of every four answers one says that nothing has changed, and one sends the same again.
+pub(super) fn kept(n: u32, size: usize) -> Kept {
+    let fetched = fetched(n, size);
+    let (asked, of) = (Validators { etag: Some("\"1\"".to_owned()), modified: None }, Millis(u64::from(n)));
+    match n % 4 {
+        1 => Kept::Revisit { fetched, of },
+        2 => {
+            let asked = Some(Box::new(asked));
+            Kept::Revisit { fetched: Fetched { status: 304, body: Bytes::new(), asked, ..fetched }, of }
+        }
+        _ => Kept::Whole(fetched),
+    }
+}
+
 /// Batch `n` settles page `n` and makes `links` URLs known, numbered without gaps; batch 0 seeds page 0 too.
 pub(super) fn batch(n: u32, links: u32) -> Batch {
     let first = 1 + n * links;
@@ -100,7 +114,7 @@ pub(super) fn crawl(root: &std::path::Path, pages: std::ops::Range<u32>, size: u
     let (store, archive) = resume(root, rotate_at).unwrap();
     let writer = Writer::spawn(store, archive, |_| {}).unwrap();
     for n in pages {
-        writer.submit(Work { batch: batch(n, 3), fetched: Some(fetched(n, size)) }).unwrap();
+        writer.submit(Work { batch: batch(n, 3), answer: Some(Kept::Whole(fetched(n, size))) }).unwrap();
     }
     writer.finish().unwrap()
 }
@@ -113,4 +127,23 @@ pub(super) fn archived(root: &std::path::Path) -> Vec<(String, Vec<String>)> {
         Responses::open(path, 1 << 20).unwrap().map(|fetched| fetched.unwrap().url.to_string()).collect()
     };
     files.iter().map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), urls(path))).collect()
+}
+
+/// Kind and URL of every record of an answer in the archive at `root`, whole or not, in order.
+pub(super) fn answers(root: &std::path::Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (name, _) in archived(root) {
+        let mut text = Vec::new();
+        let file = std::fs::File::open(root.join("pages").join(name)).unwrap();
+        io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(file), &mut text).unwrap();
+        let mut rest = &text[..];
+        while let Some(head) = warc::Head::read(&mut rest).unwrap() {
+            rest = &rest[usize::try_from(head.length).unwrap()..];
+            let kind = head.field("warc-type").unwrap();
+            if matches!(kind, "response" | "revisit") {
+                found.push((kind.to_owned(), head.field("warc-target-uri").unwrap().to_owned()));
+            }
+        }
+    }
+    found
 }

@@ -1,7 +1,7 @@
 //! The log of events: batch after batch, numbered from 0, each kept whole or not at all. The crawl's state is a fold
 //! of it. Apart because it is the only file that knows the engine (sled), which can so be replaced.
 //!
-//! A value is `version u8, crc32 of the rest u32 little endian, postcard of (Batch, Option<Location>)`. The engine
+//! A value is `version u8, crc32 of the rest u32 little endian, postcard of the [`Record`]`. The engine
 //! checks what it reads from the disk too; the checksum of ours is there because it is cheap and the engine is young.
 //! The engine takes damage in the middle of its file for the end of it and opens with what came before, or with
 //! nothing. So the number of batches is kept beside it (`Mark`): a log that has lost some is refused, not gone on
@@ -35,8 +35,18 @@ const READ_AHEAD: usize = 1024;
 pub struct Record {
     /// What happened, and when.
     pub batch: Batch,
-    /// The response record, if the step brought an answer that is kept.
+    /// The last record of the archive that the step brought, if it brought one.
     pub archive: Option<Location>,
+    /// That is a revisit record, and the payload lies elsewhere.
+    pub revisit: bool,
+}
+
+impl Record {
+    /// Where the answer lies that the step brought, if it is kept as it came.
+    #[must_use]
+    pub fn answer(&self) -> Option<Location> {
+        self.archive.filter(|_| !self.revisit)
+    }
 }
 
 /// What crawl a directory holds.
@@ -389,6 +399,7 @@ mod tests {
         Record {
             batch: batch(n, 3),
             archive: n.is_multiple_of(2).then_some(Location { file: n, offset: 1, length: 2 }),
+            revisit: n.is_multiple_of(4),
         }
     }
 

@@ -194,7 +194,8 @@ mod tests {
             let link = page.links[0];
             page.links.push(Link { to: UrlId(2), ..link });
         }
-        let records: Vec<_> = batches.into_iter().map(|batch| Record { batch, archive: None }).collect();
+        let records: Vec<_> =
+            batches.into_iter().map(|batch| Record { batch, archive: None, revisit: false }).collect();
         store.append(&records).unwrap();
         assert_eq!(write(&store).unwrap(), 5);
         let text = std::fs::read_to_string(store.directory().skipped_csv()).unwrap();

@@ -114,7 +114,7 @@ pub(super) fn record_id(kind: &str, name: &str) -> String {
     format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-fn digest(parts: &[&[u8]]) -> String {
+pub(super) fn digest(parts: &[&[u8]]) -> String {
     let mut sha = Sha1::new();
     for part in parts {
         sha.update(part);
@@ -130,10 +130,11 @@ pub fn date(at: Millis) -> String {
 }
 
 /// The head of the answer as it is archived: status line and header fields; the transfer encoding is gone, so the
-/// field is too, and `content-length` tells the bytes that follow.
-pub(super) fn response_head(fetched: &Fetched, stored: usize) -> Vec<u8> {
+/// field is too, and `content-length` tells the bytes of the payload, `stored`; without that it says what it said.
+pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8> {
     let reason = reqwest::StatusCode::from_u16(fetched.status).ok().and_then(|status| status.canonical_reason());
     let mut head = format!("HTTP/1.1 {:03} {}\r\n", fetched.status, reason.unwrap_or_default());
+    let length = stored.map(|stored| stored.to_string()).unwrap_or_default();
     let mut told = false;
     for (name, value) in &fetched.headers {
         match name.as_str() {
@@ -141,13 +142,13 @@ pub(super) fn response_head(fetched: &Fetched, stored: usize) -> Vec<u8> {
             "content-length" if told => {}
             "content-length" => {
                 told = true;
-                head.push_str(&format!("{name}: {stored}\r\n"));
+                push_field(&mut head, name, stored.map_or(value, |_| length.as_str()));
             }
             _ => push_field(&mut head, name, value),
         }
     }
-    if !told {
-        head.push_str(&format!("content-length: {stored}\r\n"));
+    if !told && stored.is_some() {
+        push_field(&mut head, "content-length", &length);
     }
     head.push_str("\r\n");
     head.into_bytes()

@@ -5,8 +5,8 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use super::{Archive, Record, Store, StoreError};
-use crate::model::{Batch, Fetched};
+use super::{Archive, Kept, Record, Store, StoreError};
+use crate::model::Batch;
 
 /// How many works may wait, and so the most that one group holds; whoever submits more waits.
 const QUEUE: usize = 256;
@@ -17,7 +17,7 @@ pub struct Work {
     /// What happened.
     pub batch: Batch,
     /// The answer it was made of, if that is to be archived.
-    pub fetched: Option<Fetched>,
+    pub answer: Option<Kept>,
 }
 
 /// What the writer tells, from its own thread.
@@ -100,9 +100,10 @@ fn write(
     while let Ok(first) = waiting.recv() {
         let group = std::iter::once(first).chain(waiting.try_iter().take(QUEUE - 1));
         let mut records = Vec::new();
-        for Work { batch, fetched } in group {
-            let archive = fetched.map(|fetched| archive.add(&fetched, batch.at)).transpose()?;
-            records.push(Record { batch, archive });
+        for Work { batch, answer } in group {
+            let revisit = answer.as_ref().is_some_and(Kept::is_revisit);
+            let archive = answer.map(|answer| archive.add(&answer, batch.at)).transpose()?;
+            records.push(Record { batch, archive, revisit });
         }
         archive.sync()?;
         store.append(&records)?;
