@@ -1,5 +1,7 @@
 //! suidao (隧道, tunnel): a focused web crawler that tunnels.
 
+#![recursion_limit = "256"] // the index template of es-bulk is one long json!
+
 pub mod config;
 pub mod corpus;
 pub mod crawl;

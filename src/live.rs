@@ -345,8 +345,15 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     let batch = self.crawl.settle(ticket, outcome, now());
                     self.unwritten.push_back(self.submitted);
                     // What is as it was is in the archive already.
-                    let same = batch.events.iter().any(|event| matches!(event, Event::Unchanged { .. }));
-                    self.keep(batch, fetched.filter(|_| !same));
+                    let of = batch.events.iter().find_map(|event| match event {
+                        Event::Unchanged { since, .. } => Some(*since),
+                        _ => None,
+                    });
+                    let kept = fetched.map(|fetched| match of {
+                        Some(of) => Kept::Revisit { fetched, of },
+                        None => Kept::Whole(fetched),
+                    });
+                    self.keep(batch, kept);
                 }
                 () = &mut interrupt, if open => open = false,
                 () = tokio::time::sleep(wake) => {}
@@ -385,7 +392,10 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 told(&ticket, &outcome);
                 let keep = matches!(
                     (&ticket.wanted, &outcome),
-                    (Wanted::Page(_) | Wanted::Forum(..), Outcome::Page { .. } | Outcome::Redirect { .. })
+                    (
+                        Wanted::Page(_) | Wanted::Forum(..),
+                        Outcome::Page { .. } | Outcome::Redirect { .. } | Outcome::Unchanged
+                    )
                 );
                 let fetched = answer.ok().filter(|_| keep);
                 // The receiver is gone only when the crawl has ended for another reason.
@@ -394,13 +404,13 @@ impl<F: FnMut(News)> Driver<'_, F> {
         });
     }
 
-    fn keep(&mut self, batch: Batch, fetched: Option<Fetched>) {
+    fn keep(&mut self, batch: Batch, answer: Option<Kept>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
         (self.tell)(News::Batch(&batch, progress));
         self.submitted += 1;
         // A writer that has stopped says so by its notice, and why when it is finished.
-        let _ = self.writer.submit(Work { batch, answer: fetched.map(Kept::Whole) });
+        let _ = self.writer.submit(Work { batch, answer });
         if progress.pages >= self.harvested + HARVEST_EVERY {
             self.harvested = progress.pages;
             if let Err(error) = self.harvest.write(self.directory) {

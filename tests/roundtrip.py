@@ -35,7 +35,8 @@ def expected(line):
     """A line of JSON with the types that columns have."""
     line = dict(line)
     line["published"] = line["published"] and datetime.date.fromisoformat(line["published"])
-    line["fetched"] = datetime.datetime.fromisoformat(line["fetched"])
+    for instant in ("fetched", "first_seen", "last_seen", "last_changed"):
+        line[instant] = datetime.datetime.fromisoformat(line[instant])
     line["relevance"] = single(line["relevance"])
     line["scores"] = dict(line["scores"], priority=single(line["scores"]["priority"]))
     return line

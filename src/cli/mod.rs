@@ -18,6 +18,7 @@ mod evaluate;
 mod export;
 mod filter;
 mod forum;
+mod history;
 mod index;
 mod inputs;
 mod label;
@@ -74,6 +75,8 @@ enum Verb {
     Forum(forum::ForumArgs),
     /// Come back to the pages of a crawl: what has changed, what is new, what is gone
     Refresh(refresh::RefreshArgs),
+    /// Tell each visit of a page, what had changed, and when its next is due
+    History(history::HistoryArgs),
     /// Crawl a recorded or generated web without a network: one strategy, on a virtual clock
     Replay(replay::ReplayArgs),
     /// Tell how a URL was found, what it scored, or why it was refused
@@ -141,6 +144,7 @@ pub fn main() -> ExitCode {
         Verb::Crawl(args) => crawl::run(&args, cli.voice),
         Verb::Forum(args) => forum::run(&args, cli.voice),
         Verb::Refresh(args) => refresh::run(&args, cli.voice),
+        Verb::History(args) => history::run(&args),
         Verb::Replay(args) => replay::run(&args, cli.voice),
         Verb::Why(args) => why::run(&args),
         Verb::Export(args) => export::run(&args, cli.voice),

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::duplicates;
-use super::visits::{Change, Part, Visit, Visits};
+use super::visits::{Change, Part, Seen, Visit, Visits};
 use crate::forum::map::offset;
 use crate::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId};
 use crate::store::{Location, Store, StoreError};
@@ -41,6 +41,8 @@ pub struct Entry {
     pub duplicate_of: Option<u32>,
     /// What it is a part of.
     pub part: Part,
+    /// When it was there, and how often it was another.
+    pub seen: Seen,
     /// Fingerprint of the further pages of a thread; 0 if there are none.
     pub further: u64,
 }
@@ -126,9 +128,14 @@ impl Catalogue {
                             }
                             Change::Newer(place) => {
                                 canonical[place as usize] = address;
-                                catalogue.entries[place as usize] = entry;
+                                let known = &mut catalogue.entries[place as usize];
+                                let seen = known.seen_again(record.batch.at, Some(entry.sketch.digest));
+                                *known = Entry { seen, ..entry };
                             }
-                            Change::Less => {}
+                            Change::Less(place) => {
+                                let known = &mut catalogue.entries[place as usize];
+                                known.seen = known.seen_again(record.batch.at, None);
+                            }
                         }
                         if let Some(map) = page.forum.and_then(|forum| forum.map) {
                             catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
@@ -142,6 +149,8 @@ impl Catalogue {
                         }
                     }
                     Event::Redirected { id, .. } | Event::Moved { id, .. } => catalogue.named.push(id),
+                    Event::Unchanged { id, .. } => visits.unchanged(id, record.batch.at, &mut catalogue.entries),
+                    Event::Retired { id, .. } => visits.retired(id),
                     _ => {}
                 }
             }
@@ -196,6 +205,7 @@ fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived:
         archived,
         duplicate_of: None,
         part: Part::Page,
+        seen: Seen::once(at),
         further: 0,
     }
 }

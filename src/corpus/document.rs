@@ -3,6 +3,7 @@
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::Seen;
 use crate::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermMatch};
 
 /// Which costly parts of a document are wanted.
@@ -40,6 +41,16 @@ pub struct Document {
     pub fetched: String,
     /// The same in milliseconds since the Unix epoch.
     pub fetched_at: Millis,
+    /// The next four in milliseconds since the Unix epoch.
+    pub seen: Seen,
+    /// When it was fetched first, RFC 3339.
+    pub first_seen: String,
+    /// When it was last there, RFC 3339: visits that found it as it was are among them.
+    pub last_seen: String,
+    /// When its text was first seen as it is here, RFC 3339.
+    pub last_changed: String,
+    /// Different texts seen, one after the other.
+    pub versions: u32,
     /// HTTP status.
     pub status: u16,
     /// Eq. (1), 0 to 1.

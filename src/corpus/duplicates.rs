@@ -158,6 +158,7 @@ mod tests {
             archived: true,
             duplicate_of: None,
             part: Part::Page,
+            seen: crate::corpus::Seen::default(),
             further: 0,
         }
     }

@@ -94,6 +94,7 @@ impl Filter {
             Part::Page | Part::Thread => None,
             Part::Further(_) => Some("further page of a thread, part of the thread's document"),
             Part::Login => Some("asks for a login"),
+            Part::Retired => Some("gone from the web, or moved"),
             Part::Unread => Some("no longer reads as the forum's page that it was"),
         };
         if no_document.is_some() {

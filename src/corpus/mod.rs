@@ -21,7 +21,7 @@ pub use fields::{Fields, Shown, UnknownField};
 pub use filter::{Duplicates, Filter, Selection};
 pub use names::Names;
 pub use stream::{Answer, Chosen, Streamed, stream};
-pub use visits::Part;
+pub use visits::{Part, Seen};
 
 #[cfg(test)]
 pub(crate) mod fixture;

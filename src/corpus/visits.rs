@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::Entry;
-use crate::model::{ForumStep, Moment, PageKind, Role, Settled, UrlId};
+use crate::model::{ForumStep, Millis, Moment, PageKind, Role, Settled, UrlId};
 
 /// What a page is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,35 @@ pub enum Part {
     Login,
     /// No document: it no longer looks like the thread or the list that it was.
     Unread,
+    /// No document any more: it was missed for longer than the grace, or has moved.
+    Retired,
+}
+
+/// When a page was there, and how often it was another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// When it was fetched first.
+    pub first: Millis,
+    /// When it was last there; of a thread, any of its pages.
+    pub last: Millis,
+    /// When its text was first seen as it is on record; of a thread, the text of any of its pages.
+    pub changed: Millis,
+    /// Different texts seen, one after the other.
+    pub versions: u32,
+}
+
+impl Seen {
+    /// Of a page fetched once.
+    #[must_use]
+    pub fn once(at: Millis) -> Self {
+        Self { first: at, last: at, changed: at, versions: 1 }
+    }
+
+    /// The same page fetched again with a text of this digest, after one of that.
+    fn again(self, at: Millis, is_other: bool) -> Self {
+        let changed = if is_other { at } else { self.changed };
+        Self { last: at, changed, versions: self.versions + u32::from(is_other), ..self }
+    }
 }
 
 /// A visit that a document is made of, where there are several.
@@ -47,8 +76,8 @@ pub(super) enum Change {
     New,
     /// The page at this place is what it says from now on.
     Newer(u32),
-    /// Nothing.
-    Less,
+    /// Nothing, but that the page at this place was there.
+    Less(u32),
 }
 
 /// The visits of a crawl so far. Memory: 32 bytes for each, and 32 for each page.
@@ -56,7 +85,7 @@ pub(super) enum Change {
 pub(super) struct Visits {
     places: FxHashMap<UrlId, u32>,
     pages: Vec<Page>,
-    all: Vec<Seen>,
+    all: Vec<Answered>,
 }
 
 struct Page {
@@ -65,13 +94,21 @@ struct Page {
     /// Place of the visit on record.
     best: u32,
     visits: u32,
+    retired: bool,
 }
 
-struct Seen {
+struct Answered {
     place: u32,
     page: u16,
     batch: u64,
     from: u64,
+}
+
+impl Entry {
+    /// When the page was there, as another visit of it adds.
+    pub(super) fn seen_again(&self, at: Millis, text: Option<u64>) -> Seen {
+        self.seen.again(at, text.is_some_and(|text| text != self.sketch.digest))
+    }
 }
 
 impl Visits {
@@ -91,18 +128,34 @@ impl Visits {
         let best = self.all.len() as u32;
         let next = self.pages.len() as u32;
         let place = *self.places.entry(page.id).or_insert(next);
-        self.all.push(Seen { place, page: number(kind), batch, from });
+        self.all.push(Answered { place, page: number(kind), batch, from });
         if place == next {
-            self.pages.push(Page { kind, posts, best, visits: 1 });
+            self.pages.push(Page { kind, posts, best, visits: 1, retired: false });
             return Change::New;
         }
         let known = &mut self.pages[place as usize];
         known.visits += 1;
+        known.retired = false;
         if rank(kind) < rank(known.kind) || number(kind) > 0 && posts < known.posts {
-            return Change::Less;
+            return Change::Less(place);
         }
         (known.kind, known.posts, known.best) = (kind, posts, best);
         Change::Newer(place)
+    }
+
+    /// A page was visited and said what it had said.
+    pub fn unchanged(&self, id: UrlId, at: Millis, entries: &mut [Entry]) {
+        if let Some(&place) = self.places.get(&id) {
+            let seen = &mut entries[place as usize].seen;
+            *seen = seen.again(at, false);
+        }
+    }
+
+    /// A page is given up.
+    pub fn retired(&mut self, id: UrlId) {
+        if let Some(&place) = self.places.get(&id) {
+            self.pages[place as usize].retired = true;
+        }
     }
 
     /// Learns what pages seen before their forum was understood are.
@@ -155,13 +208,15 @@ impl Visits {
         further.sort_unstable();
         for (thread, _, place) in &further {
             let page = &entries[*place as usize];
-            let (at, digest) = (page.at, page.sketch.digest);
+            let (at, seen, digest) = (page.at, page.seen, page.sketch.digest);
             let thread = &mut entries[*thread as usize];
             thread.at = thread.at.max(at);
+            thread.seen.last = thread.seen.last.max(seen.last);
+            thread.seen.changed = thread.seen.changed.max(seen.changed);
             thread.further = xxh3_64(&[thread.further.to_le_bytes(), digest.to_le_bytes()].concat());
         }
         let mut visits = Vec::new();
-        for (at, &Seen { place, page, batch, from }) in (0..).zip(&self.all) {
+        for (at, &Answered { place, page, batch, from }) in (0..).zip(&self.all) {
             let own = &self.pages[place as usize];
             let (document, several) = match entries[place as usize].part {
                 Part::Further(thread) => (thread, true),
@@ -180,6 +235,9 @@ impl Visits {
 
     fn part(&self, place: u32) -> Part {
         let thread = |id| self.places.get(&id).copied();
+        if self.pages[place as usize].retired {
+            return Part::Retired;
+        }
         match self.pages[place as usize].kind {
             PageKind::Thread { thread: first, page } if page > 1 => match thread(first) {
                 Some(first) if number(self.pages[first as usize].kind) == 1 => Part::Further(first),

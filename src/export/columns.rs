@@ -61,6 +61,10 @@ fn column(name: &str, rows: &[Document]) -> Result<(ArrayRef, bool), ArrowError>
             missing(Arc::new(documents().map(|page| page.published.map(|day| day.0)).collect::<Date32Array>()))
         }
         "fetched" => there(instants(documents().map(|page| i64::try_from(page.fetched_at.0).ok()))),
+        "first_seen" => there(instants(documents().map(|page| i64::try_from(page.seen.first.0).ok()))),
+        "last_seen" => there(instants(documents().map(|page| i64::try_from(page.seen.last.0).ok()))),
+        "last_changed" => there(instants(documents().map(|page| i64::try_from(page.seen.changed.0).ok()))),
+        "versions" => there(longs(documents().map(|page| page.versions.into()))),
         "status" => there(ints(documents().map(|page| page.status.into()))),
         "relevance" => there(floats(documents().map(|page| page.relevance.get()))),
         "relevant" => there(flags(documents().map(|page| page.relevant))),

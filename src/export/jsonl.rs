@@ -64,7 +64,9 @@ mod tests {
         let last = &lines[1];
         let expected = serde_json::json!({
             "id": last["id"], "url": "http://a.cn/1", "host": "a.cn", "title": "比赛", "text": "发布于 2021-03-05\n篮球 比赛",
-            "chars": 17, "language": "cmn", "published": "2021-03-05", "fetched": "2023-11-14T22:13:21Z", "status": 200,
+            "chars": 17, "language": "cmn", "published": "2021-03-05", "fetched": "2023-11-14T22:13:21Z",
+            "first_seen": "2023-11-14T22:13:21Z", "last_seen": "2023-11-14T22:13:21Z",
+            "last_changed": "2023-11-14T22:13:21Z", "versions": 1, "status": 200,
             "relevance": last["relevance"], "relevant": true, "terms": [{"term": "篮球", "count": 1}], "anchor": "链接1",
             "scores": {"priority": 0.25, "lane": 0}, "k": 4, "hops": 0, "depth": 1, "found_on": "http://a.cn/",
             "digest": last["digest"], "simhash": last["simhash"], "duplicate_of": null, "canonical": null,

@@ -131,6 +131,7 @@ mod tests {
             archived: true,
             duplicate_of: None,
             part: crate::corpus::Part::Page,
+            seen: crate::corpus::Seen::default(),
             further: 0,
         }
     }

@@ -1,0 +1,216 @@
+//! `suidao history`: the visits of one page, told from the log: when it was there, what had changed, how often it changes.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::{Value, json};
+use suidao::config::Config;
+use suidao::html::count;
+use suidao::live;
+use suidao::model::{Budget, CrawlUrl, Event, Millis, Origin, UrlId};
+use suidao::revisit::history::{Histories, Tracked, days};
+use suidao::revisit::settings::RefreshSettings;
+use suidao::store::{CrawlDirectory, Location, Store, date};
+
+use super::Exit;
+
+/// Tell each visit of a page, what had changed, and when its next is due.
+#[derive(Args)]
+#[command(after_help = "Example: suidao history ml http://siwei.io/learn/")]
+pub struct HistoryArgs {
+    /// Crawl directory
+    pub directory: PathBuf,
+    /// The page
+    pub url: String,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// One visit.
+struct Visit {
+    at: Millis,
+    status: Option<u16>,
+    what: String,
+    /// The text was another than at the visit before.
+    changed: bool,
+    new_links: u32,
+    archive: Option<Location>,
+}
+
+/// Runs the verb.
+pub fn run(args: &HistoryArgs) -> Result<Exit> {
+    let url =
+        CrawlUrl::parse(&args.url).with_context(|| format!("{} is no URL; write it as http://host/path", args.url))?;
+    let directory = CrawlDirectory::new(&args.directory);
+    let store = Store::open(&directory)?;
+    let kept = directory.config_toml();
+    let settings = if kept.exists() { Config::load(Some(&kept), &[])?.refresh } else { RefreshSettings::default() };
+    let Story { id, visits, histories, round } = Story::read(&store, &url, &settings)?;
+    let Some(id) = id else {
+        bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());
+    };
+    let page = histories.get(id);
+    if args.json {
+        let told = visits.iter().map(|visit| {
+            json!({ "at": date(visit.at), "status": visit.status, "what": visit.what, "changed": visit.changed,
+                    "new_links": visit.new_links, "archive": visit.archive })
+        });
+        let page = page.map(|page| summary(page, &settings));
+        say!("{}", serde_json::to_string_pretty(&json!({ "url": url, "visits": told.collect::<Vec<_>>(), "page": page }))?);
+        return Ok(Exit::Done);
+    }
+    say!("{url}");
+    if visits.is_empty() {
+        say!("  never fetched (`suidao why` tells more)");
+        return Ok(Exit::Done);
+    }
+    for visit in &visits {
+        let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
+        let links = match visit.new_links {
+            0 => String::new(),
+            links => format!(", {}", count(links as usize, "link nobody had found before", "links nobody had found before")),
+        };
+        let place = visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
+        say!("  {}  {status}  {}{links}{place}", date(visit.at), visit.what);
+    }
+    if let Some(page) = page {
+        say!("{}", in_words(page, &settings, round));
+    }
+    Ok(Exit::Done)
+}
+
+struct Story {
+    id: Option<UrlId>,
+    visits: Vec<Visit>,
+    histories: Histories,
+    /// When the last round was begun.
+    round: Option<Millis>,
+}
+
+impl Story {
+    fn read(store: &Store, url: &CrawlUrl, settings: &RefreshSettings) -> Result<Self> {
+        let mut story = Self { id: None, visits: Vec::new(), histories: Histories::new(settings), round: None };
+        for record in store.batches() {
+            let record = record?;
+            let found = |event: &&Event| matches!(event, Event::Discovered(found) if matches!(found.origin, Origin::Link(from) if Some(from) == story.id));
+            let new_links = record.batch.events.iter().filter(found).count() as u32;
+            let at = record.batch.at;
+            for event in &record.batch.events {
+                let before = story.id.and_then(|id| story.histories.get(id)).is_some();
+                let seen = story.histories.observe(event, at);
+                match event {
+                    Event::Discovered(found) if found.url == *url => story.id = Some(found.id),
+                    Event::Refresh(step) if step.budget.is_some_and(|budget| budget != Budget::Spent) => {
+                        story.round = Some(at);
+                    }
+                    _ => {}
+                }
+                let told = tell(event, story.id, before, seen);
+                if let Some((status, what, changed)) = told {
+                    let new_links = if matches!(event, Event::Settled(_)) && before { new_links } else { 0 };
+                    let archive = record.archive.filter(|_| status.is_some());
+                    story.visits.push(Visit { at, status, what, changed, new_links, archive });
+                }
+            }
+        }
+        Ok(story)
+    }
+}
+
+/// What an event says of a page: status, words, and whether its text was another.
+fn tell(
+    event: &Event,
+    id: Option<UrlId>,
+    before: bool,
+    found: Option<suidao::model::Found>,
+) -> Option<(Option<u16>, String, bool)> {
+    let of = |other: UrlId| Some(other) == id;
+    Some(match event {
+        Event::Settled(page) if of(page.id) && !before => {
+            (Some(page.status), format!("fetched first: {}", page.title), true)
+        }
+        Event::Settled(page) if of(page.id) => {
+            let found = found.unwrap_or_default();
+            let what = match (found.text, found.links) {
+                (true, true) => "text and links changed",
+                (true, false) => "text changed",
+                (false, true) => "links changed, text as before",
+                (false, false) => "other bytes, text and links as before",
+            };
+            (Some(page.status), what.to_owned(), found.text)
+        }
+        Event::Unchanged { id, status, since } if of(*id) => {
+            let how = if *status == 304 { "not modified" } else { "the same bytes" };
+            (Some(*status), format!("{how} since {}", date(*since)), false)
+        }
+        Event::Redirected { id, permanent, .. } if of(*id) => {
+            (None, if *permanent { "moved for good" } else { "redirected for now" }.to_owned(), false)
+        }
+        Event::Retried { id, failure } if of(*id) => (None, format!("{failure}; to be tried again"), false),
+        Event::Failed { id, failure } if of(*id) => (None, failure.to_string(), false),
+        Event::Refused { id, reason } if of(*id) => (None, format!("not asked for: {}", reason.why()), false),
+        Event::Retired { id, to } if of(*id) => {
+            let why = if to.is_some() { "it has moved" } else { "it was missing too long" };
+            (None, format!("given up: {why}"), false)
+        }
+        _ => return None,
+    })
+}
+
+fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -> String {
+    let rate = page.rate(settings);
+    let every = if rate > 0.0 { format!("once in {:.1} days", 1.0 / rate) } else { "never".to_owned() };
+    let mut told = format!(
+        "{} in {}; changes {every} as far as is known ({} of {} intervals).\n{} new links a day; importance {:.3} (relevance {:.3}, {}).",
+        count(page.versions as usize, "version", "versions"),
+        count(page.visits as usize, "visit", "visits"),
+        page.changes.changes(),
+        page.changes.visits(),
+        two_digits(page.new_links_a_day(settings)),
+        page.importance(),
+        page.relevance,
+        count(page.inlinks as usize, "link to it", "links to it"),
+    );
+    let now = live::now();
+    let next = match (page.retired, page.worth(settings, now)) {
+        (true, _) => "It is given up, and not asked for again.".to_owned(),
+        (false, None) => format!("It is missing; it is asked for again {:.1} days after it was missed first.", settings.grace),
+        (false, Some(worth)) => {
+            let since = days(now.since(page.asked));
+            let of = if round.is_some() { "" } else { "; no round of refresh was run yet" };
+            format!("A visit now, {since:.1} days after the last, is worth {:.4}{of}.", worth.value(since))
+        }
+    };
+    told.push('\n');
+    told.push_str(&next);
+    told
+}
+
+fn two_digits(number: f64) -> String {
+    format!("{number:.2}")
+}
+
+fn summary(page: &Tracked, settings: &RefreshSettings) -> Value {
+    json!({
+        "first_seen": date(page.first),
+        "last_seen": date(page.last),
+        "last_asked": date(page.asked),
+        "last_changed": page.changed.map(date),
+        "versions": page.versions,
+        "visits": page.visits,
+        "changes": page.changes.changes(),
+        "changes_a_day": page.rate(settings),
+        "new_links_a_day": page.new_links_a_day(settings),
+        "importance": page.importance(),
+        "relevance": page.relevance,
+        "relevant": page.relevant,
+        "inlinks": page.inlinks,
+        "listing": page.listing,
+        "missing_since": page.missing.map(date),
+        "retired": page.retired,
+        "etag": page.validators.as_ref().and_then(|known| known.etag.clone()),
+        "last_modified": page.validators.as_ref().and_then(|known| known.modified.clone()),
+    })
+}
