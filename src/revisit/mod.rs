@@ -6,12 +6,14 @@
 //! the machine's.
 
 pub mod adaptive;
+pub mod agenda;
 pub mod optimum;
 pub mod plan;
 pub mod rate;
 pub mod signal;
 pub mod worth;
 
+pub use agenda::Agenda;
 pub use optimum::{Objective, Rated};
 pub use plan::{Choice, plan};
 pub use rate::Changes;
