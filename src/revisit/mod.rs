@@ -5,16 +5,19 @@
 //! Times are days, as floats: rates are changes a day, budgets visits a day. Turning them from and into milliseconds is
 //! the machine's.
 
-
 pub mod adaptive;
 pub mod agenda;
 pub mod history;
+pub mod optimum;
 pub mod plan;
 pub mod rate;
 pub mod settings;
 pub mod signal;
 pub mod tally;
 pub mod worth;
+
+pub use agenda::Agenda;
+pub use optimum::{Objective, Rated};
 pub use plan::{Choice, plan};
 pub use rate::Changes;
 pub use signal::Trust;

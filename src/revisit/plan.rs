@@ -42,3 +42,53 @@ pub fn plan(pages: impl Iterator<Item = Choice>, now: f64, most: usize, per_host
     };
     ranked.into_iter().filter(allowed).take(most).map(|(value, page, _)| (page, value)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn choice(page: u32, host: u32, importance: f64, last: f64) -> Choice {
+        let worth = Worth { importance, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
+        Choice { page: UrlId(page), host: HostId(host), worth, last }
+    }
+
+    #[test]
+    fn ties_are_broken_by_discovery_and_worthless_pages_stay() {
+        let pages = [choice(3, 0, 1.0, 0.0), choice(1, 0, 1.0, 0.0), choice(2, 1, 0.0, 0.0), choice(0, 0, 1.0, 5.0)];
+        let planned: Vec<u32> = plan(pages.into_iter(), 5.0, 9, None).iter().map(|(page, _)| page.0).collect();
+        assert_eq!(planned, [1, 3]);
+        assert!(plan(pages.into_iter(), 5.0, 0, None).is_empty());
+        assert!(plan(pages.into_iter(), 5.0, 9, Some(0)).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_list_by_value_cut_by_the_caps(
+            pages in proptest::collection::vec((0_u32..5, 0_u8..6, 0_u8..6), 0..60),
+            most in 0_usize..70,
+            per_host in proptest::option::of(0_usize..8),
+        ) {
+            let choices: Vec<Choice> = (0..).zip(&pages)
+                .map(|(page, &(host, importance, last))| choice(page, host, importance.into(), last.into()))
+                .collect();
+            let mut left = choices.clone();
+            let mut counts = [0; 5];
+            let mut expected = Vec::new();
+            // The best allowed, one at a time.
+            while expected.len() < most {
+                let value = |choice: &Choice| choice.worth.value(6.0 - choice.last);
+                let allowed = |choice: &&Choice| {
+                    value(choice) > 0.0 && per_host.is_none_or(|cap| counts[choice.host.0 as usize] < cap)
+                };
+                let best = left.iter().filter(allowed).max_by(|a, b| value(a).total_cmp(&value(b)).then(b.page.cmp(&a.page)));
+                let Some(&best) = best else { break };
+                counts[best.host.0 as usize] += 1;
+                left.retain(|choice| choice.page != best.page);
+                expected.push((best.page, value(&best)));
+            }
+            prop_assert_eq!(plan(choices.into_iter(), 6.0, most, per_host), expected);
+        }
+    }
+}

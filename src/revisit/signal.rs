@@ -29,3 +29,23 @@ impl Trust {
         self.error().powi(i32::try_from(signals).unwrap_or(i32::MAX))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_believed_as_it_proved_true() {
+        let mut trust = Trust::default();
+        assert_eq!((trust.doubt(0), trust.doubt(1), trust.doubt(2)), (1.0, 0.5, 0.25));
+        (0..98).for_each(|visit| trust.observe(visit < 49));
+        assert!((trust.error() - 0.5).abs() < 1e-12);
+        let (mut liar, mut honest) = (Trust::default(), Trust::default());
+        for _ in 0..1000 {
+            liar.observe(false);
+            honest.observe(true);
+        }
+        assert!(liar.doubt(1) > 0.99 && liar.doubt(1) < 1.0);
+        assert!(honest.doubt(1) > 0.0 && honest.doubt(1) < 0.01 && honest.doubt(u32::MAX) >= 0.0);
+    }
+}

@@ -182,3 +182,146 @@ fn second_inverse(p: f64) -> f64 {
     }
     x
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PLAIN: Worth = Worth { importance: 1.0, rate: 1.0, yields: 0.0, doubt: 1.0, spared: false };
+
+    /// The derivative of `objective`, of visits a day, at one visit every so many days.
+    fn derivative(objective: impl Fn(f64) -> f64, days: f64) -> f64 {
+        let visits = 1.0 / days;
+        let step = visits * 1e-4;
+        (objective(visits + step) - objective(visits - step)) / (2.0 * step)
+    }
+
+    /// Share of time that a page visited evenly is fresh, by the midpoint rule over an interval.
+    fn freshness(rate: f64, visits: f64) -> f64 {
+        let steps = 20_000;
+        let fresh = |step: i32| (-rate / visits * (f64::from(step) + 0.5) / f64::from(steps)).exp();
+        (0..steps).map(fresh).sum::<f64>() / f64::from(steps)
+    }
+
+    #[test]
+    fn each_part_is_what_one_visit_more_brings_to_its_objective() {
+        for rate in [0.01, 0.3, 1.0, 7.0] {
+            for days in [0.5, 1.0, 4.0, 20.0] {
+                let page = Worth { importance: 2.0, rate, ..PLAIN };
+                let fresh = derivative(|visits| 2.0 * freshness(rate, visits), days);
+                assert!((page.value(days) - fresh).abs() < 1e-5 * fresh.max(0.01), "fresh {rate} {days}");
+                let log = derivative(|visits| 2.0 * (visits / (visits + rate)).ln(), days);
+                assert!((page.sparing(days) - SPARED * log).abs() < 1e-6 * log, "log {rate} {days}");
+                let listing = Worth { importance: 0.0, yields: 3.0, ..page };
+                let delay = derivative(|visits| -3.0 / (2.0 * visits), days);
+                assert!((listing.value(days) - delay).abs() < 1e-6 * delay, "delay {rate} {days}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_is_so_much_time_passed() {
+        let told = Worth { rate: 0.2, doubt: 0.25, ..PLAIN };
+        let waited = Worth { doubt: 1.0, ..told };
+        for days in [0.0_f64, 0.1, 3.0, 100.0] {
+            // Probability of being as it was: e^(-rate t) both ways.
+            let later = -(0.25 * (-0.2 * days).exp()).ln() / 0.2;
+            assert!((told.value(days) - waited.value(later)).abs() < 1e-12);
+        }
+        assert!(Worth { doubt: 0.0, ..told }.value(0.0) == 1.0 / 0.2, "sure to have changed: fresh for 1/rate days");
+    }
+
+    #[test]
+    fn fast_pages_are_given_up_unless_spared() {
+        let fast = Worth { rate: 100.0, ..PLAIN };
+        assert!(fast.value(1e6) <= 0.01 && fast.days_until(0.02) == f64::INFINITY);
+        let spared = Worth { spared: true, ..fast };
+        assert!(spared.days_until(0.02) < 1.0 && spared.days_until(1e3) < 1.1e4);
+        assert!(spared.value(0.01) >= fast.value(0.01));
+    }
+
+    #[test]
+    fn extremes_are_numbers() {
+        let odd = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-320, 1e-12, 1.0, 1e12, f64::MAX];
+        for importance in odd {
+            for rate in odd {
+                for yields in [0.0, 1e-9, f64::NAN, f64::INFINITY] {
+                    for doubt in [0.0, 1e-300, 0.5, 1.0, 2.0, f64::NAN] {
+                        for days in odd {
+                            for spared in [false, true] {
+                                let page = Worth { importance, rate, yields, doubt, spared };
+                                let (value, until) = (page.value(days), page.days_until(days));
+                                assert!(value >= 0.0 && until >= 0.0, "{page:?} {days}: {value}, {until}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(Worth { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
+        assert_eq!(Worth { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
+        assert_eq!(Worth { rate: 0.0, ..PLAIN }.days_until(1e-9), f64::INFINITY);
+        assert_eq!(Worth { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all, for good");
+    }
+
+    #[test]
+    fn the_probability_of_a_second_change_is_exact_for_small_and_large() {
+        let mut last = 0.0;
+        for tenth in -2000_i32..40 {
+            let x = 10_f64.powf(f64::from(tenth) / 10.0);
+            let value = second(x);
+            assert!(value >= last, "falls at {x}");
+            last = value;
+            if value < 0.999 && x > 1e-150 {
+                let back = second_inverse(value);
+                assert!((back - x).abs() < 1e-11 * x, "{x} came back as {back}");
+            }
+        }
+        let (series, closed) = (second(0.03 - 1e-12), second(0.03 + 1e-12));
+        assert!((closed / series - 1.0).abs() < 1e-9);
+    }
+
+    fn any_worth() -> impl Strategy<Value = Worth> {
+        let power = |from: f64, to: f64| (from..to).prop_map(|power: f64| 10_f64.powf(power));
+        let yields = prop_oneof![Just(0.0), power(-4.0, 3.0)];
+        let doubt = prop_oneof![Just(1.0), 0.0..1.0, power(-12.0, 0.0)];
+        (power(-6.0, 6.0), power(-9.0, 4.0), yields, doubt, any::<bool>())
+            .prop_map(|(importance, rate, yields, doubt, spared)| Worth { importance, rate, yields, doubt, spared })
+    }
+
+    proptest! {
+        #[test]
+        fn the_value_never_falls(page in any_worth(), days in 0.0..1e4, more in 1e-6..1e3) {
+            let (now, later) = (page.value(days), page.value(days + more));
+            // The last bits of a value at its ceiling may differ.
+            prop_assert!(later >= now * (1.0 - 1e-14), "{} then {}", now, later);
+        }
+
+        #[test]
+        fn the_day_of_a_value_is_the_first(page in any_worth(), power in -9.0..9.0) {
+            let value = 10_f64.powf(power);
+            let days = page.days_until(value);
+            if days.is_infinite() {
+                prop_assert!(page.value(LONGEST) <= value * (1.0 + 1e-9));
+            } else if days == 0.0 {
+                prop_assert!(page.value(0.0) >= value * (1.0 - 1e-9));
+            } else {
+                prop_assert!(page.value(days * (1.0 + 1e-6)) >= value * (1.0 - 1e-9), "later");
+                prop_assert!(page.value(days * (1.0 - 1e-6)) <= value * (1.0 + 1e-9), "earlier");
+            }
+        }
+
+        #[test]
+        fn the_day_of_the_value_of_a_day_is_that_day(page in any_worth(), power in -2.0..3.0) {
+            let days = 10_f64.powf(power);
+            let value = page.value(days);
+            // Near its ceiling the value does not tell days apart.
+            if page.value(days * 1.01) > value * 1.0001 {
+                let back = page.days_until(value);
+                prop_assert!((back - days).abs() < 1e-6 * days, "{} came back as {}", days, back);
+            }
+        }
+    }
+}
