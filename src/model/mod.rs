@@ -4,6 +4,7 @@
 
 mod event;
 mod forum;
+mod hint;
 mod page;
 mod refresh;
 mod scores;
@@ -17,6 +18,7 @@ pub use forum::{
     BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,
     PostRecord, Role, Sight, SightLink, ThreadRecord,
 };
+pub use hint::{Hint, Hints};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{Budget, Found, RefreshStep};
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};

@@ -7,6 +7,7 @@ mod date;
 mod document;
 mod hanzi;
 pub(crate) mod hint;
+mod hints;
 mod language;
 pub(crate) mod links;
 pub(crate) mod markup;
@@ -21,6 +22,7 @@ use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
 pub use document::{Block, Document, DocumentLink, Piece};
+pub use hints::hints;
 pub use outlinks::{anchor, page};
 
 use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Page, Region, Sketch};

@@ -1,0 +1,233 @@
+//! Sitemaps, RSS and Atom as XML, in one pass over quick-xml's events: all of them are lists of entries that have an address
+//! and times. Apart because it knows the four vocabularies, and nothing of what comes before the XML.
+//!
+//! Namespaces are told by their prefixes alone, as those who write feeds tell them: an element is of the list's own
+//! vocabulary if it has the prefix that the list has, so that `image:loc` is no address of a page. Entities that the
+//! document defines are not expanded.
+
+use std::borrow::Cow;
+
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+
+use super::{LONGEST, MOST, time};
+use crate::model::{CrawlUrl, Hint, Hints, Millis};
+
+/// What the outermost element says that all of it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    /// `urlset` or `sitemapindex`: entries are `url` and `sitemap`.
+    Sitemap,
+    /// `rss`, or `RDF` before it: entries are `item`.
+    Rss,
+    /// `feed`: entries are `entry`.
+    Atom,
+}
+
+/// What is told of an entry by the text of an element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Address,
+    /// An address if there is no other.
+    Spare,
+    Time,
+}
+
+/// An entry so far.
+struct Entry {
+    /// Its element's name, for its end.
+    name: String,
+    is_sitemap: bool,
+    base: CrawlUrl,
+    depth: usize,
+    url: Option<CrawlUrl>,
+    spare: Option<CrawlUrl>,
+    at: Option<Millis>,
+}
+
+struct Walk {
+    list: List,
+    /// The prefix of the list's own elements.
+    prefix: Option<String>,
+    base: CrawlUrl,
+    /// Elements that are open.
+    depth: usize,
+    entry: Option<Entry>,
+    /// The element that is being read, and its text.
+    field: Option<Field>,
+    text: String,
+    hints: Hints,
+}
+
+/// Reads what names pages; what comes before a break stands, but for an entry that is not whole.
+pub(super) fn read(text: &str, url: &CrawlUrl) -> Hints {
+    let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
+    config.expand_empty_elements = true;
+    let mut walk: Option<Walk> = None;
+    loop {
+        let event = reader.read_event();
+        match (&mut walk, event) {
+            (_, Err(_) | Ok(Event::Eof)) => break,
+            (None, Ok(Event::Start(root))) => match Walk::begin(&root, url) {
+                Some(begun) => walk = Some(begun),
+                None => break,
+            },
+            (Some(walk), Ok(event)) => {
+                walk.take(&event);
+                if walk.hints.pages.len() + walk.hints.sitemaps.len() >= MOST {
+                    break;
+                }
+            }
+            _ => {}
+        }
+    }
+    walk.map(|walk| walk.hints).unwrap_or_default()
+}
+
+impl Walk {
+    fn begin(root: &BytesStart, url: &CrawlUrl) -> Option<Self> {
+        let (name, prefix) = root.name().decompose();
+        let list = match name.as_ref() {
+            "urlset" | "sitemapindex" => List::Sitemap,
+            "rss" | "RDF" => List::Rss,
+            "feed" => List::Atom,
+            _ => return None,
+        };
+        // What RDF lists has no prefix, though RDF itself has one.
+        let prefix = prefix.filter(|_| list != List::Rss).map(|prefix| prefix.as_ref().to_owned());
+        let hints = Hints::default();
+        let base = based(url, root);
+        Some(Self { list, prefix, base, depth: 1, entry: None, field: None, text: String::new(), hints })
+    }
+
+    fn take(&mut self, event: &Event) {
+        match event {
+            Event::Start(start) => self.start(start),
+            Event::End(end) => self.end(end.name().as_ref()),
+            Event::Text(text) => self.push(text),
+            Event::CData(text) => self.push(text),
+            Event::GeneralRef(reference) => match reference.resolve_char_ref() {
+                Ok(Some(c)) => self.push(c.encode_utf8(&mut [0; 4])),
+                _ => self.push(resolve_xml_entity(reference).unwrap_or_default()),
+            },
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, start: &BytesStart) {
+        self.depth += 1;
+        let name = start.name();
+        let (local, prefix) = name.decompose();
+        let (local, prefix) = (local.as_ref(), prefix.as_ref().map(AsRef::as_ref));
+        let own = prefix == self.prefix.as_deref();
+        let begins = own
+            && match self.list {
+                List::Sitemap => matches!(local, "url" | "sitemap"),
+                List::Rss => local == "item",
+                List::Atom => local == "entry",
+            };
+        // One that begins inside another of its kind: the end of that was forgotten.
+        if begins && self.entry.as_ref().is_none_or(|entry| entry.name == name.as_ref()) {
+            self.finish();
+            let spare = attribute(start, |key| key.ends_with(":about")).and_then(|about| self.base.join(&about).ok());
+            self.entry = Some(Entry {
+                name: name.as_ref().to_owned(),
+                is_sitemap: local == "sitemap",
+                base: based(&self.base, start),
+                depth: self.depth,
+                url: None,
+                spare: spare.filter(|_| self.list == List::Rss),
+                at: None,
+            });
+            return;
+        }
+        let Some(entry) = self.entry.as_mut().filter(|entry| entry.depth + 1 == self.depth) else { return };
+        self.text.clear();
+        self.field = match (self.list, local) {
+            (List::Sitemap, "loc") if own => Some(Field::Address),
+            (List::Sitemap, "lastmod") if own => Some(Field::Time),
+            (List::Rss, "link") if own => Some(Field::Address),
+            (List::Rss, "guid") if own => {
+                let permanent = attribute(start, |key| key == "isPermaLink").is_none_or(|is| is.trim() != "false");
+                permanent.then_some(Field::Spare)
+            }
+            // Dublin Core (`dc:date`, `dcterms:modified`) and Atom inside RSS.
+            (List::Rss, "pubDate" | "date" | "modified" | "updated" | "published") => Some(Field::Time),
+            (List::Atom, "link") if own => {
+                let relation = attribute(start, |key| key == "rel");
+                let href = attribute(start, |key| key == "href")
+                    .filter(|_| relation.is_none_or(|relation| relation.trim().eq_ignore_ascii_case("alternate")));
+                if let Some(href) = href.filter(|_| entry.url.is_none()) {
+                    entry.url = based(&entry.base, start).join(&href).ok();
+                }
+                None
+            }
+            // The last two are of Atom 0.3.
+            (List::Atom, "updated" | "published" | "modified" | "issued") if own => Some(Field::Time),
+            _ => None,
+        };
+    }
+
+    fn end(&mut self, name: &str) {
+        if self.entry.as_ref().is_some_and(|entry| entry.name == name) {
+            self.finish();
+            return;
+        }
+        if let Some(entry) = self.entry.as_mut().filter(|entry| entry.depth + 1 == self.depth) {
+            let url =
+                || Some(self.text.trim()).filter(|text| !text.is_empty()).and_then(|text| entry.base.join(text).ok());
+            match self.field.take() {
+                Some(Field::Address) => entry.url = entry.url.take().or_else(url),
+                Some(Field::Spare) => entry.spare = url(),
+                Some(Field::Time) => entry.at = entry.at.max(time::read(&self.text)),
+                None => {}
+            }
+        }
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// Ends the entry, whatever of it is still open.
+    fn finish(&mut self) {
+        self.field = None;
+        let Some(entry) = self.entry.take() else { return };
+        self.depth = entry.depth - 1;
+        match entry.url.or(entry.spare) {
+            Some(url) if entry.is_sitemap => self.hints.sitemaps.push(url),
+            Some(url) => self.hints.pages.push(Hint { url, at: entry.at }),
+            None => {}
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        let direct = self.entry.as_ref().is_some_and(|entry| entry.depth + 1 == self.depth);
+        if self.field.is_none() || !direct {
+            return;
+        }
+        if self.text.len() + text.len() > LONGEST {
+            self.field = None;
+        } else {
+            self.text.push_str(text);
+        }
+    }
+}
+
+/// The first attribute with such a name.
+fn attribute(start: &BytesStart, is: impl Fn(&str) -> bool) -> Option<String> {
+    // Checked, each name would be compared with all before it.
+    let mut attributes = start.attributes();
+    let found = attributes.with_checks(false).flatten().find(|attribute| is(attribute.key.as_ref()))?;
+    let value = found.normalized_value(XmlVersion::Implicit1_0);
+    // An ampersand alone is what it looks like.
+    let value = value.map_or_else(|_| found.value.to_string(), Cow::into_owned);
+    (value.len() <= LONGEST).then_some(value)
+}
+
+/// What references in an element go by (`xml:base`).
+fn based(base: &CrawlUrl, start: &BytesStart) -> CrawlUrl {
+    attribute(start, |key| key == "xml:base").and_then(|own| base.join(&own).ok()).unwrap_or_else(|| base.clone())
+}
