@@ -21,6 +21,7 @@ pub mod replay;
 pub mod report;
 pub mod revisit;
 pub mod serve;
+pub mod stages;
 pub mod store;
 pub mod strategy;
 pub mod text;

@@ -15,7 +15,7 @@ const LAYERS: [(&[&str], bool); 12] = [
     (&["crawl"], false),
     (&["fetch", "store"], false),
     (&["config", "replay", "corpus"], false),
-    (&["live", "world", "export", "index"], false),
+    (&["live", "world", "export", "index", "stages"], false),
     (&["eval"], false), // simulations of forums run on generated ones
     (&["recorded", "report", "label", "serve"], false),
     (&["lib"], false),
