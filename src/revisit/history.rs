@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::adaptive::Adaptive;
+use super::adaptive::Nutch;
 use super::settings::{Policy, RefreshSettings};
 use super::{Changes, Worth};
 use crate::model::{Digest, Event, FailureKind, Found, Millis, Origin, Settled, UrlId, Validators};
@@ -39,8 +39,8 @@ pub struct Tracked {
     pub visits: u32,
     /// Whether it had changed between visits.
     pub changes: Changes,
-    /// Next interval by the adaptive schedule, in days.
-    pub interval: f64,
+    /// Interval by the adaptive schedule, and the wait for the next visit, in days.
+    pub interval: (f64, f64),
     /// Links found on it that nobody had found before, the first visit left out.
     pub new_links: u32,
     /// Pages fetched that were found on it first, and the sum of their relevance.
@@ -76,7 +76,7 @@ impl Tracked {
             versions: 1,
             visits: 1,
             changes: Changes::default(),
-            interval: Adaptive::default().begin(settings.prior),
+            interval: (settings.prior, settings.prior),
             new_links: 0,
             led_to: (0, 0.0),
             inlinks: 0,
@@ -100,10 +100,11 @@ impl Tracked {
 
     /// The page was there, and as it was before unless `found` says otherwise.
     fn visited(&mut self, found: Found, at: Millis) {
-        let days = days(at.since(self.last));
+        let interval = days(at.since(self.last));
         let changed = if self.listing { found.links || found.text } else { found.text };
-        self.changes.observe(days, changed);
-        self.interval = Adaptive::default().next(self.interval, changed);
+        self.changes.observe(interval, changed);
+        let since_change = self.changed.map_or(0.0, |changed| days(at.since(changed)));
+        self.interval = Nutch::default().next(self.interval.0, changed, since_change);
         self.visits += 1;
         self.versions += u32::from(found.text);
         if changed {
@@ -173,7 +174,7 @@ impl Tracked {
         // A square grows as fast as what a page yields.
         Some(match settings.policy {
             Policy::Uniform => Worth { yields: 2.0, ..nothing },
-            Policy::Adaptive => Worth { yields: 2.0 / self.interval.max(1e-6).powi(2), ..nothing },
+            Policy::Adaptive => Worth { yields: 2.0 / self.interval.1.max(1e-6).powi(2), ..nothing },
             Policy::CrawlValue if self.missing.is_some() => {
                 let rate = 1.0 / settings.grace.max(1e-3);
                 Worth { importance: self.importance(), rate, spared: true, ..nothing }
