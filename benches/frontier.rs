@@ -98,6 +98,7 @@ fn page(number: u64, known: u64) -> Page {
         noindex: false,
         nofollow: false,
         canonical: None,
+        feeds: Vec::new(),
         sketch: Sketch::default(),
         published: None,
         defects: Vec::new(),

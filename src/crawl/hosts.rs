@@ -11,6 +11,9 @@ use texting_robots::Robot;
 
 use crate::model::{CrawlUrl, Failure, FailureKind, HostId, Millis, RobotsRules};
 
+/// Most sitemaps taken from one robots.txt: who has more lists them in a sitemap.
+const SITEMAPS: usize = 100;
+
 /// `[politeness]` of the configuration. Times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -145,6 +148,15 @@ impl Host {
         };
         *slot = Some(Robots { rules, at });
         self.robots_redirect = None;
+    }
+
+    /// The sitemaps that its robots.txt names, under either scheme; of any host.
+    pub fn sitemaps(&self) -> impl Iterator<Item = CrawlUrl> {
+        let robots = self.robots.iter().flatten().filter_map(|robots| match &robots.rules {
+            Rules::Parsed(robot) => Some(robot),
+            _ => None,
+        });
+        robots.flat_map(|robot| &robot.sitemaps).filter_map(|url| CrawlUrl::parse(url).ok()).take(SITEMAPS)
     }
 
     /// Time between requests: the longer of the setting and the Crawl-delay, which is cut at its maximum.

@@ -48,6 +48,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             noindex: false,
             nofollow: false,
             canonical: None,
+            feeds: Vec::new(),
             sketch: Sketch::default(),
             published: None,
             defects: Vec::new(),
@@ -300,7 +301,10 @@ fn robots_are_asked_first_and_obeyed() {
         http://s.cn/open 0
         http://t.cn/ 0
     ");
-    web.insert("http://s.cn/robots.txt".into(), robots("User-agent: *\nDisallow: /private\nCrawl-delay: 3"));
+    web.insert(
+        "http://s.cn/robots.txt".into(),
+        robots("User-agent: *\nDisallow: /private\nCrawl-delay: 3\nSitemap: http://x.cn/1.xml\nsitemap:/2"),
+    );
     web.insert("http://t.cn/robots.txt".into(), Outcome::Redirect(CrawlUrl::parse("http://u.cn/r").unwrap()));
     web.insert("http://u.cn/r".into(), robots("User-agent: suidao\nDisallow: /"));
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
@@ -311,6 +315,9 @@ fn robots_are_asked_first_and_obeyed() {
     assert!(run.at.0 > 6_000, "two waits of 3 s, but it is {:?}", run.at);
     let refused = run.batches.iter().flat_map(|batch| &batch.events);
     assert_eq!(refused.filter(|event| matches!(event, Event::Refused { reason: Refusal::Robots, .. })).count(), 2);
+    let maps = |url| run.crawl.sitemaps(&CrawlUrl::parse(url).unwrap());
+    assert_eq!(maps("http://s.cn/any"), [CrawlUrl::parse("http://x.cn/1.xml").unwrap()]);
+    assert!(maps("http://t.cn/").is_empty() && maps("http://never.cn/").is_empty());
 }
 
 #[test]

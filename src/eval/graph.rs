@@ -240,6 +240,7 @@ pub(super) mod tests {
                 noindex: false,
                 nofollow: false,
                 canonical: None,
+                feeds: Vec::new(),
                 sketch: Sketch::default(),
                 published: None,
                 defects: vec![],

@@ -150,7 +150,7 @@ impl Fetcher {
     ///
     /// # Errors
     /// [`Failure`] if there was no answer, its body is larger than allowed or broken, its address is private, or its
-    /// media type is none of a page's (not asked of `/robots.txt`). `retry_after` is never set: a status that asks to
+    /// media type is none of a page's (not asked of `/robots.txt` and what is named like a sitemap). `retry_after` is never set: a status that asks to
     /// wait is an answer, see [`retry_after`](super::retry_after).
     pub async fn fetch(&self, url: &CrawlUrl, known: Option<&Validators>) -> Result<Fetched, Failure> {
         self.exchange(url, known).await.map_err(|kind| Failure { kind, retry_after: None })
@@ -181,7 +181,7 @@ impl Fetcher {
         let mut fetched = Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None, asked };
         if response.status().is_success() {
             let media = fetched.media_type();
-            if is_no_page(&media) && url.path() != "/robots.txt" {
+            if is_no_page(&media) && !is_for_crawlers(url) {
                 return Err(FailureKind::MediaType(media));
             }
             self.read_body(response, &mut fetched, self.max_wire, self.max_body).await?;
@@ -294,6 +294,12 @@ fn escaped(value: &HeaderValue) -> String {
 /// Whether a media type (lower case, without parameters) is clearly none of a page's; what is unclear is read.
 fn is_no_page(media: &str) -> bool {
     !media.ends_with("xhtml+xml") && NO_PAGES.iter().any(|prefix| media.starts_with(prefix))
+}
+
+/// Whether a URL is named like what is written for crawlers: servers give robots.txt and sitemaps any media type.
+fn is_for_crawlers(url: &CrawlUrl) -> bool {
+    let path = url.path().to_ascii_lowercase();
+    path == "/robots.txt" || [".xml", ".xml.gz", ".txt.gz"].iter().any(|ending| path.ends_with(ending))
 }
 
 #[cfg(test)]

@@ -330,8 +330,12 @@ async fn what_is_no_page_is_not_read() {
     }
     let server = Server::start(Act::Keep(answer("200 OK", "Content-Type: application/octet-stream\r\n", HELLO))).await;
     let fetcher = Fetcher::new(&local()).unwrap();
-    assert_eq!(fetcher.fetch(&server.url("/robots.txt"), None).await.unwrap().body, HELLO);
-    assert!(fetcher.fetch(&server.url("/robots.txt/"), None).await.is_err());
+    for path in ["/robots.txt", "/sitemap.xml", "/a/Map-1.XML.gz?n=1", "/map.txt.gz"] {
+        assert_eq!(fetcher.fetch(&server.url(path), None).await.unwrap().body, HELLO);
+    }
+    for path in ["/robots.txt/", "/a.gz", "/xml"] {
+        assert!(fetcher.fetch(&server.url(path), None).await.is_err());
+    }
 }
 
 #[tokio::test]

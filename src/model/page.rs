@@ -212,6 +212,8 @@ pub struct Page {
     pub nofollow: bool,
     /// Another URL the page calls its own address (`rel=canonical`).
     pub canonical: Option<CrawlUrl>,
+    /// Feeds it names (RSS, Atom), at most 4.
+    pub feeds: Vec<CrawlUrl>,
     /// Sketch of its main text.
     pub sketch: Sketch,
     /// When it was published, as far as it says so.

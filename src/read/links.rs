@@ -10,6 +10,9 @@ use super::document::{DocumentLink, Piece};
 use super::markup::{Builder, TEXT, attribute, fold_into};
 use crate::model::{CrawlUrl, Region};
 
+/// Most feeds taken from one page: that of the site, its comments', and two more.
+const MOST_FEEDS: usize = 4;
+
 /// Links read of one page.
 pub(super) const LINKS: usize = 5_000;
 
@@ -181,6 +184,9 @@ impl Builder {
                 self.markup.canonical = self.resolve(href);
             } else if word.eq_ignore_ascii_case("next") {
                 self.lone_link(tag, href, rel, "");
+            } else if word.eq_ignore_ascii_case("alternate") && self.markup.feeds.len() < MOST_FEEDS && is_feed(tag) {
+                let feed = self.resolve(href).filter(|feed| !self.markup.feeds.contains(feed));
+                self.markup.feeds.extend(feed);
             }
         }
     }
@@ -190,6 +196,15 @@ impl Builder {
 fn label(tag: &Tag) -> &str {
     let title = attribute(tag, &local_name!("title")).filter(|title| !title.trim().is_empty());
     title.or_else(|| attribute(tag, &local_name!("aria-label"))).unwrap_or_default()
+}
+
+/// Whether its `type` is that of a feed.
+fn is_feed(tag: &Tag) -> bool {
+    let media = attribute(tag, &local_name!("type")).unwrap_or_default();
+    let media = media.split(';').next().unwrap_or_default().trim();
+    ["application/rss+xml", "application/atom+xml", "application/rdf+xml"]
+        .iter()
+        .any(|feed| media.eq_ignore_ascii_case(feed))
 }
 
 /// Whether `rel` says that the page goes on there.

@@ -68,6 +68,8 @@ pub(super) struct Markup {
     /// `lang` of the root element.
     pub(super) lang: Option<String>,
     pub(super) canonical: Option<CrawlUrl>,
+    /// Feeds it names.
+    pub(super) feeds: Vec<CrawlUrl>,
     pub(super) robots: Robots,
     /// What it says of its own date.
     pub(super) dates: Dates,
@@ -161,6 +163,7 @@ impl Builder {
             declared_title: String::new(),
             lang: None,
             canonical: None,
+            feeds: Vec::new(),
             robots: Robots::default(),
             dates: Dates::default(),
             cut: false,

@@ -50,6 +50,8 @@ pub struct Parsed {
     pub nofollow: bool,
     /// Another URL the page calls its own address.
     pub canonical: Option<CrawlUrl>,
+    /// Feeds it names, at most 4.
+    pub feeds: Vec<CrawlUrl>,
     /// Sketch of the main text.
     pub sketch: Sketch,
     /// When it was published, as far as it says so.
@@ -80,6 +82,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         noindex: false,
         nofollow: false,
         canonical: None,
+        feeds: Vec::new(),
         sketch: Sketch::default(),
         published: None,
         defects: Vec::new(),
@@ -120,6 +123,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         markup.robots.nofollow |= parsed.nofollow;
         (parsed.noindex, parsed.nofollow) = (markup.robots.noindex, markup.robots.nofollow);
         parsed.canonical = markup.canonical.filter(|canonical| *canonical != fetched.url);
+        parsed.feeds = markup.feeds;
         parsed.document = markup.document;
         if markup.title.is_empty() {
             markup.title = markup.declared_title;

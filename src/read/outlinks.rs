@@ -33,6 +33,7 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
         nofollow: parsed.nofollow,
         listing,
         canonical: parsed.canonical,
+        feeds: parsed.feeds,
         sketch: parsed.sketch,
         published: parsed.published,
         defects: parsed.defects,

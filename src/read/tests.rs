@@ -12,7 +12,11 @@ const LONG: &str = "昨天下午，我们在学校的体育馆里看了一场篮
 const BLOG: &str = r##"<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>
   篮球比赛   | 我的博客 </title>
-<link rel="canonical" href="/2020/match/"><style>p { color: red }</style></head>
+<link rel="canonical" href="/2020/match/">
+<link rel="alternate" type="application/rss+xml" title="RSS" href="/feed/"><link rel="alternate" hreflang="en" href="/en/">
+<LINK REL="Alternate home" TYPE="Application/Atom+XML; charset=utf-8" HREF="http://feeds.cn/a?b=1&amp;c=2">
+<link rel="alternate" type="application/rss+xml" href="/feed/"><link rel="alternate" type="text/css" href="/x.css">
+<link rel="stylesheet" type="application/rss+xml" href="/no"><style>p { color: red }</style></head>
 <body class="has-sidebar">
 <header class="site-header"><a href="/">我的博客</a><p>记录生活</p></header>
 <nav><ul><li><a href="/">首页</a><li><a href="/archives/">归档</a><li><a href="/about/">关于</a></ul></nav>
@@ -97,6 +101,12 @@ fn check(parsed: &Parsed) {
 }
 
 #[test]
+fn a_page_names_few_feeds() {
+    let links: String = (0..9).map(|n| format!("<link rel=alternate type=application/rss+xml href=/{n}>")).collect();
+    assert_eq!(html(&links).feeds.len(), 4);
+}
+
+#[test]
 fn blog_post_with_sidebar() {
     let parsed = html(BLOG);
     check(&parsed);
@@ -108,6 +118,8 @@ fn blog_post_with_sidebar() {
     );
     assert_eq!((parsed.language.as_deref(), parsed.charset.as_str()), (Some("cmn"), "UTF-8"));
     assert_eq!(parsed.canonical.as_ref().map(CrawlUrl::as_str), Some("http://a.cn/2020/match/"));
+    let feeds: Vec<_> = parsed.feeds.iter().map(CrawlUrl::as_str).collect();
+    assert_eq!(feeds, ["http://a.cn/feed/", "http://feeds.cn/a?b=1&c=2"]);
     let own = |url: &str, text: &str| (url.to_owned(), text.to_owned());
     assert_eq!(anchors(&parsed, Region::Content), [own("http://gym.cn/?a=1", "体育馆"), own("/photo", "比赛 照片")]);
     let beside: Vec<_> = anchors(&parsed, Region::Navigation).into_iter().map(|(url, _)| url).collect();

@@ -102,6 +102,7 @@ impl Facts {
             nofollow: false,
             layer: None,
             canonical: None,
+            feeds: Vec::new(),
             sketch: Sketch::default(),
             published: None,
             defects: Vec::new(),

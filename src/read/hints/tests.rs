@@ -177,6 +177,8 @@ fn no_more_is_taken_than_a_sitemap_may_have() {
 fn mistakes_cost_no_more_than_an_entry() {
     for broken in [
         "<urlset><url><loc>/1</loc><url><loc>/2</loc></url>",
+        "<urlset><url><loc>/1</loc><url><url><url><url><loc>/2</loc></url>",
+        "<urlset></urlset></urlset></urlset><url><loc>/1</loc><url><loc>/2</loc></url></url>",
         "<urlset><url><loc>/1</loc></wrong></url><url><loc>/2</loc></url></urlset></urlset>",
         "<urlset><url><loc>/1</loc></priority></url><url><loc>/2</loc><priority></url>",
         "<urlset><url><loc>/1</loc></url><url><loc>/2</loc></url><url><loc>/3",
@@ -200,13 +202,13 @@ proptest! {
     }
 
     #[test]
-    fn no_markup_panics(parts in proptest::collection::vec(prop_oneof![
+    fn no_markup_panics(root in prop_oneof![Just("<urlset>"), Just("<rss>"), Just("<feed>")], parts in proptest::collection::vec(prop_oneof![
         Just("<urlset>"), Just("<url>"), Just("<loc>"), Just("</loc>"), Just("</url>"), Just("<feed xml:base='//'>"),
         Just("<entry>"), Just("<link href=''/>"), Just("<link href=/x rel=>"), Just("</entry>"), Just("<rss>"), Just("<item a:about='&#0;'>"),
         Just("<guid>"), Just("</item>"), Just("http://a.cn/1"), Just("&"), Just("&#xffffffff;"), Just("&amp;"), Just("<![CDATA["),
         Just("]]>"), Just("<!--"), Just("<?x"), Just("<pubDate>2021"), Just("</pubDate>"), Just("中"), Just("</>"), Just("<>"),
-    ], 0..30)) {
-        let text = parts.concat();
+    ], 0..60)) {
+        let text = [root, &parts.concat()].concat();
         prop_assert!(read(&text).pages.len() <= parts.len());
     }
 

@@ -120,7 +120,6 @@ impl Walk {
     }
 
     fn start(&mut self, start: &BytesStart) {
-        self.depth += 1;
         let name = start.name();
         let (local, prefix) = name.decompose();
         let (local, prefix) = (local.as_ref(), prefix.as_ref().map(AsRef::as_ref));
@@ -134,6 +133,7 @@ impl Walk {
         // One that begins inside another of its kind: the end of that was forgotten.
         if begins && self.entry.as_ref().is_none_or(|entry| entry.name == name.as_ref()) {
             self.finish();
+            self.depth += 1;
             let spare = attribute(start, |key| key.ends_with(":about")).and_then(|about| self.base.join(&about).ok());
             self.entry = Some(Entry {
                 name: name.as_ref().to_owned(),
@@ -146,6 +146,7 @@ impl Walk {
             });
             return;
         }
+        self.depth += 1;
         let Some(entry) = self.entry.as_mut().filter(|entry| entry.depth + 1 == self.depth) else { return };
         self.text.clear();
         self.field = match (self.list, local) {
