@@ -427,6 +427,7 @@ fn told(ticket: &Ticket, outcome: &Outcome) {
         Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
         Outcome::Unchanged => tracing::debug!("{url} is as it was"),
         Outcome::Redirect { to, .. } => tracing::debug!("{url} leads to {to}"),
+        Outcome::Hints(hints, _) => tracing::debug!("{url} names {} pages", hints.pages.len()),
         Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
         Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
     }

@@ -256,6 +256,7 @@ impl Story {
         for found in &self.path {
             let how = match found.origin {
                 Origin::Seed => "seed".to_owned(),
+                Origin::Named => "named by robots.txt, a page or a sitemap".to_owned(),
                 Origin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
                 Origin::Link(_) => format!("link “{}”", found.anchor),
                 Origin::Redirect(_) => "redirect".to_owned(),
@@ -303,7 +304,7 @@ impl Story {
 
 fn parent(origin: Origin) -> Option<UrlId> {
     match origin {
-        Origin::Seed => None,
+        Origin::Seed | Origin::Named => None,
         Origin::Link(from) | Origin::Redirect(from) => Some(from),
     }
 }

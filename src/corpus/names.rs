@@ -66,7 +66,7 @@ impl Names {
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
         match self.find(id)?.origin {
             Origin::Link(from) | Origin::Redirect(from) => Some(from),
-            Origin::Seed => None,
+            Origin::Seed | Origin::Named => None,
         }
     }
 }

@@ -52,6 +52,7 @@ impl Crawl {
                 | Event::Failed { .. }
                 | Event::Refused { .. }
                 | Event::Unchanged { .. }
+                | Event::Hinted { .. }
         ) {
             self.frontier.begin(self.progress.queued);
             self.frontier.gone();
@@ -114,6 +115,10 @@ impl Crawl {
                 self.rest(*host, at.after(wait), at);
             }
             Event::Unchanged { id, .. } => {
+                self.leave(*id, LinkState::Fetched, None, at);
+                self.urls.get_mut(*id).forget_tries();
+            }
+            Event::Hinted { id, .. } => {
                 self.leave(*id, LinkState::Fetched, None, at);
                 self.urls.get_mut(*id).forget_tries();
             }

@@ -83,6 +83,8 @@ pub enum Wanted {
     Page(UrlId),
     /// A page of a forum, to be looked at as one.
     Forum(UrlId, Look),
+    /// A sitemap or a feed, to be asked which pages have changed.
+    Hints(UrlId),
     /// The robots.txt of the host, for http or https.
     Robots {
         /// The host.
@@ -317,8 +319,12 @@ impl Crawl {
                     self.pages_in_flight += 1;
                     self.count_request(again, true, now);
                     let look = self.forums.look(&url, now);
-                    let wanted = look.map_or(Wanted::Page(head.id), |look| Wanted::Forum(head.id, look));
-                    let validators = self.tracked(head.id).and_then(|known| known.validators.clone());
+                    let wanted = match look {
+                        _ if again && self.is_source(head.id) => Wanted::Hints(head.id),
+                        Some(look) => Wanted::Forum(head.id, look),
+                        None => Wanted::Page(head.id),
+                    };
+                    let validators = if again { self.validators(head.id) } else { None };
                     let origin = String::new();
                     return Next::Fetch(Ticket { url, wanted, validators, host: head.host, origin, again });
                 }
@@ -368,7 +374,7 @@ impl Crawl {
             && matches!(outcome, Outcome::Failed(_))
             && matches!(events.last(), Some(Event::Scheme { https: false, .. }));
         match ticket.wanted {
-            Wanted::Page(id) | Wanted::Forum(id, _) => {
+            Wanted::Page(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
                 self.pages_in_flight -= 1;
                 if asked_again {
                     // No event: to the log it was never taken from the queue.
@@ -385,7 +391,12 @@ impl Crawl {
                         let arrived = Arrived { status, page: *page, sight, validators };
                         self.settle_page(&mut events, id, &ticket.url, arrived, now);
                     }
+                    Outcome::Hints(hints, validators) => self.settle_hints(&mut events, id, *hints, validators, now),
+                    Outcome::Unchanged if self.is_source(id) => self.settle_same_hints(&mut events, id, now),
                     Outcome::Unchanged => self.settle_unchanged(&mut events, id, now),
+                    Outcome::Redirect { to, .. } if self.is_source(id) => {
+                        self.settle_moved_source(&mut events, id, &to, now);
+                    }
                     Outcome::Redirect { to, permanent } => self.settle_redirect(&mut events, id, &to, permanent, now),
                     Outcome::Failed(failure) => self.settle_failure(&mut events, id, failure, now),
                     Outcome::Robots(_) => {
@@ -412,7 +423,7 @@ impl Crawl {
                     Outcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => {
                         Event::Robots { host, origin, rules: RobotsRules::AllowAll }
                     }
-                    Outcome::Page { .. } | Outcome::Unchanged | Outcome::Failed(_) => {
+                    Outcome::Page { .. } | Outcome::Unchanged | Outcome::Hints(..) | Outcome::Failed(_) => {
                         Event::Robots { host, origin, rules: RobotsRules::Unreachable }
                     }
                 };

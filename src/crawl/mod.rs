@@ -10,6 +10,7 @@ mod outcome;
 mod refresh;
 mod scheme;
 mod settle;
+mod signals;
 #[cfg(test)]
 mod tests;
 mod urls;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::forum::sight::{self, Look};
-use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Millis, Page, RobotsRules, Sight, Validators};
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Hints, Millis, Page, RobotsRules, Sight, Validators};
+use crate::read::hints;
 use crate::topic::Topic;
 
 use super::machine::Wanted;
@@ -34,6 +35,8 @@ pub enum Outcome {
         /// For good (301, 308).
         permanent: bool,
     },
+    /// What a sitemap or a feed says.
+    Hints(Box<Hints>, Option<Box<Validators>>),
     /// Rules for robots.
     Robots(RobotsRules),
     /// Nothing.
@@ -54,6 +57,7 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
                 let bytes = &fetched.body[..fetched.body.len().min(ROBOTS_BYTES)];
                 Outcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
+            Wanted::Hints(_) => Outcome::Hints(Box::new(hints(fetched)), fetched.validators()),
             Wanted::Page(_) | Wanted::Forum(..) => match fetched.media_type().as_str() {
                 "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
                     let (page, sight) = page(fetched, wanted, topic);

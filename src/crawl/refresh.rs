@@ -4,11 +4,11 @@
 //!
 //! What is due is an event, so a round that was killed goes on with the pages it had chosen, and none is asked for twice.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
     Batch, Budget, CrawlUrl, Discipline, Event, HostId, Lane, LinkState, Millis, Place, Priority, RefreshStep, Relevance,
-    Stop, Trail, Tunnel, UrlId,
+    Stop, Trail, Tunnel, UrlId, Validators,
 };
 use crate::revisit::agenda::Agenda;
 use crate::revisit::history::{Histories, Tracked, days};
@@ -17,6 +17,7 @@ use crate::revisit::{Choice, Worth, plan};
 
 use super::frontier::{Claim, Frontier, Head};
 use super::machine::Crawl;
+use super::signals::Signals;
 
 /// Pages due at a time where the refresh goes on for ever: so many hosts can be slow before others wait for them.
 const DUE: usize = 64;
@@ -47,15 +48,20 @@ pub struct Planned {
 pub(super) struct Refreshing {
     wish: Refresh,
     pub histories: Histories,
+    pub signals: Signals,
     round: Option<Round>,
     /// Pages due, with what a visit is worth.
     due: FxHashMap<UrlId, f32>,
     queue: Frontier,
     /// Requests under way, and those of them for pages that are due.
     in_flight: [u64; 2],
+    /// Hosts that said of a changed page that it has not changed.
+    liars: FxHashSet<HostId>,
     /// Of a refresh without end: the pages by when they are due, and when the next request may go.
     agenda: Option<Agenda>,
     paced: Millis,
+    /// When sitemaps and feeds were last asked.
+    sources_asked: Option<Millis>,
     /// What is left of one side cannot be had, so the other may take its share.
     open: bool,
     /// Why the round of this run has ended, if it has.
@@ -69,22 +75,31 @@ struct Round {
     begun: Millis,
     /// Requests that have come back, and those of them for pages that were due.
     spent: [u64; 2],
+    /// The pages were chosen: what sitemaps and feeds say was known.
+    planned: bool,
 }
 
 impl Refreshing {
     pub fn new(wish: Refresh, seed: u64) -> Self {
         Self {
             histories: Histories::new(&wish.settings),
+            signals: Signals::default(),
             round: None,
             due: FxHashMap::default(),
             queue: Frontier::new(Discipline::BestFirst, seed),
             in_flight: [0; 2],
+            liars: FxHashSet::default(),
+            sources_asked: None,
             agenda: None,
             paced: Millis(0),
             open: false,
             stopped: None,
             wish,
         }
+    }
+
+    pub fn settings(&self) -> &RefreshSettings {
+        &self.wish.settings
     }
 
     /// Whether the next request is one for a page that is due: as long as they have had less than their share.
@@ -118,6 +133,11 @@ impl Refreshing {
         self.queue.rest(host);
     }
 
+    /// What a visit is worth in the light of the signals since the last.
+    fn doubted(&self, worth: Worth, page: &Tracked, host: HostId) -> Worth {
+        Worth { doubt: self.signals.doubt(host, page.signals), ..worth }
+    }
+
     fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
         let shortest = self.wish.settings.shortest;
         let rested = move |page: &Tracked| days(now.since(page.asked)) >= shortest;
@@ -139,20 +159,42 @@ impl Crawl {
         if self.refreshing.as_ref()?.round.is_some() {
             self.tell(&mut events, spent(), now);
         }
-        let due = match budget {
-            Budget::Round { requests, .. } => {
-                let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-                #[allow(clippy::cast_possible_truncation)] // what a visit is worth
-                self.plan(now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect()
+        let most = match budget {
+            // A quarter of what goes to known pages.
+            Budget::Round { requests: Some(most), .. } => {
+                let share = 1.0 - self.refreshing.as_ref()?.wish.settings.discovery;
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+                // a share of a count
+                let most = (most as f64 * share / 4.0) as usize;
+                most
             }
-            Budget::PerDay(_) | Budget::Spent => Vec::new(),
+            _ => usize::MAX,
         };
-        let step = RefreshStep { budget: Some(budget), due };
+        let sources = self.sources(&mut events, most, now);
+        let step = RefreshStep { budget: Some(budget), sources, ..RefreshStep::default() };
         self.tell(&mut events, Event::Refresh(Box::new(step)), now);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.sources_asked = Some(now);
+        }
         if matches!(budget, Budget::PerDay(_)) {
             self.make_agenda(now);
         }
         Some(Batch { at: now, events })
+    }
+
+    /// Chooses the pages of the round, once what sitemaps and feeds say is known.
+    fn choose(&mut self, now: Millis) {
+        let Some(refreshing) = &self.refreshing else { return };
+        let Some(Round { budget: Budget::Round { requests, .. }, planned: false, .. }) = refreshing.round else { return };
+        if !refreshing.due.is_empty() || refreshing.stopped.is_some() {
+            return;
+        }
+        let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        #[allow(clippy::cast_possible_truncation)] // what a visit is worth
+        let due = self.plan(now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect();
+        let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
+        self.apply(&event, now);
+        self.pending.push(event);
     }
 
     /// What a round would come back to, best first, at most so many pages.
@@ -163,7 +205,7 @@ impl Crawl {
         let mut choices: Vec<Choice> = refreshing
             .pages(now)
             .filter_map(|(page, tracked)| {
-                let worth = tracked.worth(settings, now)?;
+                let worth = refreshing.doubted(tracked.worth(settings, now)?, tracked, self.urls.get(page).host());
                 Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
             })
             .filter(|choice| settings.is_time(choice.worth.value(days(now.0) - choice.last)))
@@ -198,6 +240,21 @@ impl Crawl {
     /// Whether a URL is queued, or under way, because its page is due.
     pub(super) fn is_due(&self, id: UrlId) -> bool {
         self.refreshing.as_ref().is_some_and(|refreshing| refreshing.due.contains_key(&id))
+    }
+
+    /// Whether a URL is that of a sitemap or a feed.
+    pub(super) fn is_source(&self, id: UrlId) -> bool {
+        self.refreshing.as_ref().is_some_and(|refreshing| refreshing.signals.is_source(id))
+    }
+
+    /// What a page or a source that is due is asked by. A server that says of everything that it has not changed is found out
+    /// by asking without, more and more seldom while it proves right.
+    pub(super) fn validators(&self, id: UrlId) -> Option<Box<Validators>> {
+        let refreshing = self.refreshing.as_ref()?;
+        let Some(page) = refreshing.histories.get(id) else { return refreshing.signals.validators(id) };
+        let checked = page.vouched >= 4 && page.vouched.is_power_of_two();
+        let believed = !checked && !refreshing.liars.contains(&self.urls.get(id).host());
+        page.validators.clone().filter(|_| believed)
     }
 
     /// The history of a page that is due.
@@ -271,6 +328,7 @@ impl Crawl {
     }
 
     fn take_due(&mut self, now: Millis) -> Option<Head> {
+        self.choose(now);
         self.find_due(now);
         let Refreshing { due, queue, .. } = self.refreshing.as_mut()?;
         let urls = &self.urls;
@@ -285,8 +343,21 @@ impl Crawl {
 
     /// Of a refresh without end: the next page is due.
     fn find_due(&mut self, now: Millis) {
-        let Some(Refreshing { agenda: Some(agenda), due, histories, wish, .. }) = &mut self.refreshing else { return };
+        let Some(Refreshing { agenda: Some(agenda), due, histories, wish, sources_asked, .. }) = &mut self.refreshing else {
+            return;
+        };
         if due.len() >= DUE {
+            return;
+        }
+        if sources_asked.is_none_or(|asked| days(now.since(asked)) >= 1.0) {
+            *sources_asked = Some(now);
+            let mut events = std::mem::take(&mut self.pending);
+            let sources = self.sources(&mut events, usize::MAX, now);
+            if !sources.is_empty() {
+                let step = RefreshStep { sources, ..RefreshStep::default() };
+                self.tell(&mut events, Event::Refresh(Box::new(step)), now);
+            }
+            self.pending = events;
             return;
         }
         let Some((page, value)) = agenda.take(days(now.0)) else { return };
@@ -302,7 +373,7 @@ impl Crawl {
             return;
         }
         #[allow(clippy::cast_possible_truncation)] // what a visit is worth
-        let event = Event::Refresh(Box::new(RefreshStep { budget: None, due: vec![(page, value as f32)] }));
+        let event = Event::Refresh(Box::new(RefreshStep { due: vec![(page, value as f32)], ..RefreshStep::default() }));
         self.apply(&event, now);
         self.pending.push(event);
     }
@@ -350,25 +421,51 @@ impl Crawl {
     /// The refresh's part of the fold, after the state has changed.
     pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return };
-        refreshing.histories.observe(event, at);
         let (id, comes_again) = match event {
             Event::Refresh(step) => return self.observe_refresh_step(step, at),
-            Event::Settled(page) => (Some(page.id), false),
+            Event::Settled(page) => {
+                let host = self.urls.get(page.id).host();
+                refreshing.signals.name_feeds(host, &page.feeds);
+                let known = refreshing.histories.get(page.id);
+                let marks = known.and_then(|known| known.validators.as_ref());
+                if page.again.is_some_and(|found| found.text) && marks.is_some() && marks == page.validators.as_ref() {
+                    refreshing.liars.insert(host);
+                }
+                (Some(page.id), false)
+            }
+            Event::Hinted { id, pages, sources, useful, validators } => {
+                self.count_spent(*id);
+                self.is_done(*id);
+                return self.observe_hints(*id, pages, sources, (*useful, validators), at);
+            }
+            Event::Failed { id, .. } if refreshing.signals.is_source(*id) => {
+                refreshing.signals.read(*id, at, None);
+                (Some(*id), false)
+            }
             Event::Unchanged { id, .. } | Event::Redirected { id, .. } | Event::Failed { id, .. } => (Some(*id), false),
             Event::Retried { id, .. } => (Some(*id), true),
             Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
             Event::Refused { id, .. } | Event::Moved { id, .. } => {
+                refreshing.histories.observe(event, at);
                 self.is_done(*id);
                 return;
             }
-            _ => return,
+            _ => {
+                refreshing.histories.observe(event, at);
+                return;
+            }
         };
         let again = id.is_some_and(|id| refreshing.due.contains_key(&id));
+        let signals = id.and_then(|id| refreshing.histories.get(id)).map_or(0, |page| page.signals);
+        let found = refreshing.histories.observe(event, at);
         if let Some(round) = &mut refreshing.round {
             round.spent[0] += 1;
             round.spent[1] += u64::from(again);
         }
         let Some(id) = id else { return };
+        if let (Some(found), 1..) = (found, signals) {
+            refreshing.signals.prove(self.urls.get(id).host(), found.text || found.links);
+        }
         if comes_again && again {
             self.queue_due(id);
         } else {
@@ -376,15 +473,33 @@ impl Crawl {
         }
     }
 
+    fn count_spent(&mut self, id: UrlId) {
+        if let Some(Refreshing { round: Some(round), due, .. }) = &mut self.refreshing {
+            round.spent[0] += 1;
+            round.spent[1] += u64::from(due.contains_key(&id));
+        }
+    }
+
+    /// A signal has raised what a page is worth.
+    pub(super) fn reschedule(&mut self, id: UrlId) {
+        let host = self.urls.get(id).host();
+        let Some(refreshing) = &mut self.refreshing else { return };
+        if refreshing.due.contains_key(&id) {
+            return;
+        }
+        let Some(page) = refreshing.histories.get(id) else { return };
+        let worth = page.later(&refreshing.wish.settings).map(|worth| refreshing.doubted(worth, page, host));
+        let asked = days(page.asked.0);
+        if let (Some(agenda), Some(worth)) = (&mut refreshing.agenda, worth) {
+            agenda.put(id, host, worth, asked);
+        }
+    }
+
     /// A visit is over: when is the next?
     fn is_done(&mut self, id: UrlId) {
-        let Some(Refreshing { due, agenda, histories, wish, .. }) = &mut self.refreshing else { return };
-        let was_due = due.remove(&id).is_some();
-        if let (Some(agenda), Some(page)) = (agenda, histories.get(id))
-            && let Some(worth) = page.later(&wish.settings)
-        {
-            agenda.put(id, self.urls.get(id).host(), worth, days(page.asked.0));
-        }
+        let Some(refreshing) = &mut self.refreshing else { return };
+        let was_due = refreshing.due.remove(&id).is_some();
+        self.reschedule(id);
         // A page that could not be had is still one.
         let state = self.urls.get(id).state;
         if was_due && matches!(state, LinkState::Failed | LinkState::Refused | LinkState::Redirected) {
@@ -396,7 +511,7 @@ impl Crawl {
         let Some(refreshing) = &mut self.refreshing else { return };
         if let Some(budget) = step.budget {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
-            refreshing.round = (budget != Budget::Spent).then_some(Round { budget, begun: at, spent: [0; 2] });
+            refreshing.round = (budget != Budget::Spent).then_some(Round { budget, begun: at, spent: [0; 2], planned: false });
             refreshing.agenda = None;
             for id in left {
                 if self.urls.get(id).state == LinkState::Queued {
@@ -404,7 +519,24 @@ impl Crawl {
                 }
             }
         }
-        for (id, value) in &step.due {
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.signals.add(&step.sources);
+            if let Some(round) = &mut refreshing.round {
+                round.planned |= step.budget.is_none() && step.sources.is_empty();
+            }
+        }
+        self.make_sources_due(&step.sources);
+        self.make_pages_due(&step.due);
+    }
+
+    /// Sources are asked before pages.
+    pub(super) fn make_sources_due(&mut self, sources: &[UrlId]) {
+        let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, f32::MAX)).collect();
+        self.make_pages_due(&due);
+    }
+
+    fn make_pages_due(&mut self, due: &[(UrlId, f32)]) {
+        for (id, value) in due {
             let Some(refreshing) = &mut self.refreshing else { return };
             if matches!(self.urls.get(*id).state, LinkState::Queued | LinkState::InFlight) {
                 continue;
@@ -425,7 +557,7 @@ impl Crawl {
 }
 
 fn spent() -> Event {
-    Event::Refresh(Box::new(RefreshStep { budget: Some(Budget::Spent), due: Vec::new() }))
+    Event::Refresh(Box::new(RefreshStep { budget: Some(Budget::Spent), ..RefreshStep::default() }))
 }
 
 /// Where a page that is due waits.

@@ -89,6 +89,8 @@ impl Crawl {
             candidates.push(Candidate { url: target, evidence, relevance, region, path, role });
         }
         let relevant = page.relevance >= self.conditions.page_threshold;
+        let is_first = self.hosts.get(self.urls.get(id).host()).pages == 0;
+        let feeds = if is_first { std::mem::take(&mut page.feeds) } else { Vec::new() };
         let visit = Visit {
             id,
             relevance: page.relevance,
@@ -102,7 +104,7 @@ impl Crawl {
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
         let own = Settled::of(id, status, place, relevant, page);
-        let settled = Settled { links: judged.links, known: judged.known, forum, validators, again, outlinks, ..own };
+        let settled = Settled { links: judged.links, known: judged.known, forum, validators, again, outlinks, feeds, ..own };
         self.tell(events, Event::Settled(Box::new(settled)), now);
         if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
             self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);

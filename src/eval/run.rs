@@ -155,7 +155,7 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
                         false => from.hops.saturating_add(1),
                     });
                 }
-                Some(Origin::Seed | Origin::Redirect(_)) | None => return 0,
+                Some(Origin::Seed | Origin::Redirect(_) | Origin::Named) | None => return 0,
             }
         }
     }

@@ -19,6 +19,8 @@ pub enum Origin {
     Link(UrlId),
     /// This URL answered with a redirect to it.
     Redirect(UrlId),
+    /// A sitemap or a feed that robots.txt, a page or another sitemap names.
+    Named,
 }
 
 impl Link {
@@ -294,6 +296,8 @@ pub struct Settled {
     pub again: Option<Found>,
     /// Digest of the set of links in its main content: equal sets, equal digests.
     pub outlinks: u64,
+    /// Feeds that it names, where it is the first page of its host.
+    pub feeds: Vec<CrawlUrl>,
     /// What the server marks this version with.
     pub validators: Option<Box<Validators>>,
 }
@@ -322,6 +326,7 @@ impl Settled {
             forum: None,
             again: None,
             outlinks: 0,
+            feeds: Vec::new(),
             validators: None,
         }
     }
@@ -445,6 +450,19 @@ pub enum Event {
     Forum(Box<ForumStep>),
     /// A step of a refresh.
     Refresh(Box<RefreshStep>),
+    /// A sitemap or a feed was read.
+    Hinted {
+        /// Which.
+        id: UrlId,
+        /// Pages that it says have changed since they were last there.
+        pages: Vec<UrlId>,
+        /// Further sitemaps.
+        sources: Vec<UrlId>,
+        /// It tells of known pages when they changed.
+        useful: bool,
+        /// To ask by whether it has changed.
+        validators: Option<Box<Validators>>,
+    },
 }
 
 /// What one settling brought, at one time: the store's transaction.

@@ -38,4 +38,6 @@ pub struct RefreshStep {
     pub budget: Option<Budget>,
     /// Pages fetched before that are queued again, each with what coming back to it is worth.
     pub due: Vec<(UrlId, f32)>,
+    /// Sitemaps and feeds that are asked before pages are chosen.
+    pub sources: Vec<UrlId>,
 }

@@ -70,7 +70,7 @@ impl<'a> Ledger<'a> {
                     self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NONE));
                     self.places.push(NONE);
                     self.origins.push(match found.origin {
-                        Origin::Seed => NONE,
+                        Origin::Seed | Origin::Named => NONE,
                         Origin::Link(from) | Origin::Redirect(from) => from.0,
                     });
                 }

@@ -59,6 +59,10 @@ pub struct Tracked {
     pub retired: bool,
     /// What the server gave to ask by whether it has changed.
     pub validators: Option<Box<Validators>>,
+    /// Times in a row that the server said it has not changed.
+    pub vouched: u32,
+    /// Signals since it was last there that it has changed.
+    pub signals: u32,
     /// Digest of the body on record.
     pub body: Digest,
     text: u64,
@@ -86,6 +90,8 @@ impl Tracked {
             missing: None,
             retired: false,
             validators: page.validators.clone(),
+            vouched: 0,
+            signals: 0,
             body: page.digest,
             text: page.sketch.digest,
             outlinks: page.outlinks,
@@ -112,6 +118,8 @@ impl Tracked {
         }
         (self.last, self.asked) = (at, at);
         (self.missing, self.retired) = (None, false);
+        self.signals = 0;
+        self.vouched = if changed { 0 } else { self.vouched + 1 };
     }
 
     fn settled(&mut self, page: &Settled, new_links: u32, at: Millis) -> Found {
@@ -287,6 +295,13 @@ impl Histories {
             from.led_to.1 += f64::from(page.relevance.get());
         }
         None
+    }
+
+    /// The site says that a page has changed since it was last there.
+    pub fn signal(&mut self, id: UrlId) {
+        if let Some(page) = self.pages.get_mut(&id) {
+            page.signals += 1;
+        }
     }
 
     /// One page.

@@ -36,6 +36,10 @@ pub struct Round {
     pub missing: u64,
     /// Of them: given up, for they were missed too long or have moved.
     pub retired: u64,
+    /// Sitemaps and feeds read.
+    pub sources: u64,
+    /// Pages that they said have changed.
+    pub signals: u64,
     /// Links found on them that nobody had found before.
     pub new_links: u64,
     /// Pages never fetched before that were fetched.
@@ -124,6 +128,11 @@ impl Rounds {
                     round.visits += 1;
                     round.missing += 1;
                 }
+            }
+            Event::Hinted { pages, .. } => {
+                round.requests += 1;
+                round.sources += 1;
+                round.signals += pages.len() as u64;
             }
             Event::Retired { .. } => round.retired += 1,
             Event::Retried { .. } | Event::Robots { .. } | Event::RobotsRedirected { .. } => round.requests += 1,
