@@ -350,8 +350,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
                         _ => None,
                     });
                     let kept = fetched.map(|fetched| match of {
-                        Some(of) => Kept::Revisit { fetched, of },
-                        None => Kept::Whole(fetched),
+                        // Equal bodies may have been packed differently, and a revisit record is of what was sent.
+                        Some(of) if fetched.status == 304 || fetched.wire.is_none() => Kept::Revisit { fetched, of },
+                        _ => Kept::Whole(fetched),
                     });
                     self.keep(batch, kept);
                 }
