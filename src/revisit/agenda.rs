@@ -84,7 +84,9 @@ impl Price {
 
     /// Whether it is far from another price.
     fn has_left(&self, other: f64) -> bool {
-        !((self.value / other).ln().abs() <= DRIFT)
+        // Without a price so far the ratio is infinite, or no number.
+        let drift = (self.value / other).ln().abs();
+        drift.is_nan() || drift > DRIFT
     }
 }
 
