@@ -4,3 +4,5 @@
 //!
 //! Times are days, as floats: rates are changes a day, budgets visits a day. Turning them from and into milliseconds is
 //! the machine's.
+
+pub mod snapshot;
