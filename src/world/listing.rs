@@ -121,7 +121,7 @@ mod tests {
     fn items_stay_as_long_as_they_should_and_come_back_if_they_should() {
         let stays = |listing: &Listing| {
             let period = &listing.periods(1)[0];
-            let gains: usize = (0..30).map(|day| period.gain(day.checked_sub(1), day)).sum();
+            let gains: usize = (0..30).map(|day: usize| period.gain(day.checked_sub(1), day)).sum();
             let shown: usize = (0..30).map(|day| period.shown(day).len()).sum();
             (gains, period.new_items().iter().sum::<usize>(), shown as f64 / 30.0)
         };

@@ -79,7 +79,7 @@ struct Beginning {
     adds: Vec<f64>,
 }
 
-fn exact(matrix: &Matrix, f: usize, start: Vec<usize>) -> Vec<usize> {
+pub(super) fn exact(matrix: &Matrix, f: usize, start: Vec<usize>) -> Vec<usize> {
     let size = matrix.size();
     let ahead = Ahead::of(matrix, f);
     let mut best = matrix.cost(&start) / 2.0;
