@@ -69,6 +69,8 @@ struct Story {
     names: FxHashMap<UrlId, CrawlUrl>,
     retries: Vec<Failure>,
     fate: Option<(Millis, Fate)>,
+    /// Visits after it was fetched.
+    visits: u64,
     /// Refused at the door: why, and the page it was found on.
     skipped: Option<(Refusal, Option<UrlId>)>,
 }
@@ -125,7 +127,7 @@ impl Story {
         for record in store.batches() {
             let batch = record?.batch;
             for event in batch.events {
-                pages += u64::from(matches!(event, Event::Settled(_)));
+                pages += u64::from(matches!(&event, Event::Settled(page) if page.again.is_none()));
                 story.take(event, batch.at, id, &path, &linking, pages);
             }
         }
@@ -133,7 +135,15 @@ impl Story {
     }
 
     fn take(&mut self, event: Event, at: Millis, id: Option<UrlId>, path: &[UrlId], linking: &[UrlId], pages: u64) {
-        let mut fate = |fate| self.fate = Some((at, fate));
+        // A page that was fetched was; what its later visits found is told by `suidao history`.
+        let fetched = matches!(self.fate, Some((_, Fate::Fetched(..))));
+        let mut fate = |fate: Fate| {
+            if fetched {
+                self.visits += 1;
+            } else {
+                self.fate = Some((at, fate));
+            }
+        };
         match event {
             Event::Discovered(found) => {
                 if linking.contains(&found.id) {
@@ -178,6 +188,7 @@ impl Story {
             Event::Retried { id: of, failure } if Some(of) == id => self.retries.push(failure),
             Event::Failed { id: of, failure } if Some(of) == id => fate(Fate::Failed(failure)),
             Event::Refused { id: of, reason } if Some(of) == id => fate(Fate::Refused(reason)),
+            Event::Unchanged { id: of, .. } if Some(of) == id => self.visits += 1,
             _ => {}
         }
     }
@@ -228,6 +239,10 @@ impl Story {
             Some((at, Fate::Failed(failure))) => writeln!(out, "  given up {}: {failure}", time(*at))?,
             Some((at, Fate::Refused(reason))) => writeln!(out, "  refused {}: {}", time(*at), reason.why())?,
             None => writeln!(out, "  {}", self.standing())?,
+        }
+        if self.visits > 0 {
+            let times = if self.visits == 1 { "once".to_owned() } else { format!("{} times", self.visits) };
+            writeln!(out, "  visited {times} since: `suidao history` tells what was found")?;
         }
         for failure in &self.retries {
             writeln!(out, "  failed before and tried again: {failure}")?;
@@ -295,6 +310,7 @@ impl Story {
         json!({
             "url": url,
             "fate": fate,
+            "visits_since": self.visits,
             "retries": self.retries,
             "links": links.collect::<Vec<_>>(),
             "path": self.path,

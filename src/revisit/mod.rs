@@ -22,3 +22,4 @@ pub use plan::{Choice, plan};
 pub use rate::Changes;
 pub use signal::Trust;
 pub use worth::Worth;
+pub mod snapshot;

@@ -77,8 +77,13 @@ impl Standings {
 
     fn set(&mut self, id: UrlId, to: Standing) {
         if let Some(now) = self.of.get_mut(id.0 as usize) {
-            // Nothing is fetched that was not queued: such a log is a test's.
-            *now = if to == Standing::Done && matches!(now, Standing::Dropped(_)) { *now } else { to };
+            *now = match (*now, to) {
+                // Nothing is fetched that was not queued: such a log is a test's.
+                (Standing::Dropped(_), Standing::Done) => *now,
+                // What was fetched was, even if it could not be had again.
+                (Standing::Done, _) => Standing::Done,
+                _ => to,
+            };
         }
     }
 }
