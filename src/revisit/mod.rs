@@ -13,6 +13,7 @@ pub mod plan;
 pub mod rate;
 pub mod settings;
 pub mod signal;
+pub mod snapshot;
 pub mod tally;
 pub mod worth;
 
@@ -22,4 +23,3 @@ pub use plan::{Choice, plan};
 pub use rate::Changes;
 pub use signal::Trust;
 pub use worth::Worth;
-pub mod snapshot;

@@ -134,8 +134,8 @@ impl Stages {
             let downloaded = self.download(web, std::mem::take(&mut frontier), known, collection);
             let mapped = self.parse(downloaded, collection);
             if level < depth {
-                let wanted = |url: &CrawlUrl| !asked.contains(url) && !(known.left && collection.has(url));
-                frontier = self.deduplicate(&mapped, wanted);
+                let done = |url: &CrawlUrl| asked.contains(url) || (known.left && collection.has(url));
+                frontier = self.deduplicate(&mapped, done);
                 asked.extend(frontier.iter().cloned());
             }
             for Mapped { url, answer, .. } in mapped {
@@ -199,13 +199,13 @@ impl Stages {
         self.workers.install(|| downloaded.into_par_iter().map(map).collect())
     }
 
-    /// The links that are wanted, each once, in order.
-    fn deduplicate(&self, mapped: &[Mapped], wanted: impl Fn(&CrawlUrl) -> bool + Sync) -> Vec<CrawlUrl> {
+    /// The links that are not done, each once, in order.
+    fn deduplicate(&self, mapped: &[Mapped], done: impl Fn(&CrawlUrl) -> bool + Sync) -> Vec<CrawlUrl> {
         let reduce = |part: usize| {
             let mut links: Vec<&CrawlUrl> = mapped.iter().flat_map(|mapped| &mapped.links[part]).collect();
             links.sort_unstable();
             links.dedup();
-            links.into_iter().filter(|link| wanted(link)).cloned().collect::<Vec<_>>()
+            links.into_iter().filter(|link| !done(link)).cloned().collect::<Vec<_>>()
         };
         let parts: Vec<Vec<CrawlUrl>> =
             self.workers.install(|| (0..self.partitions).into_par_iter().map(reduce).collect());
