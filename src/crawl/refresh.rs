@@ -456,15 +456,18 @@ impl Crawl {
             }
         };
         let again = id.is_some_and(|id| refreshing.due.contains_key(&id));
-        let signals = id.and_then(|id| refreshing.histories.get(id)).map_or(0, |page| page.signals);
+        let before = id.and_then(|id| refreshing.histories.get(id)).map(|page| {
+            let still = (-page.rate(&refreshing.wish.settings) * days(at.since(page.last))).exp();
+            (page.signals, still)
+        });
         let found = refreshing.histories.observe(event, at);
         if let Some(round) = &mut refreshing.round {
             round.spent[0] += 1;
             round.spent[1] += u64::from(again);
         }
         let Some(id) = id else { return };
-        if let (Some(found), 1..) = (found, signals) {
-            refreshing.signals.prove(self.urls.get(id).host(), found.text || found.links);
+        if let (Some(found), Some((signals @ 1.., still))) = (found, before) {
+            refreshing.signals.prove(self.urls.get(id).host(), signals, still, found.text || found.links);
         }
         if comes_again && again {
             self.queue_due(id);

@@ -53,9 +53,9 @@ impl Signals {
         }
     }
 
-    /// A page that had signals was visited.
-    pub fn prove(&mut self, host: HostId, changed: bool) {
-        self.trust.entry(host).or_default().observe(changed);
+    /// A page that had signals was visited; `still`: how probable it was without them that it had not changed.
+    pub fn prove(&mut self, host: HostId, signals: u32, still: f64, changed: bool) {
+        self.trust.entry(host).or_default().observe(signals, still, changed);
     }
 
     /// Probability that none of so many signals of a host is true.

@@ -297,10 +297,10 @@ impl Histories {
         None
     }
 
-    /// The site says that a page has changed since it was last there.
+    /// The site says that a page has changed since it was last there. It may say so again and again, and means one change.
     pub fn signal(&mut self, id: UrlId) {
         if let Some(page) = self.pages.get_mut(&id) {
-            page.signals += 1;
+            page.signals = 1;
         }
     }
 
