@@ -199,10 +199,8 @@ fn ways() -> Vec<Way> {
 /// Seconds of one crawl by its size.
 fn figure_6(options: &Options) {
     println!("## Figure 6: seconds of one crawl of everything, by pages\n");
-    println!(
-        "| pages | {} | 8 workers, 64 partitions |",
-        WORKERS.map(|workers| format!("{workers} workers")).join(" | ")
-    );
+    let names = WORKERS.map(|workers| if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") });
+    println!("| pages | {} | 8 workers, 64 partitions |", names.join(" | "));
     println!("|---|{}", "---|".repeat(WORKERS.len() + 1));
     for pages in [500, 1_000, 2_000, 4_000] {
         let (hosts, sections) = (20, 2);
