@@ -146,7 +146,8 @@ impl Run {
 }
 
 fn web() -> ChangingWeb {
-    ChangingWeb::new(ChangingSpec { initial: 12, days: 40.0, ..ChangingSpec::default() }, 3).unwrap()
+    let small = ChangingSpec { sections: 1, initial: 12, new_articles: [0.5, 2.0], days: 40.0, ..ChangingSpec::default() };
+    ChangingWeb::new(small, 3).unwrap()
 }
 
 #[test]
@@ -155,10 +156,10 @@ fn a_round_keeps_its_budget_and_its_share() {
     run.crawl();
     let pages = run.visits().len();
     let before = run.web.asked_in_all().requests;
-    let round = run.round(3.0, 60);
-    assert_eq!(run.web.asked_in_all().requests - before, 60);
-    assert_eq!((round.requests, round.ended), (60, true));
-    assert!(round.visits + round.sources >= 30, "{round:?} of {pages}");
+    let round = run.round(3.0, 40);
+    assert_eq!(run.web.asked_in_all().requests - before, 40);
+    assert_eq!((round.requests, round.ended), (40, true));
+    assert!(round.visits + round.sources >= 20, "{round:?} of {pages}");
     assert!(round.new_links > 0 && round.pages > 0, "three days bring new articles: {round:?}");
     assert!(round.not_modified > 0 && round.changed > 0, "{round:?}");
 }
@@ -167,7 +168,7 @@ fn a_round_keeps_its_budget_and_its_share() {
 fn what_is_said_to_have_changed_has_and_the_other_way_round() {
     let mut run = Run::new(web());
     run.crawl();
-    for day in 1..8 {
+    for day in 1..6 {
         run.round(f64::from(day) * 2.0, 400);
     }
     let urls = run.urls();
@@ -181,9 +182,10 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
             let ((before, _), (at, event)) = (pair[0], pair[1]);
             let (Some(old), Some(new)) = (run.web.version(url, day(before)), run.web.version(url, day(at))) else { continue };
             match event {
-                Event::Settled(page) if page.again.unwrap().text => {
+                Event::Settled(page) if page.again.unwrap().text || page.again.unwrap().links => {
                     changed += 1;
-                    assert!(new > old || url.path() == "/" || run.web.listings().contains(url) || liar, "{url}");
+                    // The lists of a page about others change with them.
+                    assert!(new > old || !page.again.unwrap().text || url.path() == "/" || liar, "{url}");
                 }
                 Event::Unchanged { .. } | Event::Settled(_) if new > old => {
                     // The server says so, and nobody can know better at once.
@@ -199,11 +201,11 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
 
 #[test]
 fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
-    for most in [0, 1, 7, 40, 90] {
+    for most in [0, 1, 7, 31] {
         let mut run = Run::new(web());
         run.crawl();
         run.now = 3.0;
-        let budget = Budget::Round { requests: Some(100), seconds: None };
+        let budget = Budget::Round { requests: Some(40), seconds: None };
         let before = run.web.asked();
         let mut crawl = run.machine(Some(budget));
         run.log.extend(crawl.begin_refresh(run.millis()));
@@ -214,7 +216,7 @@ fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
         assert!(again.is_none(), "it goes on: {again:?}");
         assert_eq!(run.go(&mut crawl, usize::MAX, f64::INFINITY), Some(Stop::BudgetSpent));
         let rounds = run.rounds();
-        assert_eq!((rounds.len(), rounds[0].requests, rounds[0].ended), (1, 100, true));
+        assert_eq!((rounds.len(), rounds[0].requests, rounds[0].ended), (1, 40, true));
         for (url, asked) in run.web.asked() {
             let times = asked.requests - before.get(&url).map_or(0, |asked| asked.requests);
             assert!(times <= 1, "{url} was asked for {times} times in a round killed after {most}");
@@ -228,8 +230,8 @@ fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
     run.config.refresh.grace = 4.0;
     run.config.refresh.discovery = 0.0;
     run.crawl();
-    for day in 1..20 {
-        run.round(f64::from(day) * 2.0, 10_000);
+    for day in 1..10 {
+        run.round(f64::from(day) * 3.0, 10_000);
     }
     let urls = run.urls();
     let start = run.web.spec().start as f64 * 1000.0;
@@ -246,7 +248,7 @@ fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
         assert!(moved || days >= 4.0, "{url} was given up after {days} days");
         assert!(visits.iter().filter(|(at, _)| *at >= first.0).count() <= 3, "{url}: {visits:?}");
     }
-    assert!(retired > 5, "{retired}");
+    assert!(retired > 2, "{retired}");
 }
 
 #[test]
@@ -254,8 +256,8 @@ fn a_server_that_always_says_unchanged_is_found_out() {
     let mut run = Run::new(web());
     run.config.refresh.discovery = 0.0;
     run.crawl();
-    for day in 1..30 {
-        run.round(f64::from(day), 10_000);
+    for day in 1..13 {
+        run.round(f64::from(day) * 2.0, 10_000);
     }
     let urls = run.urls();
     let start = run.web.spec().start as f64 * 1000.0;
@@ -277,13 +279,13 @@ fn without_end_requests_are_spread_over_the_day() {
     run.crawl();
     let begun = run.web.asked_in_all().requests;
     run.now = 1.0;
-    let mut crawl = run.machine(Some(Budget::PerDay(240)));
+    let mut crawl = run.machine(Some(Budget::PerDay(96)));
     run.log.extend(crawl.begin_refresh(run.millis()));
-    assert_eq!(run.go(&mut crawl, usize::MAX, 5.0), None);
+    assert_eq!(run.go(&mut crawl, usize::MAX, 4.0), None);
     let asked = run.web.asked_in_all().requests - begun;
-    assert!((900..=980).contains(&asked), "240 a day for four days: {asked}");
+    assert!((280..=300).contains(&asked), "96 a day for three days: {asked}");
     let visits = run.rounds().pop().unwrap();
     assert!(visits.changed > 0 && visits.pages > 0, "{visits:?}");
     // No page is asked for again before others have had their turn, but for what is worth it.
-    assert!(visits.visits > 100, "{visits:?}");
+    assert!(visits.visits > 60, "{visits:?}");
 }

@@ -33,7 +33,7 @@ impl Crawl {
             self.tell(events, Event::Unchanged { id, status, since }, now);
             return;
         }
-        let outlinks = outlinks(&page.outlinks);
+        let outlinks = outlinks(&page);
         let again = self.tracked(id).map(|known| known.compare(page.sketch.digest, outlinks));
         let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
         let wants: FxHashMap<UrlId, Role> =
@@ -261,10 +261,12 @@ struct Judged {
     longer: Vec<(UrlId, Place)>,
 }
 
-/// Digest of the set of links in the main content: the same whatever their order and number.
-fn outlinks(links: &[Outlink]) -> u64 {
-    let content = links.iter().filter(|link| link.region == Region::Content);
-    let mut set: Vec<u64> = content.map(|link| link.url.fingerprint()).collect();
+/// Digest of the set of links in the main content, of a list or where that has none of all links: the same whatever their
+/// order and number.
+fn outlinks(page: &Page) -> u64 {
+    let all = page.listing || page.outlinks.iter().all(|link| link.region != Region::Content);
+    let links = page.outlinks.iter().filter(|link| all || link.region == Region::Content);
+    let mut set: Vec<u64> = links.map(|link| link.url.fingerprint()).collect();
     set.sort_unstable();
     set.dedup();
     set.iter().fold(0, |digest, link| xxh3_64_with_seed(&link.to_le_bytes(), digest))

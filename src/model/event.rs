@@ -294,7 +294,7 @@ pub struct Settled {
     pub forum: Option<Box<ForumPage>>,
     /// It was fetched before, and again to see whether it has changed: what has.
     pub again: Option<Found>,
-    /// Digest of the set of links in its main content: equal sets, equal digests.
+    /// Digest of the set of links in its main content, of a list of all its links: equal sets, equal digests.
     pub outlinks: u64,
     /// Feeds that it names, where it is the first page of its host.
     pub feeds: Vec<CrawlUrl>,
