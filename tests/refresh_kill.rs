@@ -1,0 +1,148 @@
+//! The contract over `kill -9` for a round of refresh: killed a dozen times at random moments it ends as one round within its
+//! budget, repeats no request that was finished, and loses no version of a page. The programs that others check WARC files
+//! with check these too, where they are installed (tests/kill.rs tells which).
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use suidao::model::{CrawlUrl, Event};
+use suidao::revisit::tally::Rounds;
+use suidao::store::{ArchiveReader, CrawlDirectory};
+use suidao::world::{ChangingSpec, ChangingWeb, Server, ServerOptions};
+use support::{Random, Running, export, records, run, suidao};
+
+const KILLS: usize = 12;
+const IN_FLIGHT: usize = 4;
+const BUDGET: u64 = 240;
+
+fn lexicon() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/lexicons/sports.toml").to_owned()
+}
+
+fn crawl(dir: &Path, web: &ChangingWeb, server: &Server, seeds: &Path) -> Command {
+    let listed: String = web.seeds().iter().map(|url| format!("{url}\n")).collect();
+    std::fs::write(seeds, listed).unwrap();
+    let mut command = suidao();
+    command.args(["crawl", "-m", &lexicon(), "-q", "--contact", "me@example.cn", "--set", "politeness.delay=0"]);
+    command.arg("-s").arg(seeds).arg("-o").arg(dir).args(["--proxy", &server.proxy()]);
+    command
+}
+
+fn refresh(dir: &Path) -> Command {
+    let mut command = suidao();
+    // Proxy, contact and politeness are those of the crawl.
+    command.arg("refresh").arg(dir).args(["--requests", &BUDGET.to_string(), "--set", "refresh.shortest=0"]);
+    command.args(["--set", "refresh.discovery=0.3", "--set", &format!("crawl.in_flight={IN_FLIGHT}")]);
+    command
+}
+
+fn asked(web: &ChangingWeb) -> BTreeMap<CrawlUrl, u64> {
+    web.asked().into_iter().map(|(url, asked)| (url, asked.requests)).collect()
+}
+
+#[test]
+fn a_round_killed_a_dozen_times_is_one_round() {
+    let seed = std::env::var("SUIDAO_KILL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
+    });
+    println!("SUIDAO_KILL_SEED={seed} repeats these moments");
+    let mut random = Random(seed);
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("crawl");
+    let spec = ChangingSpec { initial: 20, sections: 2, ..ChangingSpec::default() };
+    let web = Arc::new(ChangingWeb::new(spec, 5).unwrap());
+    let server = web.serve(ServerOptions { delay: Duration::from_millis(15), ..ServerOptions::default() }).unwrap();
+    run(crawl(&dir, &web, &server, &root.path().join("seeds.txt"))).expect(0);
+    web.set(4.0);
+
+    let (mut kills, mut runs) = (0, Vec::new());
+    let mut before = asked(&web);
+    let ended = loop {
+        let mut running = Running::start(refresh(&dir));
+        if kills == KILLS {
+            break running.end().expect(0);
+        }
+        let total: u64 = before.values().sum();
+        let more = random.below(2 * BUDGET / KILLS as u64);
+        let late = Duration::from_micros(random.below(20_000));
+        let reached = running.until(|| asked(&web).values().sum::<u64>() >= total + more);
+        std::thread::sleep(late);
+        if !reached || running.has_ended() {
+            break running.end().expect(0);
+        }
+        running.kill();
+        kills += 1;
+        std::thread::sleep(Duration::from_millis(60));
+        let now = asked(&web);
+        runs.push(now.iter().map(|(url, times)| (url.clone(), times - before.get(url).unwrap_or(&0))).collect());
+        before = now;
+    };
+    let now = asked(&web);
+    let last: BTreeMap<CrawlUrl, u64> =
+        now.iter().map(|(url, times)| (url.clone(), times - before.get(url).unwrap_or(&0))).collect();
+    runs.push(last);
+    assert!(kills >= 3, "it was over after {kills} kills");
+    assert!(ended.err.contains("The round is over"), "{}", ended.err);
+
+    let mut rounds = Rounds::default();
+    let log = records(&dir);
+    log.iter().for_each(|record| rounds.observe(&record.batch));
+    let round = rounds.rounds.last().unwrap();
+    assert_eq!((rounds.rounds.len(), round.requests, round.ended), (1, BUDGET, true));
+    assert!(round.changed > 0 && round.not_modified > 0 && round.pages > 0, "{round:?}");
+
+    let mut repeated = 0;
+    for (number, run) in runs.iter().enumerate() {
+        let run: &BTreeMap<CrawlUrl, u64> = run;
+        let wanted: Vec<&CrawlUrl> = run.iter().filter(|(_, times)| **times > 0).map(|(url, _)| url).collect();
+        assert!(run.values().all(|&times| times <= 1), "run {number} asked twice for a URL");
+        let again = |url: &&&CrawlUrl| runs[number + 1..].iter().any(|later| later.get(**url).is_some_and(|times| *times > 0));
+        let again = wanted.iter().filter(again).count();
+        assert!(again <= IN_FLIGHT, "{again} requests of run {number} were repeated, {IN_FLIGHT} were in flight");
+        repeated += again as u64;
+    }
+    let sent: u64 = runs.iter().flat_map(BTreeMap::values).sum();
+    assert_eq!(sent, BUDGET + repeated, "what was not repeated was counted");
+    println!("{repeated} requests of {sent} were repeated after {kills} kills");
+
+    // Every version is in the archive, and told of in the export.
+    let mut reader = ArchiveReader::new(&CrawlDirectory::new(&dir), 1 << 20);
+    let mut versions: BTreeMap<u32, u64> = BTreeMap::new();
+    for record in &log {
+        for event in &record.batch.events {
+            let Event::Settled(page) = event else { continue };
+            let fetched = reader.read_at(record.answer().unwrap()).unwrap();
+            assert_eq!(fetched.status, page.status);
+            *versions.entry(page.id.0).or_default() += u64::from(page.again.is_none_or(|found| found.text));
+        }
+    }
+    let lines = export(&dir, &root.path().join("pages.jsonl"));
+    let told: u64 = lines.iter().map(|line| line["versions"].as_u64().unwrap()).sum();
+    assert!(lines.iter().any(|line| line["versions"] == 2 && line["last_changed"] != line["first_seen"]));
+    assert!(lines.iter().any(|line| line["versions"] == 1 && line["last_seen"] != line["first_seen"]));
+    let gone = versions.len() - lines.len();
+    assert!(told + gone as u64 <= versions.values().sum() && gone < 30, "{told} {gone} {versions:?}");
+    warcio_check(&dir);
+}
+
+/// The word of another software on the files, where it is installed.
+fn warcio_check(dir: &Path) {
+    let warcio = std::env::var_os("SUIDAO_WARCIO").unwrap_or_else(|| "warcio".into());
+    let there = Command::new(&warcio).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        println!("skipped: warcio is not installed (pip install warcio, or SUIDAO_WARCIO=its path)");
+        return;
+    }
+    for entry in std::fs::read_dir(dir.join("pages")).unwrap() {
+        let mut command = Command::new(&warcio);
+        command.args(["check", "-v"]).arg(entry.unwrap().path());
+        let told = run(command).expect(0);
+        assert!(!told.out.contains("fail"), "{}", told.out);
+    }
+}
