@@ -1,5 +1,6 @@
-//! The plan that finds the most in training, whether items come back or not: the paper's exhaustive search, and the same
-//! without looking at plans that cannot win.
+//! The plan that finds the most in training, whether items come back or not: by looking at all plans, and the same without
+//! looking at those that cannot win. (What the paper says its exhaustive search enumerates is eq. (7), which [`solve`](super::solve)
+//! minimises as exactly; this is the search by accuracy that its comparison calls for.)
 
 use std::collections::BTreeMap;
 
@@ -35,7 +36,7 @@ impl Shown {
         Self { masks }
     }
 
-    /// How many items a stamp adds to those known, which are ascending visits' union.
+    /// How many items a stamp shows that are not among the known.
     fn adds(&self, known: &[u64], stamp: usize) -> u32 {
         self.masks[stamp].iter().zip(known).map(|(shown, known)| (shown & !known).count_ones()).sum()
     }
@@ -85,7 +86,7 @@ impl Search<'_> {
 }
 
 /// The first, in lexicographic order, of the plans of `f` visits (1 up to the number of stamps) that find the most items in
-/// training: every plan is looked at, as in the paper. 54,627,300 of them for 11 visits in 30 stamps.
+/// training, by looking at every plan: 54,627,300 of them for 11 visits in 30 stamps.
 #[must_use]
 pub fn enumerate(training: &[Series], f: usize) -> Vec<usize> {
     let stamps = training.iter().map(Series::stamps).min().unwrap_or(0);

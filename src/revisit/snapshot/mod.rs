@@ -26,7 +26,7 @@ pub use similarity::{Matrix, similarity, similarity_series};
 /// How a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// The most items found in training, whether items come back or not; see [`enumerate`] for the paper's way to it
+    /// The most items found in training, whether items come back or not; see [`enumerate`] for all plans looked at one by one
     Exhaustive,
     /// The least sum of similarities between visits, eqs. (7) to (10); see [`solve`]
     Miqp,
