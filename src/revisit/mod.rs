@@ -4,3 +4,16 @@
 //!
 //! Times are days, as floats: rates are changes a day, budgets visits a day. Turning them from and into milliseconds is
 //! the machine's.
+
+pub mod adaptive;
+pub mod optimum;
+pub mod plan;
+pub mod rate;
+pub mod signal;
+pub mod worth;
+
+pub use optimum::{Objective, Rated};
+pub use plan::{Choice, plan};
+pub use rate::Changes;
+pub use signal::Trust;
+pub use worth::Worth;

@@ -1,0 +1,120 @@
+//! The adaptive schedules of Apache Nutch and Apache StormCrawler, as baselines: the interval of a page grows while it
+//! stays the same and shrinks when it changes. Neither knows a budget or what a page is worth, so they stand apart.
+
+/// Nutch's `AdaptiveFetchSchedule` with the defaults of its `nutch-default.xml`. Times in days.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nutch {
+    /// `inc_rate`: the interval grows by this share when nothing changed.
+    pub grow: f64,
+    /// `dec_rate`: and shrinks by this one when something did.
+    pub shrink: f64,
+    /// `min_interval`.
+    pub least: f64,
+    /// `max_interval`.
+    pub most: f64,
+    /// `sync_delta_rate`, where `sync_delta` is set: the next visit moves towards the time of the last change by this share of
+    /// the time since.
+    pub sync: Option<f64>,
+    /// `db.fetch.interval.default`: the first interval.
+    pub first: f64,
+}
+
+impl Default for Nutch {
+    fn default() -> Self {
+        Self { grow: 0.4, shrink: 0.2, least: 60.0 / 86_400.0, most: 365.0, sync: Some(0.3), first: 30.0 }
+    }
+}
+
+impl Nutch {
+    /// The next interval after a visit that came after `interval` (0: none yet), and the days to wait for the next visit:
+    /// these differ by what is synchronised. `since_change`: days since the page is known to have changed last, before
+    /// this visit; 0 if nobody knows.
+    #[must_use]
+    pub fn next(&self, interval: f64, changed: bool, since_change: f64) -> (f64, f64) {
+        let interval = if interval == 0.0 { self.first } else { interval };
+        let interval = interval * if changed { 1.0 - self.shrink } else { 1.0 + self.grow };
+        // What changed counts as changed at the visit.
+        let since = if changed { 0.0 } else { since_change.max(0.0) };
+        let (interval, earlier) = match self.sync {
+            Some(share) => (interval.max(since), share * since),
+            None => (interval, 0.0),
+        };
+        let interval = interval.clamp(self.least, self.most);
+        (interval, (interval - earlier).max(0.0))
+    }
+}
+
+/// StormCrawler's `AdaptiveScheduler` with its defaults. Times in days; it counts whole minutes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StormCrawler {
+    /// `fetchInterval.rate.incr`.
+    pub grow: f64,
+    /// `fetchInterval.rate.decr`.
+    pub shrink: f64,
+    /// `fetchInterval.min`: approached, never passed.
+    pub least: f64,
+    /// `fetchInterval.max`.
+    pub most: f64,
+    /// `fetchInterval.default`: the first interval.
+    pub first: f64,
+}
+
+impl Default for StormCrawler {
+    fn default() -> Self {
+        Self { grow: 0.5, shrink: 0.5, least: 1.0 / 24.0, most: 14.0, first: 1.0 }
+    }
+}
+
+impl StormCrawler {
+    /// The days to wait after a visit that came after `interval`.
+    #[must_use]
+    pub fn next(&self, interval: f64, changed: bool) -> f64 {
+        let next = if changed {
+            (1.0 - self.shrink) * interval + self.shrink * self.least
+        } else {
+            (interval * (1.0 + self.grow)).min(self.most)
+        };
+        // Multiplying and dividing must not lose a minute.
+        (next * 1440.0 + 1e-6).floor() / 1440.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9
+    }
+
+    #[test]
+    fn nutch_follows_its_source() {
+        let nutch = Nutch::default();
+        let (interval, wait) = nutch.next(0.0, true, 99.0);
+        assert!(near(interval, 24.0) && near(wait, 24.0), "30 days less a fifth, nothing to synchronise with");
+        let (interval, wait) = nutch.next(10.0, false, 4.0);
+        assert!(near(interval, 14.0) && near(wait, 14.0 - 1.2));
+        let (interval, wait) = nutch.next(10.0, false, 40.0);
+        assert!(near(interval, 40.0) && near(wait, 28.0), "the interval is at least the time since the change");
+        assert!(near(nutch.next(1e-5, true, 0.0).0, 60.0 / 86_400.0) && near(nutch.next(364.0, false, 0.0).0, 365.0));
+        let plain = Nutch { sync: None, ..nutch };
+        assert!(near(plain.next(10.0, false, 40.0).1, 14.0));
+    }
+
+    #[test]
+    fn stormcrawler_follows_its_source() {
+        let storm = StormCrawler::default();
+        // Minutes: 1440 -> 0.5 * 1440 + 0.5 * 60 = 750; 1440 -> 2160; 20000 -> 20160; 61 -> 60.5, cut to 60; 60 stays.
+        for (before, changed, after) in [
+            (1440, true, 750),
+            (1440, false, 2160),
+            (20_000, false, 20_160),
+            (61, true, 60),
+            (60, true, 60),
+            (750, false, 1125),
+        ] {
+            let minutes = storm.next(f64::from(before) / 1440.0, changed) * 1440.0;
+            assert!(near(minutes, f64::from(after)), "{before} {changed}: {minutes}");
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! What a visit to a page is worth, as a function of the days since the last one: the crawl value. Apart because the
+//! round (`plan`), the running policy (`agenda`) and the optimum all rank by it, and it knows none of them.
+//!
+//! A page of importance μ changes as a Poisson process of rate Δ. Visited every t days it is fresh for a share
+//! (1 - e^(-Δt)) / (Δt) of the time (Cho and Garcia-Molina 2003, eq. 4). With the visits a day ρ = 1/t as the variable,
+//! what one visit more a day brings is the derivative (Azar et al. 2018; Busa-Fekete et al. 2025, the case without signals):
+//!
+//! ```text
+//! freshness   d/dρ μ ρ/Δ (1 - e^(-Δ/ρ))   = μ/Δ (1 - e^(-Δt) (1 + Δt))       at most μ/Δ: a page changes too fast to be kept
+//! log         d/dρ μ ln(ρ / (ρ + Δ))      = μ Δt² / (1 + Δt)                   without bound: nobody starves (Kolobov et al. 2019)
+//! delay       d/dρ -y / (2ρ)              = y t²/2                             y new links a day, known t/2 days late
+//! ```
+//! All three are importance times days for a visit: a page known to be fresh for a day longer, a link known a day earlier.
+//! So they add up and compare, and the best policy visits each page when this value reaches the one price of a visit.
+//!
+//! A signal (a sitemap's lastmod, a feed) that is false with probability q multiplies the probability that the page is
+//! still as it was, e^(-Δt), by q: as if ln(1/q)/Δ more days had passed (Busa-Fekete et al. 2025, effective time). Theirs is
+//! e^(-αt) with α the rate of unsignalled changes, for a source whose silence tells something; here silence tells
+//! nothing, since most pages have no source at all.
+
+/// Nobody plans further ahead: a page that hardly ever changes and has just done so is worth its importance for so many
+/// days, and not for ever.
+const HORIZON: f64 = 3650.0;
+
+/// Longer is the same as never, in days.
+const LONGEST: f64 = 1e9;
+
+/// Share of the log objective's value that a spared page has at least.
+const SPARED: f64 = 0.1;
+
+/// Largest importance, rate and yield that are told apart: products of them stay numbers.
+const MOST: f64 = 1e100;
+
+/// What makes visits to a page worth their requests.
+///
+/// Values out of range are read as the nearest in it, what is not a number as 0 (`doubt`: as 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// What it is worth that this page is as it is on the web, a day; at least 0.
+    pub importance: f64,
+    /// Changes a day, at least 0.
+    pub rate: f64,
+    /// New links a day, each times what the page behind it is worth; 0 for an article.
+    pub yields: f64,
+    /// Probability that none of the signals since the last visit is true; 1 if there was none.
+    pub doubt: f64,
+    /// Not to be starved, however fast it changes: never below a tenth of the value under the log objective.
+    pub spared: bool,
+}
+
+impl Worth {
+    /// What a visit is worth so many days after the last one: never below 0, never falls with the days.
+    ///
+    /// # Examples
+    /// ```
+    /// use suidao::revisit::Worth;
+    /// let news = Worth { importance: 1.0, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
+    /// assert!(news.value(0.0) == 0.0 && news.value(1.0) < news.value(2.0));
+    /// let told = Worth { doubt: 0.1, ..news };
+    /// assert!(told.value(1.0) > news.value(1.0));
+    /// assert!((news.days_until(news.value(3.0)) - 3.0).abs() < 1e-9);
+    /// ```
+    #[must_use]
+    pub fn value(&self, days: f64) -> f64 {
+        let days = bounded(days, LONGEST);
+        let kept = if self.spared { self.fresh(days).max(self.sparing(days)) } else { self.fresh(days) };
+        kept + bounded(self.yields, MOST) * days * days / 2.0
+    }
+
+    /// Days after the last visit at which a visit is worth so much: the inverse of [`Worth::value`]. 0 if it is from the
+    /// start, infinity if it never will be.
+    #[must_use]
+    pub fn days_until(&self, value: f64) -> f64 {
+        if value.is_nan() || value <= self.value(0.0) {
+            return 0.0;
+        }
+        // Where either part alone has it the sum has at least that, and where neither has half of it, less.
+        let late = self.days_of_parts(value);
+        let yields = bounded(self.yields, MOST);
+        let days = if yields > 0.0 && late.is_finite() {
+            self.between(self.days_of_parts(value / 2.0), late, value)
+        } else {
+            late
+        };
+        if days <= LONGEST { days } else { f64::INFINITY }
+    }
+
+    /// μ/Δ (1 - e^(-Δt) (1 + Δt)), with what the signals add to the time.
+    fn fresh(&self, days: f64) -> f64 {
+        let rate = self.rate();
+        let changes = rate * days + self.signalled();
+        if changes == 0.0 { 0.0 } else { bounded(self.importance, MOST) * (second(changes) / rate).min(HORIZON) }
+    }
+
+    /// A tenth of μ Δt² / (1 + Δt).
+    fn sparing(&self, days: f64) -> f64 {
+        let rate = self.rate();
+        SPARED * bounded(self.importance, MOST) * rate * days * days / (1.0 + rate * days)
+    }
+
+    /// When the largest of the parts reaches this value above 0.
+    fn days_of_parts(&self, value: f64) -> f64 {
+        let (importance, rate, yields) = (bounded(self.importance, MOST), self.rate(), bounded(self.yields, MOST));
+        let mut days = (2.0 * value / yields).sqrt();
+        let share = value / importance;
+        if rate > 0.0 && share <= HORIZON {
+            days = days.min(((second_inverse(share * rate) - self.signalled()) / rate).max(0.0));
+        }
+        if rate > 0.0 && self.spared {
+            let half = share / SPARED / 2.0;
+            days = days.min(half + (half * half + 2.0 * half / rate).sqrt());
+        }
+        days
+    }
+
+    /// Where between two times the value is reached: false position, the kept end's weight halved (Illinois).
+    fn between(&self, mut early: f64, mut late: f64, value: f64) -> f64 {
+        let (mut below, mut above) = (self.value(early) - value, self.value(late) - value);
+        let mut kept = 0;
+        for _ in 0..60 {
+            if below >= 0.0 || above <= 0.0 || late - early <= 1e-13 * late {
+                break;
+            }
+            let middle = (early * above - late * below) / (above - below);
+            let at = self.value(middle) - value;
+            if at < 0.0 {
+                (early, below) = (middle, at);
+                above /= if kept == 1 { 2.0 } else { 1.0 };
+                kept = 1;
+            } else {
+                (late, above) = (middle, at);
+                below /= if kept == -1 { 2.0 } else { 1.0 };
+                kept = -1;
+            }
+        }
+        if below >= 0.0 { early } else { late }
+    }
+
+    fn rate(&self) -> f64 {
+        bounded(self.rate, MOST)
+    }
+
+    /// ln(1/doubt): the changes that the signals stand for.
+    fn signalled(&self) -> f64 {
+        if self.doubt < 1.0 { -self.doubt.max(0.0).ln() } else { 0.0 }
+    }
+}
+
+/// `number` within 0 and `most`; 0 if it is none.
+fn bounded(number: f64, most: f64) -> f64 {
+    number.max(0.0).min(most)
+}
+
+/// 1 - e^(-x) (1 + x), the probability of a second change, to full precision for every x from 0 to infinity.
+fn second(x: f64) -> f64 {
+    if x < 0.03 {
+        // Σ (-1)^k (k - 1)/k! x^k: the differences of the closed form cancel out here.
+        let terms = [1.0 / 2.0, -1.0 / 3.0, 1.0 / 8.0, -1.0 / 30.0, 1.0 / 144.0, -1.0 / 840.0, 1.0 / 5760.0];
+        x * x * terms.iter().rev().fold(0.0, |sum, term| sum * x + term)
+    } else if x > 700.0 {
+        1.0
+    } else {
+        -(-x).exp_m1() - x * (-x).exp()
+    }
+}
+
+/// The inverse of [`second`]: infinity from 1 on. This is -1 - W₋₁((p - 1)/e), of Lambert's W.
+fn second_inverse(p: f64) -> f64 {
+    if p >= 1.0 {
+        return f64::INFINITY;
+    }
+    // x - ln(1 + x) = l
+    let l = -(-p).ln_1p();
+    let q = (2.0 * l).sqrt();
+    if q < 0.02 {
+        return q * (1.0 + q * (1.0 / 3.0 + q * (1.0 / 36.0 + q * (-1.0 / 270.0 + q / 4320.0))));
+    }
+    // From below and close (Chatzigeorgiou 2013); the function is convex, so Newton's steps stay above from the first on.
+    let mut x = q + 2.0 / 3.0 * l;
+    for _ in 0..4 {
+        x -= (x - x.ln_1p() - l) * (1.0 + x) / x;
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PLAIN: Worth = Worth { importance: 1.0, rate: 1.0, yields: 0.0, doubt: 1.0, spared: false };
+
+    /// The derivative of `objective`, of visits a day, at one visit every so many days.
+    fn derivative(objective: impl Fn(f64) -> f64, days: f64) -> f64 {
+        let visits = 1.0 / days;
+        let step = visits * 1e-4;
+        (objective(visits + step) - objective(visits - step)) / (2.0 * step)
+    }
+
+    /// Share of time that a page visited evenly is fresh, by the midpoint rule over an interval.
+    fn freshness(rate: f64, visits: f64) -> f64 {
+        let steps = 20_000;
+        let fresh = |step: i32| (-rate / visits * (f64::from(step) + 0.5) / f64::from(steps)).exp();
+        (0..steps).map(fresh).sum::<f64>() / f64::from(steps)
+    }
+
+    #[test]
+    fn each_part_is_what_one_visit_more_brings_to_its_objective() {
+        for rate in [0.01, 0.3, 1.0, 7.0] {
+            for days in [0.5, 1.0, 4.0, 20.0] {
+                let page = Worth { importance: 2.0, rate, ..PLAIN };
+                let fresh = derivative(|visits| 2.0 * freshness(rate, visits), days);
+                assert!((page.value(days) - fresh).abs() < 1e-5 * fresh.max(0.01), "fresh {rate} {days}");
+                let log = derivative(|visits| 2.0 * (visits / (visits + rate)).ln(), days);
+                assert!((page.sparing(days) - SPARED * log).abs() < 1e-6 * log, "log {rate} {days}");
+                let listing = Worth { importance: 0.0, yields: 3.0, ..page };
+                let delay = derivative(|visits| -3.0 / (2.0 * visits), days);
+                assert!((listing.value(days) - delay).abs() < 1e-6 * delay, "delay {rate} {days}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_signal_is_so_much_time_passed() {
+        let told = Worth { rate: 0.2, doubt: 0.25, ..PLAIN };
+        let waited = Worth { doubt: 1.0, ..told };
+        for days in [0.0_f64, 0.1, 3.0, 100.0] {
+            // Probability of being as it was: e^(-rate t) both ways.
+            let later = -(0.25 * (-0.2 * days).exp()).ln() / 0.2;
+            assert!((told.value(days) - waited.value(later)).abs() < 1e-12);
+        }
+        assert!(Worth { doubt: 0.0, ..told }.value(0.0) == 1.0 / 0.2, "sure to have changed: fresh for 1/rate days");
+    }
+
+    #[test]
+    fn fast_pages_are_given_up_unless_spared() {
+        let fast = Worth { rate: 100.0, ..PLAIN };
+        assert!(fast.value(1e6) <= 0.01 && fast.days_until(0.02) == f64::INFINITY);
+        let spared = Worth { spared: true, ..fast };
+        assert!(spared.days_until(0.02) < 1.0 && spared.days_until(1e3) < 1.1e4);
+        assert!(spared.value(0.01) >= fast.value(0.01));
+    }
+
+    #[test]
+    fn extremes_are_numbers() {
+        let odd = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-320, 1e-12, 1.0, 1e12, f64::MAX];
+        for importance in odd {
+            for rate in odd {
+                for yields in [0.0, 1e-9, f64::NAN, f64::INFINITY] {
+                    for doubt in [0.0, 1e-300, 0.5, 1.0, 2.0, f64::NAN] {
+                        for days in odd {
+                            for spared in [false, true] {
+                                let page = Worth { importance, rate, yields, doubt, spared };
+                                let (value, until) = (page.value(days), page.days_until(days));
+                                assert!(value >= 0.0 && until >= 0.0, "{page:?} {days}: {value}, {until}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(Worth { importance: 0.0, ..PLAIN }.value(1e6), 0.0);
+        assert_eq!(Worth { rate: 0.0, ..PLAIN }.value(1e6), 0.0);
+        assert_eq!(Worth { rate: 0.0, ..PLAIN }.days_until(1e-9), f64::INFINITY);
+        assert_eq!(Worth { rate: 0.0, doubt: 0.5, ..PLAIN }.value(0.0), HORIZON, "it changed after all, for good");
+    }
+
+    #[test]
+    fn the_probability_of_a_second_change_is_exact_for_small_and_large() {
+        let mut last = 0.0;
+        for tenth in -2000_i32..40 {
+            let x = 10_f64.powf(f64::from(tenth) / 10.0);
+            let value = second(x);
+            assert!(value >= last, "falls at {x}");
+            last = value;
+            if value < 0.999 && x > 1e-150 {
+                let back = second_inverse(value);
+                assert!((back - x).abs() < 1e-11 * x, "{x} came back as {back}");
+            }
+        }
+        let (series, closed) = (second(0.03 - 1e-12), second(0.03 + 1e-12));
+        assert!((closed / series - 1.0).abs() < 1e-9);
+    }
+
+    fn any_worth() -> impl Strategy<Value = Worth> {
+        let power = |from: f64, to: f64| (from..to).prop_map(|power: f64| 10_f64.powf(power));
+        let yields = prop_oneof![Just(0.0), power(-4.0, 3.0)];
+        let doubt = prop_oneof![Just(1.0), 0.0..1.0, power(-12.0, 0.0)];
+        (power(-6.0, 6.0), power(-9.0, 4.0), yields, doubt, any::<bool>())
+            .prop_map(|(importance, rate, yields, doubt, spared)| Worth { importance, rate, yields, doubt, spared })
+    }
+
+    proptest! {
+        #[test]
+        fn the_value_never_falls(page in any_worth(), days in 0.0..1e4, more in 1e-6..1e3) {
+            let (now, later) = (page.value(days), page.value(days + more));
+            // The last bits of a value at its ceiling may differ.
+            prop_assert!(later >= now * (1.0 - 1e-14), "{} then {}", now, later);
+        }
+
+        #[test]
+        fn the_day_of_a_value_is_the_first(page in any_worth(), power in -9.0..9.0) {
+            let value = 10_f64.powf(power);
+            let days = page.days_until(value);
+            if days.is_infinite() {
+                prop_assert!(page.value(LONGEST) <= value * (1.0 + 1e-9));
+            } else if days == 0.0 {
+                prop_assert!(page.value(0.0) >= value * (1.0 - 1e-9));
+            } else {
+                prop_assert!(page.value(days * (1.0 + 1e-6)) >= value * (1.0 - 1e-9), "later");
+                prop_assert!(page.value(days * (1.0 - 1e-6)) <= value * (1.0 + 1e-9), "earlier");
+            }
+        }
+
+        #[test]
+        fn the_day_of_the_value_of_a_day_is_that_day(page in any_worth(), power in -2.0..3.0) {
+            let days = 10_f64.powf(power);
+            let value = page.value(days);
+            // Near its ceiling the value does not tell days apart.
+            if page.value(days * 1.01) > value * 1.0001 {
+                let back = page.days_until(value);
+                prop_assert!((back - days).abs() < 1e-6 * days, "{} came back as {}", days, back);
+            }
+        }
+    }
+}
