@@ -10,6 +10,7 @@ pub mod optimum;
 pub mod plan;
 pub mod rate;
 pub mod signal;
+pub mod snapshot;
 pub mod worth;
 
 pub use optimum::{Objective, Rated};

@@ -22,6 +22,7 @@ mod gauge;
 mod html;
 mod layout;
 mod links;
+mod listing;
 mod serve;
 mod spec;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use forum::{
     Activity, ActivitySpec, Beyond, BoardActivity, BoardTruth, Event, Forum, ForumSpec, ForumSpecError, ForumWeb, Kind,
     Posting, Skin, ThreadActivity, ThreadTruth, Traps,
 };
+pub use listing::{Arrivals, Listing};
 pub use serve::{Access, Proxied, Server, ServerOptions};
 pub use spec::{Shape, Spec, SpecError};
 pub use text_web::{TextWeb, TextWebError};

@@ -1,0 +1,139 @@
+//! A period of a listing page: which items it showed at each stamp. Apart because plans, similarities and measures are
+//! all functions of it.
+
+/// What one page showed at each stamp of one period (a month of days, in the paper): sorted sets of item numbers.
+///
+/// Items are told apart within a period only; another period may use the same numbers for other items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Series {
+    shown: Vec<Vec<u32>>,
+}
+
+impl Series {
+    /// From the snapshots in order of time, the items of each in any order, repeated or not.
+    #[must_use]
+    pub fn new(mut snapshots: Vec<Vec<u32>>) -> Self {
+        for items in &mut snapshots {
+            items.sort_unstable();
+            items.dedup();
+        }
+        Self { shown: snapshots }
+    }
+
+    /// How many stamps.
+    #[must_use]
+    pub fn stamps(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// The items shown at a stamp, ascending; none at a stamp that the period does not have.
+    #[must_use]
+    pub fn shown(&self, stamp: usize) -> &[u32] {
+        self.shown.get(stamp).map_or(&[], Vec::as_slice)
+    }
+
+    /// Each item with the stamps that show it, ascending by item and stamp.
+    pub(super) fn sightings(&self) -> Vec<(u32, usize)> {
+        let of_stamp = |(stamp, items): (usize, &Vec<u32>)| items.iter().map(|&item| (item, stamp)).collect::<Vec<_>>();
+        let mut sightings: Vec<(u32, usize)> = self.shown.iter().enumerate().flat_map(of_stamp).collect();
+        sightings.sort_unstable();
+        sightings
+    }
+
+    /// How many items each stamp shows for the first time: the Newnum of the paper's section 3.1.3. Its sum is what
+    /// a visit at every stamp finds, `|N_T|`.
+    #[must_use]
+    pub fn new_items(&self) -> Vec<usize> {
+        let mut first = self.sightings();
+        first.dedup_by_key(|(item, _)| *item);
+        let mut count = vec![0; self.stamps()];
+        for (_, stamp) in first {
+            count[stamp] += 1;
+        }
+        count
+    }
+
+    /// How many items a visit at `stamp` finds that one at `before` did not: `|P_stamp \ P_before|`; with no visit before,
+    /// all of them.
+    #[must_use]
+    pub fn gain(&self, before: Option<usize>, stamp: usize) -> usize {
+        let items = self.shown(stamp);
+        items.len() - before.map_or(0, |before| in_both(self.shown(before), items))
+    }
+}
+
+/// How many items are in both of two ascending sets.
+pub(super) fn in_both(a: &[u32], b: &[u32]) -> usize {
+    let (mut i, mut j, mut both) = (0, 0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        both += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    both
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// So many new items at each stamp, each shown at `life` stamps in a row.
+    pub fn contiguous(new_items: &[usize], life: usize) -> Series {
+        let mut shown = vec![Vec::new(); new_items.len()];
+        let mut next = 0;
+        for (stamp, &count) in new_items.iter().enumerate() {
+            for item in next..next + count as u32 {
+                for of_stamp in shown.iter_mut().skip(stamp).take(life) {
+                    of_stamp.push(item);
+                }
+            }
+            next += count as u32;
+        }
+        Series::new(shown)
+    }
+
+    /// Periods of so many stamps in which every item is shown at stamps in a row.
+    pub fn intervals(
+        stamps: std::ops::RangeInclusive<usize>,
+    ) -> impl proptest::strategy::Strategy<Value = Vec<Series>> {
+        stamps.prop_flat_map(|stamps| {
+            let item = (0..stamps, 1..6_usize);
+            let period = proptest::collection::vec(item, 0..60).prop_map(move |items| {
+                let mut shown = vec![Vec::new(); stamps];
+                for (item, (from, life)) in items.into_iter().enumerate() {
+                    shown
+                        .iter_mut()
+                        .skip(from)
+                        .take(life)
+                        .for_each(|of_stamp: &mut Vec<u32>| of_stamp.push(item as u32));
+                }
+                Series::new(shown)
+            });
+            proptest::collection::vec(period, 1..4)
+        })
+    }
+
+    #[test]
+    fn an_item_is_new_once() {
+        let series = Series::new(vec![vec![3, 1, 3], vec![1], vec![3, 4], vec![]]);
+        assert_eq!(series.shown(0), [1, 3]);
+        assert_eq!(series.new_items(), [2, 0, 1, 0]);
+        // What has come back is a gain after a visit that missed it.
+        assert_eq!(series.gain(Some(1), 2), 2);
+        assert_eq!(series.gain(None, 2), 2);
+        assert_eq!(series.gain(Some(0), 2), 1);
+        assert_eq!(series.gain(None, 9), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn new_items_are_those_that_a_visit_at_every_stamp_finds(periods in intervals(1..=12)) {
+            for period in periods {
+                let gains = (0..period.stamps()).map(|stamp| period.gain(stamp.checked_sub(1), stamp));
+                prop_assert_eq!(period.new_items(), gains.collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! How alike a page is to itself over time: Liu, Zhang and Li 2018, eqs. (3) to (7).
+
+use super::series::{Series, in_both};
+
+/// Eq. (3): the share of the items of either snapshot that both show. Two snapshots without items are the same: 1.
+#[must_use]
+pub fn similarity(a: &[u32], b: &[u32]) -> f64 {
+    let both = in_both(a, b);
+    let either = a.len() + b.len() - both;
+    if either == 0 { 1.0 } else { both as f64 / either as f64 }
+}
+
+/// Eq. (4): the similarity of every stamp but the first to the one before it.
+#[must_use]
+pub fn similarity_series(series: &Series) -> Vec<f64> {
+    (1..series.stamps()).map(|stamp| similarity(series.shown(stamp - 1), series.shown(stamp))).collect()
+}
+
+/// The time-aware similarity matrix M: symmetric, each cell in 0 to 1, ones on the diagonal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    size: usize,
+    cells: Vec<f64>,
+}
+
+impl Matrix {
+    /// Eqs. (5) and (6) from the similarity series of each period: products of what lies between two stamps, of every period
+    /// for itself, then the mean over periods. Of series of different lengths, the stamps that all of them have. No series
+    /// give a matrix of no stamps.
+    #[must_use]
+    pub fn chained(periods: &[Vec<f64>]) -> Self {
+        let size = periods.iter().map(|period| period.len() + 1).min().unwrap_or(0);
+        let mut cells = vec![0.0; size * size];
+        for i in 0..size {
+            for period in periods {
+                let mut product = 1.0;
+                cells[i * size + i] += 1.0;
+                for j in i + 1..size {
+                    product *= period[j - 1];
+                    cells[i * size + j] += product;
+                }
+            }
+        }
+        for i in 0..size {
+            for j in i..size {
+                let mean = cells[i * size + j] / periods.len() as f64;
+                cells[i * size + j] = mean;
+                cells[j * size + i] = mean;
+            }
+        }
+        Self { size, cells }
+    }
+
+    /// How many stamps.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The cell of two stamps, both below [`Matrix::size`].
+    #[must_use]
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        self.cells[i * self.size + j]
+    }
+
+    /// Rows and columns of some stamps, each below [`Matrix::size`].
+    #[must_use]
+    pub fn among(&self, stamps: &[usize]) -> Self {
+        let cells = stamps.iter().flat_map(|&i| stamps.iter().map(move |&j| self.at(i, j)));
+        Self { size: stamps.len(), cells: cells.collect() }
+    }
+
+    /// Eq. (7), the sums over the plan (as printed they run over all stamps, and no plan would differ from another).
+    #[must_use]
+    pub fn cost(&self, plan: &[usize]) -> f64 {
+        plan.iter().flat_map(|&i| plan.iter().map(move |&j| self.at(i, j))).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshots_are_alike_by_what_they_share() {
+        assert_eq!(similarity(&[1, 2, 3], &[2, 3, 4]), 0.5);
+        assert_eq!(similarity(&[1], &[2]), 0.0);
+        assert_eq!(similarity(&[], &[1]), 0.0);
+        assert_eq!(similarity(&[], &[]), 1.0);
+        // Table 3: 2017-11-03 to 2017-11-05.
+        let table = Series::new(vec![(4..=8).collect(), (4..=9).collect(), (4..=9).collect()]);
+        assert_eq!(similarity_series(&table), [5.0 / 6.0, 1.0]);
+    }
+
+    #[test]
+    fn products_come_before_the_mean() {
+        let matrix = Matrix::chained(&[vec![1.0, 0.5, 0.2], vec![0.0, 0.5, 0.4]]);
+        assert_eq!(matrix.size(), 4);
+        assert_eq!(matrix.at(0, 1), 0.5);
+        // The product of the means would be 0.25 for both.
+        assert_eq!(matrix.at(0, 2), 0.25);
+        assert!((matrix.at(1, 3) - (0.1 + 0.2) / 2.0).abs() < 1e-12);
+        assert!((matrix.at(0, 3) - 0.1 / 2.0).abs() < 1e-12);
+        assert_eq!(matrix.at(3, 0), matrix.at(0, 3));
+        assert_eq!(matrix.at(2, 2), 1.0);
+        assert_eq!(matrix.cost(&[0, 1]), 3.0);
+        assert_eq!(matrix.among(&[0, 2]).cost(&[0, 1]), matrix.cost(&[0, 2]));
+        assert_eq!(Matrix::chained(&[]).size(), 0);
+    }
+}
