@@ -6,6 +6,7 @@
 //! the machine's.
 
 pub mod adaptive;
+pub mod agenda;
 pub mod optimum;
 pub mod plan;
 pub mod rate;
@@ -13,6 +14,7 @@ pub mod signal;
 pub mod snapshot;
 pub mod worth;
 
+pub use agenda::Agenda;
 pub use optimum::{Objective, Rated};
 pub use plan::{Choice, plan};
 pub use rate::Changes;
