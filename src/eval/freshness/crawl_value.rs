@@ -83,7 +83,8 @@ impl Running {
     pub fn saw(&mut self, sight: &Sight) {
         let page = &mut self.pages[sight.page as usize];
         if page.signal {
-            self.trust[page.host as usize].observe(sight.changed);
+            let still = (-page.rate(self.settings.prior) * sight.days).exp();
+            self.trust[page.host as usize].observe(1, still, sight.changed);
         }
         page.changes.observe(sight.days, sight.changed);
         page.links += f64::from(sight.new());

@@ -1,0 +1,185 @@
+//! Refreshing at scale: a round planned, a decision of the running policy and the optimal rates for 10^4 to 10^7 pages. Prints
+//! times, their ratios, and bytes a page; sizes that a sampling harness would take hours over.
+//!
+//! ```text
+//! cargo bench --bench refresh
+//! ```
+//! `SUIDAO_PAGES` (10000000): the most pages. The agenda at 10^7 takes some 2 GB.
+
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+
+mod process;
+
+use std::time::Instant;
+
+use suidao::model::{HostId, UrlId};
+use suidao::revisit::optimum::{azar, capped, log_rates, rates};
+use suidao::revisit::{Agenda, Changes, Choice, Objective, Rated, Worth, plan};
+
+const RUNS: usize = 3;
+const HOSTS: u32 = 10_000;
+
+fn main() {
+    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    if std::env::args().any(|argument| argument == "--test") {
+        return;
+    }
+    let most = std::env::var("SUIDAO_PAGES").ok().and_then(|pages| pages.parse().ok()).unwrap_or(10_000_000);
+    let sizes = || [10_000, 100_000, 1_000_000, 10_000_000].into_iter().filter(move |&pages| pages <= most);
+    println!("change rates and worth, a page:");
+    learning();
+    println!("plan of a round of a tenth of the pages:");
+    for pages in sizes().filter(|&pages| pages <= 1_000_000) {
+        let free = timed(|| planned(pages, None));
+        let held = timed(|| planned(pages, Some(50)));
+        println!("  {pages:>9} pages: {} ms; at most 50 of each of {HOSTS} hosts {} ms", millis(free), millis(held));
+    }
+    println!("agenda, a tenth of the pages visited a day, take + put, days 5 to 8:");
+    for per_host in [None, Some(200.0)] {
+        let mut least = None;
+        for pages in sizes() {
+            let Run { decision, worst, bytes, begun } = agenda(pages, per_host);
+            let least = *least.get_or_insert(decision);
+            let limit = per_host.map_or(String::new(), |cap| format!(", at most {cap} a host and day"));
+            println!(
+                "  {pages:>9} pages{limit}: {decision:.0} ns, {:.1} times the least; longest {:.0} ms; first five days {begun:.0} ns \
+                 a decision; {bytes} bytes a page",
+                decision / least,
+                worst * 1e3
+            );
+        }
+    }
+    println!("optimal rates:");
+    for pages in sizes().filter(|&pages| pages <= 1_000_000) {
+        let rated: Vec<Rated> = (0..pages).map(rated).collect();
+        let hosts: Vec<u32> = (0..pages).map(host).collect();
+        let budget = f64::from(pages) / 10.0;
+        let caps = vec![budget / f64::from(HOSTS) * 2.0; HOSTS as usize];
+        let free = timed(|| azar(&rated, budget).len());
+        let log = timed(|| log_rates(&rated, budget).len());
+        let even = timed(|| rates(&rated, budget, Objective::Even).len());
+        let held = timed(|| capped(&rated, &hosts, &caps, budget, Objective::Freshness).len());
+        println!(
+            "  {pages:>9} pages: azar {} ms, log {} ms, even {} ms, azar with limits of hosts {} ms",
+            millis(free),
+            millis(log),
+            millis(even),
+            millis(held)
+        );
+    }
+}
+
+/// A repeatable number in (0, 1).
+fn draw(at: u64) -> f64 {
+    let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+}
+
+/// Changes once in 100 days to ten times a day, importance 0.03 to 1.
+fn rated(page: u32) -> Rated {
+    let at = 2 * u64::from(page);
+    Rated { importance: 10_f64.powf(-1.5 * draw(at)), rate: 10_f64.powf(3.0 * draw(at + 1) - 2.0) }
+}
+
+/// One page in 20 is a listing, one in four not to be starved.
+fn worth(page: u32) -> Worth {
+    let Rated { importance, rate } = rated(page);
+    Worth {
+        importance,
+        rate,
+        yields: if page.is_multiple_of(20) { rate * importance } else { 0.0 },
+        doubt: 1.0,
+        spared: page.is_multiple_of(4),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below HOSTS
+fn host(page: u32) -> u32 {
+    // A few large ones, many small ones.
+    (draw(u64::from(page) + 7_000_000_000).powi(3) * f64::from(HOSTS)) as u32
+}
+
+/// Best and median seconds.
+fn timed(work: impl Fn() -> usize) -> (f64, f64) {
+    let run = |_| {
+        let begun = Instant::now();
+        std::hint::black_box(work());
+        begun.elapsed().as_secs_f64()
+    };
+    process::best_and_median((0..RUNS).map(run).collect())
+}
+
+fn millis((best, median): (f64, f64)) -> String {
+    format!("{:.1} (median {:.1})", best * 1e3, median * 1e3)
+}
+
+fn learning() {
+    let learnt: Vec<Changes> = (0..10_000)
+        .map(|page| {
+            let mut changes = Changes::default();
+            (0..20).for_each(|visit| changes.observe(0.1 + 9.0 * draw(page * 20 + visit), draw(page + visit) < 0.5));
+            changes
+        })
+        .collect();
+    let rate = timed(|| learnt.iter().filter(|changes| changes.rate(30.0) > 1.0).count());
+    let pages: Vec<Worth> = (0..10_000).map(worth).collect();
+    let value = timed(|| pages.iter().filter(|page| page.value(3.0) > 1.0).count());
+    let until = timed(|| pages.iter().filter(|page| page.days_until(0.3) > 1.0).count());
+    let nanos = |(best, _): (f64, f64)| best * 1e9 / 10_000.0;
+    let bytes = size_of::<Changes>();
+    println!(
+        "  rate from 20 visits {:.0} ns, {bytes} bytes; value {:.0} ns, its inverse {:.0} ns",
+        nanos(rate),
+        nanos(value),
+        nanos(until)
+    );
+}
+
+fn planned(pages: u32, per_host: Option<usize>) -> usize {
+    let choice = |page| Choice {
+        page: UrlId(page),
+        host: HostId(host(page)),
+        worth: worth(page),
+        last: -10.0 * draw(page.into()),
+    };
+    plan((0..pages).map(choice), 0.0, pages as usize / 10, per_host).len()
+}
+
+struct Run {
+    /// Nanoseconds of a decision: a take and a put.
+    decision: f64,
+    /// The longest one of those, in seconds: times computed anew.
+    worst: f64,
+    bytes: u64,
+    /// Nanoseconds of a decision before, while the price was looked for.
+    begun: f64,
+}
+
+fn agenda(pages: u32, per_host: Option<f64>) -> Run {
+    let before = process::resident();
+    let mut agenda = Agenda::new(per_host);
+    for page in 0..pages {
+        agenda.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * draw(page.into()));
+    }
+    let a_day = pages / 10;
+    let mut worst = 0.0_f64;
+    // Visits of some days; a million turns are enough to tell.
+    let mut turns = |from: f64, count: u32| {
+        let begun = Instant::now();
+        worst = 0.0;
+        for turn in 0..count {
+            let one = Instant::now();
+            let now = from + f64::from(turn) / f64::from(a_day);
+            if let Some((page, _)) = agenda.take(now) {
+                agenda.put(page, HostId(host(page.0)), worth(page.0), now);
+            }
+            worst = worst.max(one.elapsed().as_secs_f64());
+        }
+        begun.elapsed().as_secs_f64() * 1e9 / f64::from(count)
+    };
+    let begun = turns(0.0, 5 * a_day);
+    let decision = turns(5.0, 3 * a_day);
+    Run { decision, worst, begun, bytes: process::resident().saturating_sub(before) / u64::from(pages) }
+}
