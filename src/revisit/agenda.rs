@@ -3,8 +3,13 @@
 //!
 //! The best policy visits a page when its value reaches the price of a visit (see `worth`). The price is what visits
 //! lately were worth, a moving mean, so it follows the bandwidth by itself, without a solver (Busa-Fekete et al. 2025,
-//! section 5). Pages wait in a heap by the time at which they reach it: a decision is O(log n). Times hang on the price; when
-//! that has moved by more than a fifth since they were computed, they are computed anew.
+//! section 5). Pages wait in a heap by the time at which they reach it, and of those that have the most valuable is taken: a
+//! decision is O(log n). Times hang on the price. Where that has risen they are early, which is noticed when they come;
+//! where it has fallen by more than a fifth, they are late, and are computed anew.
+//!
+//! The few pages that are ready are compared by value, and not by time: a price that lags behind by some per cent makes a
+//! queue, in which a page that is worth a visit every hour would wait among those that are worth one a month (which cost 2
+//! to 4 per cent of the freshness in the simulation of docs/freshness.md).
 //!
 //! Where a host takes no more than so many visits a day, its pages have a heap of their own and, if that is what holds them
 //! back, a price of their own above the common one (Kolobov et al., SIGIR 2019); the hosts wait in one heap by their first pages.
@@ -28,8 +33,17 @@ const TICKS: f64 = 8640.0;
 /// The time of a page that is never worth the price.
 const NEVER: u32 = u32::MAX;
 
-/// Prices may be off by so much before times are computed anew: ln 1.2.
-const DRIFT: f64 = 0.182;
+/// That of a page that is ready, and stands in no heap.
+const READY: u32 = NEVER - 1;
+
+/// Pages are compared by value at least so many at a time, even if none is due.
+const FEWEST: usize = 8;
+
+/// If more are due, the price is too low.
+const MOST: usize = 32;
+
+/// Prices may fall to such a share before times are computed anew.
+const DRIFT: f64 = 1.0 / 1.2;
 
 /// One visit moves the logarithm of a price by this at most, over the number of visits it is a mean of.
 const OUTLIER: f64 = 7.0;
@@ -48,6 +62,13 @@ struct Slot {
     due: u32,
 }
 
+impl Slot {
+    /// What a visit is worth.
+    fn value(&self, now: f64) -> f64 {
+        self.worth.value(now - self.last)
+    }
+}
+
 /// The pages of one host, or all of them.
 #[derive(Debug, Default)]
 struct Queue {
@@ -58,7 +79,7 @@ struct Queue {
     /// The first entry as it stands in the heap of hosts; none while the host must not be asked.
     announced: Option<Entry>,
     price: Price,
-    /// The price of which the times are.
+    /// The highest price of which times are.
     timed_at: f64,
     /// The span of time that visits are counted in, and the visits in it.
     span: i64,
@@ -81,13 +102,6 @@ impl Price {
         self.visits += 1.0;
         self.value *= ((value / self.value).ln().clamp(-OUTLIER, OUTLIER) / memory).exp();
     }
-
-    /// Whether it is far from another price.
-    fn has_left(&self, other: f64) -> bool {
-        // Without a price so far the ratio is infinite, or no number.
-        let drift = (self.value / other).ln().abs();
-        drift.is_nan() || drift > DRIFT
-    }
 }
 
 /// The pages to visit again, by when.
@@ -103,6 +117,8 @@ pub struct Agenda {
     /// Hosts that were visited as often as they may be, by the day on which they may be again.
     resting: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
     price: Price,
+    /// Pages of which the most valuable is taken: those that are due, and some that soon will be. Of no host that rests.
+    ready: Vec<UrlId>,
 }
 
 impl Agenda {
@@ -116,6 +132,7 @@ impl Agenda {
             heads: BinaryHeap::new(),
             resting: BinaryHeap::new(),
             price: Price::default(),
+            ready: Vec::new(),
         }
     }
 
@@ -144,65 +161,122 @@ impl Agenda {
         if self.queues.len() <= host as usize {
             self.queues.resize_with(host as usize + 1, Queue::default);
         }
-        let price = self.price_of(host);
-        let due = due(&worth, last, price);
-        self.pages.insert(page, Slot { worth, last, host, due });
+        let slot = Slot { worth, last, host, due: READY };
+        self.pages.insert(page, slot);
         let queue = &mut self.queues[host as usize];
         if queue.live == 0 {
-            queue.timed_at = price;
+            queue.timed_at = 0.0;
         }
         queue.live += 1;
-        queue.heap.push(Reverse(entry(due, page)));
-        self.announce(host);
+        self.wait(page);
         self.tidy(host);
+    }
+
+    /// Puts a page that stands nowhere into its heap.
+    fn wait(&mut self, page: UrlId) {
+        let host = self.pages[&page].host;
+        let price = self.price_of(host);
+        let slot = self.pages.get_mut(&page).expect("it is in");
+        slot.due = due(&slot.worth, slot.last, price);
+        let entry = entry(slot.due, page);
+        let queue = &mut self.queues[host as usize];
+        queue.timed_at = queue.timed_at.max(price);
+        queue.heap.push(Reverse(entry));
+        self.announce(host);
     }
 
     /// Forgets a page.
     pub fn remove(&mut self, page: UrlId) {
         if let Some(slot) = self.pages.remove(&page) {
             self.queues[slot.host as usize].live -= 1;
+            if slot.due == READY {
+                self.ready.retain(|ready| *ready != page);
+            }
             self.tidy(slot.host);
         }
     }
 
-    /// Takes off the page that is due first, of a host that may be asked on the day `now`, with what a visit is worth; none if
-    /// there is no such page or no visit is worth anything. To be put back with what the visit has shown. Days must not go back.
+    /// Takes off the most valuable of the pages that are due, of hosts that may be asked on the day `now`, with what a visit is
+    /// worth; none if there is no such page or no visit is worth anything. To be put back with what the visit has shown.
+    /// Days must not go back.
     pub fn take(&mut self, now: f64) -> Option<(UrlId, f64)> {
         self.wake(now);
         if self.price.value == 0.0 && !self.begin(now) {
             return None;
         }
-        let mut worthless = Vec::new();
-        let taken = loop {
-            let Some((first, host)) = self.head() else { break None };
-            let (due, page) = parts(first);
-            if due == NEVER {
-                if self.lower(now) {
-                    continue;
-                }
+        let (page, value) = loop {
+            self.make_ready(now);
+            let best = self.best(now);
+            if best.is_some() {
+                break best;
+            }
+            // Visited just now, and all others are due later: one of them may be worth something all the same.
+            if !self.lower(now) {
                 break None;
             }
-            let slot = self.pages[&page];
-            let value = slot.worth.value(now - slot.last);
-            self.queues[host as usize].heap.pop();
-            if value > 0.0 {
-                self.pages.remove(&page);
-                self.queues[host as usize].live -= 1;
-                break Some((page, host, value));
-            }
-            // Visited just now, and all others are due later: one of them may be worth more all the same.
-            worthless.push((host, first));
-            self.announce(host);
-        };
-        for (host, entry) in worthless {
-            self.queues[host as usize].heap.push(Reverse(entry));
-            self.announce(host);
-        }
-        let (page, host, value) = taken?;
+        }?;
+        let host = self.pages[&page].host;
+        self.remove(page);
         self.count(host, now);
         self.learn(host, value);
         self.announce(host);
         Some((page, value))
+    }
+
+    /// The most valuable of the pages that are ready, if a visit to it is worth anything.
+    fn best(&self, now: f64) -> Option<(UrlId, f64)> {
+        let valued = self.ready.iter().map(|page| (*page, self.pages[page].value(now)));
+        let rank = |&(page, value): &(UrlId, f64)| (OrderedFloat(value), Reverse(page));
+        valued.filter(|(_, value)| *value > 0.0).max_by_key(rank)
+    }
+
+    /// Takes those that are due, and the next ones if they are too few, from the heaps.
+    fn make_ready(&mut self, now: f64) {
+        let now_tick = tick(now);
+        let mut worthless = Vec::new();
+        while let Some((first, host)) = self.head() {
+            let (due, page) = parts(first);
+            if due == NEVER || (due > now_tick && self.ready.len() >= FEWEST) {
+                break;
+            }
+            self.queues[host as usize].heap.pop();
+            let price = self.price_of(host);
+            let slot = self.pages.get_mut(&page).expect("it is current");
+            if slot.value(now) <= 0.0 {
+                // Visited just now.
+                worthless.push((host, first));
+                self.announce(host);
+            } else if due <= now_tick && self::due(&slot.worth, slot.last, price) > now_tick {
+                // Its time was of a lower price.
+                self.wait(page);
+            } else {
+                slot.due = READY;
+                self.ready.push(page);
+                self.announce(host);
+                if self.ready.len() > MOST {
+                    self.raise(now);
+                    break;
+                }
+            }
+        }
+        for (host, entry) in worthless {
+            self.queues[host as usize].heap.push(Reverse(entry));
+            self.announce(host);
+        }
+    }
+
+    /// Too many pages are worth the price: it rises to what half of them are worth, and the other half waits.
+    fn raise(&mut self, now: f64) {
+        let mut ready: Vec<(f64, UrlId)> = self.ready.iter().map(|page| (self.pages[page].value(now), *page)).collect();
+        ready.sort_unstable_by_key(|&(value, page)| (Reverse(OrderedFloat(value)), page));
+        let cheaper = ready.split_off(MOST / 2);
+        self.ready = ready.into_iter().map(|(_, page)| page).collect();
+        for (value, page) in cheaper {
+            let queue = &mut self.queues[self.pages[&page].host as usize];
+            let price = if queue.bound { &mut queue.price } else { &mut self.price };
+            price.value = price.value.max(value);
+            self.wait(page);
+        }
     }
 
     /// The first entry among all hosts that may be asked.
@@ -311,7 +385,7 @@ impl Agenda {
     /// What visits are worth now, where they are worth anything and the host may be asked.
     fn values(&self, now: f64) -> Vec<f64> {
         let open = self.pages.values().filter(|slot| !self.queues[slot.host as usize].resting);
-        open.map(|slot| slot.worth.value(now - slot.last)).filter(|value| *value > 0.0).collect()
+        open.map(|slot| slot.value(now)).filter(|value| *value > 0.0).collect()
     }
 
     /// No page of a host that may be asked is ever worth the price, so that is too high.
@@ -357,6 +431,10 @@ impl Agenda {
             }
             queue.resting = true;
             self.resting.push(Reverse((OrderedFloat((queue.span + 1) as f64 * days), host)));
+            let ready = std::mem::take(&mut self.ready);
+            let (resting, open) = ready.into_iter().partition(|page| self.pages[page].host == host);
+            self.ready = open;
+            Vec::into_iter(resting).for_each(|page| self.wait(page));
         }
     }
 
@@ -376,8 +454,7 @@ impl Agenda {
         } else {
             self.price.observe(value, self.pages.len());
         }
-        let price = Price { value: self.price_of(host), visits: 0.0 };
-        if !price.has_left(self.queues[host as usize].timed_at) {
+        if self.price_of(host) >= DRIFT * self.queues[host as usize].timed_at {
             return;
         }
         if self.queues[host as usize].bound { self.retime(host) } else { self.retime_all() }
@@ -387,14 +464,14 @@ impl Agenda {
 /// When a page's value reaches the price.
 fn due(worth: &Worth, last: f64, price: f64) -> u32 {
     let day = last + worth.days_until(price);
-    if day.is_finite() {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        // clamped; days before the first are told apart too
-        let tick = (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(NEVER - 1)) as u32;
-        tick
-    } else {
-        NEVER
-    }
+    if day.is_finite() { tick(day) } else { NEVER }
+}
+
+/// Days before the first are told apart too.
+fn tick(day: f64) -> u32 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+    let tick = (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32;
+    tick
 }
 
 fn entry(due: u32, page: UrlId) -> Entry {
