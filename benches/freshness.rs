@@ -4,7 +4,7 @@
 //! ```text
 //! cargo bench --bench freshness -- --plots DIR
 //! ```
-//! `SUIDAO_WEBS` (5) seeds; `SUIDAO_PAGES` (100000) pages; `--plots`: measures by day as SVG.
+//! `SUIDAO_WEBS` (3) seeds; `SUIDAO_PAGES` (100000) pages; `--plots`: measures by day as SVG.
 
 #![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
 
@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use suidao::eval::freshness::{CrawlValue, Gaps, Outcome, Pages, PagesSpec, Policy, Window, simulate};
 use suidao::plot::{self, Along, Interval, Line, Style};
 use suidao::revisit::snapshot::Method;
+use suidao::world::LivesSpec;
 
 const DAYS: usize = 60;
 /// Days before what is told: two plans long.
@@ -40,7 +41,7 @@ fn policies() -> Vec<(&'static str, Policy)> {
         (AZAR, Policy::Azar),
         ("log objective, known rates", Policy::Log),
         (LEARNT, Policy::CrawlValue(value)),
-        ("crawl value, sitemaps", Policy::CrawlValue(CrawlValue { sitemaps: true, ..value })),
+        ("crawl value, sitemaps", Policy::CrawlValue(CrawlValue { sitemaps: true, silence: true, ..value })),
         ("crawl value, freshness only", Policy::CrawlValue(CrawlValue { links: false, ..value })),
     ]
 }
@@ -56,9 +57,12 @@ fn variants() -> Vec<(String, Policy)> {
         ("neither".to_owned(), CrawlValue { links: false, floor: false, ..value }),
         ("neither, known rates".to_owned(), CrawlValue { links: false, floor: false, known: true, ..value }),
         ("sitemaps".to_owned(), CrawlValue { sitemaps: true, ..value }),
+        ("sitemaps, silence believed".to_owned(), CrawlValue { sitemaps: true, silence: true, ..value }),
+        ("200 requests a day to a host at most".to_owned(), CrawlValue { per_host: Some(200.0), ..value }),
     ];
     all.extend([1.0, 3.0, 30.0, 100.0].map(|prior| (format!("prior of {prior} days"), CrawlValue { prior, ..value })));
-    all.into_iter().map(|(name, value)| (name, Policy::CrawlValue(value))).collect()
+    let values = all.into_iter().map(|(name, value)| (name, Policy::CrawlValue(value)));
+    [(AZAR.to_owned(), Policy::Azar)].into_iter().chain(values).collect()
 }
 
 /// A policy in a setting, by seed.
@@ -87,11 +91,13 @@ fn main() {
     let plots = arguments.iter().position(|argument| argument == "--plots").and_then(|at| arguments.get(at + 1));
     let plots = plots.map(PathBuf::from);
     let number = |name: &str, usual: u32| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    let (seeds, count) = (u64::from(number("SUIDAO_WEBS", 5)), number("SUIDAO_PAGES", 100_000));
+    let (seeds, count) = (u64::from(number("SUIDAO_WEBS", 3)), number("SUIDAO_PAGES", 100_000));
     let begun = Instant::now();
     let webs: Vec<Pages> = (1..=seeds)
         .into_par_iter()
-        .map(|seed| Pages::generate(&PagesSpec { seed, pages: count, ..PagesSpec::default() }))
+        .map(|seed| {
+            Pages::generate(&PagesSpec { seed, pages: count, hosts: count.div_ceil(200), ..PagesSpec::default() })
+        })
         .collect();
     println!("{seeds} seeds, {count} pages, {DAYS} days; told are days {} to {DAYS}.\n", LEARNING + 1);
     for round in ROUNDS {
@@ -111,6 +117,7 @@ fn main() {
     let budget = f64::from(count) / f64::from(MIDDLE);
     println!("## Variants of the crawl value, {budget:.0} requests a day\n");
     table(&run(&webs, variants(), budget));
+    long(seeds);
     eprintln!("{:.0} s in all", begun.elapsed().as_secs_f64());
 }
 
@@ -122,6 +129,40 @@ fn run(webs: &[Pages], policies: Vec<(String, Policy)>, budget: f64) -> Vec<Row>
         Row { name, outcomes, gaps }
     };
     policies.into_par_iter().map(row).collect()
+}
+
+/// Whether relevant pages are ever forgotten: at the smallest budget, for longer.
+fn long(seeds: u64) {
+    let (count, days) = (20_000, 240);
+    let spec = |seed| {
+        let spec = PagesSpec { seed, pages: count, hosts: count.div_ceil(200), days, ..PagesSpec::default() };
+        PagesSpec { lives: LivesSpec { days: f64::from(days), ..spec.lives }, ..spec }
+    };
+    let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(&spec(seed))).collect();
+    let budget = f64::from(count) / f64::from(ROUNDS[0]);
+    println!("## {days} days, {count} pages, {budget:.0} requests a day: relevant pages\n");
+    println!("| policy | gap: median | 99 % | longest | changed in the first half, never visited |");
+    println!("|---|---|---|---|---|");
+    let value = CrawlValue::default();
+    let policies = [
+        ("uniform", Policy::Uniform),
+        (AZAR, Policy::Azar),
+        ("log objective, known rates", Policy::Log),
+        (LEARNT, Policy::CrawlValue(value)),
+        ("crawl value, no floor", Policy::CrawlValue(CrawlValue { floor: false, ..value })),
+    ];
+    for row in run(&webs, policies.map(|(name, policy)| (name.to_owned(), policy)).into(), budget) {
+        let gap = |of: fn(&Gaps) -> f64| median(row.gaps.iter().map(of));
+        println!(
+            "| {} | {:.1} | {:.1} | {:.1} | {:.2}% |",
+            row.name,
+            gap(|gaps| gaps.median),
+            gap(|gaps| gaps.most),
+            gap(|gaps| gaps.longest),
+            100.0 * gap(|gaps| gaps.starved)
+        );
+    }
+    println!();
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

@@ -27,17 +27,44 @@ struct Known {
     links: f64,
     days: f64,
     last: f64,
-    /// A signal since the last visit.
-    signal: bool,
+    /// The date of the first signal since the last visit.
+    signal: Option<f64>,
     retired: bool,
+    /// Its host's sitemap dates it.
+    told: bool,
 }
+
+/// Whether pages of which a sitemap says nothing are as they were.
+#[derive(Clone, Copy, Default)]
+struct Silence {
+    /// Changes that were to be expected without a sitemap, and those that were not signalled.
+    expected: f64,
+    missed: f64,
+}
+
+impl Silence {
+    /// Share of the changes that are not signalled: all, as long as nothing is known.
+    fn missed(&self) -> f64 {
+        ((self.missed + 1.0) / (self.expected + 1.0)).clamp(LEAST_MISSED, 1.0)
+    }
+}
+
+/// Signals that are doubted more are not heeded: what is left of a liar's credit would add days to pages that hardly change.
+const HEEDED: f64 = 0.7;
+
+/// Dates that are doubted more say nothing about when a page changed.
+const DATED: f64 = 0.5;
+
+/// However truthful a sitemap was, so many changes may be missing.
+const LEAST_MISSED: f64 = 0.05;
 
 pub(super) struct Running {
     settings: CrawlValue,
     agenda: Agenda,
     pages: Vec<Known>,
-    /// By host.
+    /// By host: how far its signals can be believed, and how far its silence.
     trust: Vec<Trust>,
+    silence: Vec<Silence>,
     /// Next reading of the hosts' sitemaps.
     sitemaps: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
 }
@@ -54,8 +81,9 @@ impl Running {
             links: 0.0,
             days: 0.0,
             last: 0.0,
-            signal: false,
+            signal: None,
             retired: false,
+            told: settings.sitemaps && pages.keepers[page.host as usize].is_some(),
         };
         let keepers = pages.keepers.iter().enumerate().filter(|(_, keeper)| settings.sitemaps && keeper.is_some());
         let mut running = Self {
@@ -63,6 +91,7 @@ impl Running {
             agenda: Agenda::new(settings.per_host),
             pages: pages.pages.iter().map(known).collect(),
             trust: vec![Trust::default(); pages.keepers.len()],
+            silence: vec![Silence::default(); pages.keepers.len()],
             sitemaps: keepers.map(|(host, _)| Reverse((OrderedFloat(phase(host)), host as u32))).collect(),
         };
         (0..pages.len() as u32).for_each(|page| running.put(page));
@@ -82,15 +111,28 @@ impl Running {
 
     pub fn saw(&mut self, sight: &Sight) {
         let page = &mut self.pages[sight.page as usize];
-        if page.signal {
-            let still = (-page.rate(self.settings.prior) * sight.days).exp();
+        let still = (-page.rate(self.settings.prior) * sight.days).exp();
+        let doubt = self.trust[page.host as usize].doubt(1);
+        if page.signal.is_some() {
             self.trust[page.host as usize].observe(1, still, sight.changed);
+        } else if page.told {
+            let silence = &mut self.silence[page.host as usize];
+            silence.expected += 1.0 - still;
+            silence.missed += f64::from(u8::from(sight.changed));
         }
-        page.changes.observe(sight.days, sight.changed);
+        match page.signal {
+            // The date tells more than the visit: no change before it, one since. Visits that follow signals find a change
+            // each time, and without the dates pages would look faster than they are.
+            Some(date) if sight.changed && doubt <= DATED => {
+                page.changes.observe(date - page.last, false);
+                page.changes.observe(sight.now - date, true);
+            }
+            _ => page.changes.observe(sight.days, sight.changed),
+        }
         page.links += f64::from(sight.new());
         page.days += sight.days;
         page.last = sight.now;
-        page.signal = false;
+        page.signal = None;
         page.retired = sight.gone;
         if !sight.gone {
             self.put(sight.page);
@@ -100,8 +142,8 @@ impl Running {
     pub fn read(&mut self, first: u32, dates: impl Iterator<Item = f64>) {
         for (page, date) in (first..).zip(dates) {
             let known = &mut self.pages[page as usize];
-            if date > known.last && !known.signal && !known.retired {
-                known.signal = true;
+            if date > known.last && known.signal.is_none() && !known.retired {
+                known.signal = Some(date);
                 self.put(page);
             }
         }
@@ -109,11 +151,18 @@ impl Running {
 
     fn put(&mut self, number: u32) {
         let page = &self.pages[number as usize];
-        let doubt = if page.signal { self.trust[page.host as usize].doubt(1) } else { 1.0 };
+        let doubt = match page.signal.map(|_| self.trust[page.host as usize].doubt(1)) {
+            Some(doubt) if doubt <= HEEDED => doubt,
+            _ => 1.0,
+        };
         // Before any visit, one link a day.
         let yields = page.worth * (page.links + 1.0) / (page.days + 1.0);
         let rate = page.rate(self.settings.prior);
-        let worth = Worth { importance: page.importance, rate, yields, doubt, spared: page.spared };
+        // Where silence is believed, time passes slower: for mu/Delta (1 - e^(-x) (1 + x)) with x = m Delta t, both are less.
+        let silent = self.settings.silence && page.told;
+        let missed = if silent { self.silence[page.host as usize].missed() } else { 1.0 };
+        let importance = missed * page.importance;
+        let worth = Worth { importance, rate: missed * rate, yields: missed * yields, doubt, spared: page.spared };
         self.agenda.put(UrlId(number), HostId(page.host), worth, page.last);
     }
 }

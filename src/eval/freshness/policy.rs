@@ -28,6 +28,8 @@ pub struct CrawlValue {
     pub floor: bool,
     /// Sitemaps are read, daily.
     pub sitemaps: bool,
+    /// Pages of which a sitemap says nothing are taken for as they were, as far as that has proved true of their host.
+    pub silence: bool,
     /// Days of two intervals in which half a change is assumed before any is seen.
     pub prior: f64,
     /// Most visits a day to one host.
@@ -36,7 +38,7 @@ pub struct CrawlValue {
 
 impl Default for CrawlValue {
     fn default() -> Self {
-        Self { known: false, links: true, floor: true, sitemaps: false, prior: 10.0, per_host: None }
+        Self { known: false, links: true, floor: true, sitemaps: false, silence: false, prior: 10.0, per_host: None }
     }
 }
 
