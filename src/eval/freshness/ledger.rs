@@ -160,3 +160,60 @@ impl<'a> Ledger<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::pages::Listing;
+    use super::*;
+
+    fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+    }
+
+    #[test]
+    fn freshness_and_age_are_booked_to_the_instant() {
+        let pages = Pages::of(4, &[&[0.25, 0.75, 2.5]], None, None);
+        let mut ledger = Ledger::new(&pages);
+        assert!(ledger.visit(0, 1.5).changed);
+        let again = ledger.visit(0, 2.0);
+        assert!(!again.changed && again.days == 0.5);
+        let outcome = ledger.close();
+        let day = |day| outcome.window(day, day + 1);
+        // Stale from the first change on, whatever comes after it, until it is seen.
+        close(day(0).freshness, 0.25);
+        close(day(0).age, 0.75 * 0.75 / 2.0);
+        close(day(1).freshness, 0.5);
+        close(day(1).age, 0.5 * (0.75 + 1.25) / 2.0);
+        close(day(2).freshness, 0.5);
+        close(day(3).freshness, 0.0);
+        close(day(3).age, 1.0);
+        close(outcome.window(0, 4).useful, 0.5);
+        close(outcome.gaps(&pages).longest, 2.0);
+    }
+
+    #[test]
+    fn what_is_found_gone_is_known_as_it_is() {
+        let pages = Pages::of(4, &[&[1.0]], Some(1.0), None);
+        let mut ledger = Ledger::new(&pages);
+        assert!(!ledger.visit(0, 0.5).gone);
+        let sight = ledger.visit(0, 2.0);
+        assert!(sight.gone && sight.changed);
+        let outcome = ledger.close();
+        close(outcome.window(0, 4).freshness, 0.75);
+        close(outcome.gaps(&pages).longest, 1.5);
+    }
+
+    #[test]
+    fn items_are_caught_wait_or_fall_off() {
+        let listing = Listing { shown: 2, worth: 1.0 };
+        let pages = Pages::of(4, &[&[0.5, 1.0, 1.5, 3.0]], None, Some(listing));
+        let mut ledger = Ledger::new(&pages);
+        // The first of three has fallen off.
+        assert_eq!(ledger.visit(0, 2.0).new(), 2);
+        assert_eq!(ledger.visit(0, 2.5).new(), 0);
+        let window = ledger.close().window(0, 4);
+        close(window.accuracy, 2.0 / 3.0);
+        // A day, half of one, and one that is still waiting after a day.
+        close(window.delay, 2.5 / 3.0);
+    }
+}

@@ -174,6 +174,20 @@ impl Pages {
         &self.instants[first as usize..end as usize]
     }
 
+    /// Pages on one host, of importance 1 each, with these changes.
+    #[cfg(test)]
+    pub(super) fn of(days: u32, changes: &[&[f64]], gone: Option<f64>, listing: Option<Listing>) -> Self {
+        let mut all = Self { seed: 1, days, pages: vec![], hosts: vec![0], keepers: vec![None], instants: vec![] };
+        for of_page in changes {
+            let first = all.instants.len() as u32;
+            all.instants.extend(*of_page);
+            let changes = (first, all.instants.len() as u32);
+            all.pages.push(Page { host: 0, relevance: 1.0, importance: 1.0, rate: 1.0, changes, gone, listing });
+        }
+        all.hosts.push(changes.len() as u32);
+        all
+    }
+
     /// How many pages there are.
     #[must_use]
     pub fn len(&self) -> usize {
