@@ -59,23 +59,23 @@ impl Listing {
         // What appeared earlier is gone, but for one in millions.
         let before = 28 + (8.0 * self.life) as i64;
         let mut shown = vec![Vec::new(); count * self.days];
-        let mut items = 0;
+        let mut items: u32 = 0;
         for day in -before..days {
             let mut draw = Draw::new(self.seed, SALT, day as u64);
             let mean = self.mean(day, &mut draw);
-            for item in items..items + draw.poisson(mean) as u32 {
+            for _ in 0..draw.poisson(mean) {
                 let stays = 1 + draw.poisson(self.life - 1.0) as i64;
                 let mut from = day;
                 while from < days {
                     for on in from.max(0)..(from + stays).min(days) {
-                        shown[on as usize].push(item);
+                        shown[on as usize].push(items);
                     }
-                    items = item + 1;
                     from += stays + 1 + draw.below(7) as i64;
                     if !draw.chance(self.returning) {
                         break;
                     }
                 }
+                items += 1;
             }
         }
         let mut shown = shown.into_iter();
@@ -121,7 +121,7 @@ mod tests {
     fn items_stay_as_long_as_they_should_and_come_back_if_they_should() {
         let stays = |listing: &Listing| {
             let period = &listing.periods(1)[0];
-            let gains: usize = (0..30).map(|day| period.gain(day.checked_sub(1), day)).sum();
+            let gains: usize = (0..30).map(|day: usize| period.gain(day.checked_sub(1), day)).sum();
             let shown: usize = (0..30).map(|day| period.shown(day).len()).sum();
             (gains, period.new_items().iter().sum::<usize>(), shown as f64 / 30.0)
         };

@@ -4,6 +4,7 @@
 //! what a plan finds is the sum of `|P_j \ P_i|` over its visits `j` and the visits `i` before them: a longest path. Where
 //! items come back the sum counts them again, and is a bound from above (which `exhaustive` uses).
 
+use super::credibility::credibility;
 use super::series::Series;
 
 /// What each visit adds, by the visit before it, summed over the periods: visits are numbered from 1, 0 is none.
@@ -29,35 +30,65 @@ impl Gains {
         Self { stamps, cells }
     }
 
+    /// The same, trusted as far as the periods agree: for the rest what visits at this distance add in the mean.
+    pub fn credible(mut self, training: &[Series]) -> Self {
+        let daily =
+            |period: &Series| (1..self.stamps).map(|stamp| period.gain(Some(stamp - 1), stamp) as f64).collect();
+        let trust = credibility(&training.iter().map(daily).collect::<Vec<Vec<f64>>>());
+        let size = self.stamps + 1;
+        // A visit with none before it has no distance: a class of its own, as are all visits at one distance.
+        let firsts: Vec<usize> = (1..size).collect();
+        let classes = (1..self.stamps).map(|distance| (1..size - distance).map(|i| i * size + i + distance).collect());
+        for class in [firsts].into_iter().chain(classes) {
+            let mean = class.iter().map(|&cell| self.cells[cell]).sum::<f64>() / class.len() as f64;
+            for cell in class {
+                self.cells[cell] = trust * self.cells[cell] + (1.0 - trust) * mean;
+            }
+        }
+        self
+    }
+
     fn at(&self, before: usize, stamp: usize) -> f64 {
         self.cells[before * (self.stamps + 1) + stamp]
     }
 
-    /// The most that so many visits can add after each stamp: `[visits][stamp]`, minus infinity where they have no
-    /// room. O(visits * stamps^2).
+    /// The most that so many visits can add after each one: `[visits][before]`.
     pub fn ahead(&self, visits: usize) -> Vec<Vec<f64>> {
-        let mut ahead = vec![vec![0.0; self.stamps + 1]];
-        for of in 0..visits {
-            let most = |before: usize| {
-                let values = (before + 1..=self.stamps).map(|stamp| self.at(before, stamp) + ahead[of][stamp]);
-                values.fold(f64::NEG_INFINITY, f64::max)
-            };
-            let next = (0..=self.stamps).map(most).collect();
-            ahead.push(next);
-        }
-        ahead
+        ahead(visits, vec![0.0; self.stamps + 1], |before, stamp| self.at(before, stamp))
     }
 
     /// The plan that adds the most; of equal ones the one whose first differing visit is earlier.
     pub fn plan(&self, visits: usize) -> Vec<usize> {
-        let ahead = self.ahead(visits);
-        let mut last = 0;
-        let next = |of: usize| {
-            let value = |stamp: usize| self.at(last, stamp) + ahead[visits - 1 - of][stamp];
-            let best = (last + 1..=self.stamps).rev().max_by(|&a, &b| value(a).total_cmp(&value(b)));
-            last = best.expect("a plan has no more visits than there are stamps");
-            last - 1
-        };
-        (0..visits).map(next).collect()
+        let way = way(&self.ahead(visits), 0, |before, stamp| self.at(before, stamp));
+        way.into_iter().map(|stamp| stamp - 1).collect()
     }
+}
+
+/// The longest paths upwards: `[steps][from]` is the most that so many steps after `from` add, with what `end` gives to the
+/// place they end at; minus infinity where they have no room. O(steps * places^2).
+pub(super) fn ahead(steps: usize, end: Vec<f64>, gain: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+    let places = end.len();
+    let mut ahead = vec![end];
+    for of in 0..steps {
+        let most = |from: usize| {
+            let values = (from + 1..places).map(|to| gain(from, to) + ahead[of][to]);
+            values.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let next = (0..places).map(most).collect();
+        ahead.push(next);
+    }
+    ahead
+}
+
+/// The places that the longest path after `from` goes through, `from` not among them; of equal paths the lower one. There must
+/// be room for its steps.
+pub(super) fn way(ahead: &[Vec<f64>], mut from: usize, gain: impl Fn(usize, usize) -> f64) -> Vec<usize> {
+    let mut way = Vec::new();
+    for rest in ahead[..ahead.len() - 1].iter().rev() {
+        let value = |to: usize| gain(from, to) + rest[to];
+        let best = (from + 1..rest.len()).rev().max_by(|&a, &b| value(a).total_cmp(&value(b)));
+        from = best.expect("a plan has no more visits than there are stamps");
+        way.push(from);
+    }
+    way
 }

@@ -66,3 +66,63 @@ fn periods(training: &[Series]) -> Vec<Vec<f64>> {
     }
     training.iter().map(similarity_series).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::measure::Measure;
+    use super::super::series::tests::contiguous;
+    use super::*;
+
+    const LETTER: Increment = Increment { visits: 11, most_similar: 0.65, reading: Reading::Letter };
+    const MENDED: Increment = Increment { reading: Reading::Mended, ..LETTER };
+
+    /// Eight items, of which so many are replaced at each stamp.
+    fn replaced(counts: &[u32]) -> Series {
+        let mut first = 0;
+        let mut shown = vec![(0..8).collect::<Vec<u32>>()];
+        for count in counts {
+            first += count;
+            shown.push((first..first + 8).collect());
+        }
+        Series::new(shown)
+    }
+
+    #[test]
+    fn a_page_that_changes_on_ten_days_of_thirty_starves_by_the_letter() {
+        let mut new_items = [0; 30];
+        new_items.iter_mut().step_by(3).for_each(|count| *count = 6);
+        let months = vec![contiguous(&new_items, 3); 2];
+        assert_eq!(MENDED.retained(&months), (0..30).step_by(3).collect::<Vec<_>>());
+        assert_eq!(LETTER.plan(&months, 1), None);
+        let plan = MENDED.plan(&months, 1).unwrap();
+        assert_eq!(plan, MENDED.retained(&months));
+        assert_eq!(Measure::of(&months[0], &plan).accuracy, 1.0);
+        // With as many visits as stamps left both do the same.
+        let ten = Increment { visits: 10, ..LETTER };
+        assert_eq!(ten.plan(&months, 1), Some(plan));
+    }
+
+    #[test]
+    fn the_letter_forgets_what_changes_on_days_left_out() {
+        // Eight slow days (similarities of 7/9), then three quick ones (0.6, 1/7, 5/11).
+        let month = [replaced(&[1, 1, 1, 1, 1, 1, 1, 1, 2, 6, 3])];
+        let three = Increment { visits: 3, ..LETTER };
+        assert_eq!(three.retained(&month), [0, 9, 10, 11]);
+        // As if stamp 9 were like the first by 0.6, which is its likeness to stamp 8.
+        assert_eq!(three.plan(&month, 1).unwrap(), [0, 10, 11]);
+        let plan = Increment { visits: 3, ..MENDED }.plan(&month, 1).unwrap();
+        assert_eq!(plan, [0, 9, 11]);
+        assert!(Measure::of(&month[0], &plan).accuracy > Measure::of(&month[0], &[0, 10, 11]).accuracy);
+    }
+
+    #[test]
+    fn the_mean_of_the_months_decides_what_is_left() {
+        let months = [replaced(&[0, 3, 3]), replaced(&[3, 0, 3])];
+        assert_eq!(MENDED.retained(&months), [0, 3], "means 0.73, 0.73, 0.45");
+        assert_eq!(Increment { most_similar: 1.0, ..MENDED }.retained(&months), [0, 1, 2, 3]);
+        assert_eq!(MENDED.plan(&[], 1), Some(Vec::new()));
+        assert_eq!(LETTER.plan(&[], 1), None);
+        assert_eq!(MENDED.plan(&[Series::default()], 1), Some(Vec::new()));
+        assert_eq!(Increment { visits: 0, ..LETTER }.plan(&[], 1), Some(Vec::new()));
+    }
+}

@@ -79,7 +79,7 @@ struct Beginning {
     adds: Vec<f64>,
 }
 
-fn exact(matrix: &Matrix, f: usize, start: Vec<usize>) -> Vec<usize> {
+pub(super) fn exact(matrix: &Matrix, f: usize, start: Vec<usize>) -> Vec<usize> {
     let size = matrix.size();
     let ahead = Ahead::of(matrix, f);
     let mut best = matrix.cost(&start) / 2.0;
@@ -90,7 +90,7 @@ fn exact(matrix: &Matrix, f: usize, start: Vec<usize>) -> Vec<usize> {
         let mut by_last: Vec<Vec<Beginning>> = vec![Vec::new(); size];
         for of in &beginnings {
             let from = of.visits.last().map_or(0, |last| last + 1);
-            for stamp in from..size - left {
+            for (stamp, of_last) in by_last.iter_mut().enumerate().take(size - left).skip(from) {
                 let visits: Vec<usize> = of.visits.iter().copied().chain([stamp]).collect();
                 let cost = of.cost + of.adds[stamp];
                 if left == 0 {
@@ -99,7 +99,7 @@ fn exact(matrix: &Matrix, f: usize, start: Vec<usize>) -> Vec<usize> {
                     }
                 } else if cost + ahead.least(matrix, &visits, &of.adds, left) < best - SLACK {
                     let adds = of.adds.iter().enumerate().map(|(j, adds)| adds + matrix.at(stamp, j)).collect();
-                    by_last[stamp].push(Beginning { visits, cost, adds });
+                    of_last.push(Beginning { visits, cost, adds });
                 }
             }
         }

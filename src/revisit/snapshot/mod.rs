@@ -4,11 +4,13 @@
 //! Apart from the policies that choose the next page: here a page was seen daily for some periods, and a plan of so many
 //! visits is made for the next one.
 
+mod credibility;
 mod dynamic;
 mod exhaustive;
 mod increment;
 mod measure;
 mod miqp;
+mod rounds;
 mod series;
 mod similarity;
 
@@ -34,6 +36,18 @@ pub enum Method {
         /// What it is worth that an item is found on the stamp it appears at, beside finding it: 0 is accuracy alone
         freshness: f64,
     },
+    /// The same, and training is trusted as far as its periods agree: stamps differ by what they differ in again and again
+    /// (Bühlmann 1967), and for the rest visits count by their distance from the one before
+    Credible {
+        /// As in [`Method::Dynamic`]
+        freshness: f64,
+    },
+    /// The same for a plan that is repeated period after period: no visit is the first. Training periods must follow one
+    /// another and number items alike
+    Repeated {
+        /// As in [`Method::Dynamic`]
+        freshness: f64,
+    },
     /// A visit every `n / f` stamps, from the first
     Uniform,
     /// Any plan is as likely
@@ -46,8 +60,8 @@ pub enum Method {
 #[must_use]
 pub fn plan(training: &[Series], f: usize, method: Method, seed: u64) -> Vec<usize> {
     let stamps = training.iter().map(Series::stamps).min().unwrap_or(0);
-    if f >= stamps {
-        return (0..stamps).collect();
+    if f == 0 || f >= stamps {
+        return (0..f.min(stamps)).collect();
     }
     match method {
         Method::Exhaustive => exhaustive::plan(training, stamps, f),
@@ -56,6 +70,8 @@ pub fn plan(training: &[Series], f: usize, method: Method, seed: u64) -> Vec<usi
             solve(&Matrix::chained(&periods), f, seed)
         }
         Method::Dynamic { freshness } => dynamic::Gains::of(training, stamps, freshness).plan(f),
+        Method::Credible { freshness } => dynamic::Gains::of(training, stamps, freshness).credible(training).plan(f),
+        Method::Repeated { freshness } => rounds::Rounds::of(training, stamps, freshness).plan(f),
         Method::Uniform => (0..f).map(|visit| visit * stamps / f).collect(),
         Method::Random => at_random(stamps, f, seed, 0),
     }
