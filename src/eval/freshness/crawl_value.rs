@@ -27,8 +27,8 @@ struct Known {
     links: f64,
     days: f64,
     last: f64,
-    /// The date of the first signal since the last visit.
-    signal: Option<f64>,
+    /// The first signal since the last visit: the reading before it, or that visit, and the reading that told it.
+    signal: Option<(f64, f64)>,
     retired: bool,
     /// Its host's sitemap dates it.
     told: bool,
@@ -52,7 +52,7 @@ impl Silence {
 /// Signals that are doubted more are not heeded: what is left of a liar's credit would add days to pages that hardly change.
 const HEEDED: f64 = 0.7;
 
-/// Dates that are doubted more say nothing about when a page changed.
+/// Signals that are doubted more say nothing about when a page changed.
 const DATED: f64 = 0.5;
 
 /// However truthful a sitemap was, so many changes may be missing.
@@ -65,7 +65,8 @@ pub(super) struct Running {
     /// By host: how far its signals can be believed, and how far its silence.
     trust: Vec<Trust>,
     silence: Vec<Silence>,
-    /// Next reading of the hosts' sitemaps.
+    /// Day of the last reading, by host, and the next readings.
+    read: Vec<f64>,
     sitemaps: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
 }
 
@@ -92,6 +93,7 @@ impl Running {
             pages: pages.pages.iter().map(known).collect(),
             trust: vec![Trust::default(); pages.keepers.len()],
             silence: vec![Silence::default(); pages.keepers.len()],
+            read: vec![0.0; pages.keepers.len()],
             sitemaps: keepers.map(|(host, _)| Reverse((OrderedFloat(phase(host)), host as u32))).collect(),
         };
         (0..pages.len() as u32).for_each(|page| running.put(page));
@@ -121,11 +123,13 @@ impl Running {
             silence.missed += f64::from(u8::from(sight.changed));
         }
         match page.signal {
-            // The date tells more than the visit: no change before it, one since. Visits that follow signals find a change
-            // each time, and without the dates pages would look faster than they are.
-            Some(date) if sight.changed && doubt <= DATED => {
-                page.changes.observe(date - page.last, false);
-                page.changes.observe(sight.now - date, true);
+            // What is known between visits: no change before the reading that told nothing, one before the next. Visits
+            // that follow signals find a change each time, so that pages would look faster than they are.
+            Some((from, to)) if sight.changed && doubt <= DATED => {
+                if from > page.last {
+                    page.changes.observe(from - page.last, false);
+                }
+                page.changes.observe(to - from, true);
             }
             _ => page.changes.observe(sight.days, sight.changed),
         }
@@ -139,11 +143,12 @@ impl Running {
         }
     }
 
-    pub fn read(&mut self, first: u32, dates: impl Iterator<Item = f64>) {
+    pub fn read(&mut self, host: u32, first: u32, dates: impl Iterator<Item = f64>, now: f64) {
+        let before = std::mem::replace(&mut self.read[host as usize], now);
         for (page, date) in (first..).zip(dates) {
             let known = &mut self.pages[page as usize];
             if date > known.last && known.signal.is_none() && !known.retired {
-                known.signal = Some(date);
+                known.signal = Some((before.max(known.last), now));
                 self.put(page);
             }
         }

@@ -112,9 +112,9 @@ impl Running {
     }
 
     /// What a sitemap taken says: dates of the host's pages, from its first on.
-    pub fn read(&mut self, first: u32, dates: impl Iterator<Item = f64>) {
+    pub fn read(&mut self, host: u32, first: u32, dates: impl Iterator<Item = f64>, now: f64) {
         if let Self::CrawlValue(policy) = self {
-            policy.read(first, dates);
+            policy.read(host, first, dates, now);
         }
     }
 }

@@ -19,7 +19,7 @@ pub fn simulate(pages: &Pages, policy: &Policy, budget: f64, learning: f64) -> O
             Some(Request::Sitemap(host)) => {
                 ledger.sitemap(now);
                 let [first, end] = [pages.hosts[host as usize], pages.hosts[host as usize + 1]];
-                running.read(first, (first..end).map(|page| pages.dated(page as usize, now)));
+                running.read(host, first, (first..end).map(|page| pages.dated(page as usize, now)), now);
             }
             None => {}
         }
