@@ -13,6 +13,9 @@ pub mod rate;
 pub mod signal;
 pub mod worth;
 
+#[cfg(test)]
+mod chance;
+
 pub use agenda::Agenda;
 pub use optimum::{Objective, Rated};
 pub use plan::{Choice, plan};
