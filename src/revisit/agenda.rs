@@ -117,6 +117,8 @@ pub struct Agenda {
     /// Hosts that were visited as often as they may be, by the day on which they may be again.
     resting: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
     price: Price,
+    /// The highest value of it of which times are.
+    timed_at: f64,
     /// Pages of which the most valuable is taken: those that are due, and some that soon will be. Of no host that rests.
     ready: Vec<UrlId>,
 }
@@ -132,6 +134,7 @@ impl Agenda {
             heads: BinaryHeap::new(),
             resting: BinaryHeap::new(),
             price: Price::default(),
+            timed_at: 0.0,
             ready: Vec::new(),
         }
     }
@@ -179,6 +182,7 @@ impl Agenda {
         let slot = self.pages.get_mut(&page).expect("it is in");
         slot.due = due(&slot.worth, slot.last, price);
         let entry = entry(slot.due, page);
+        self.timed_at = self.timed_at.max(self.price.value);
         let queue = &mut self.queues[host as usize];
         queue.timed_at = queue.timed_at.max(price);
         queue.heap.push(Reverse(entry));
@@ -210,8 +214,8 @@ impl Agenda {
             if best.is_some() {
                 break best;
             }
-            // Visited just now, and all others are due later: one of them may be worth something all the same.
-            if !self.lower(now) {
+            // None waits, or those that do are never worth the price: one of them may be worth something all the same.
+            if self.head().is_none() || !self.lower(now) {
                 break None;
             }
         }?;
@@ -362,6 +366,7 @@ impl Agenda {
     }
 
     fn retime_all(&mut self) {
+        self.timed_at = self.price.value;
         self.heads.clear();
         for host in 0..u32::try_from(self.queues.len()).expect("hosts are numbered by 32 bits") {
             self.queues[host as usize].announced = None;
@@ -454,10 +459,11 @@ impl Agenda {
         } else {
             self.price.observe(value, self.pages.len());
         }
-        if self.price_of(host) >= DRIFT * self.queues[host as usize].timed_at {
-            return;
+        if self.price.value < DRIFT * self.timed_at {
+            self.retime_all();
+        } else if self.price_of(host) < DRIFT * self.queues[host as usize].timed_at {
+            self.retime(host);
         }
-        if self.queues[host as usize].bound { self.retime(host) } else { self.retime_all() }
     }
 }
 
@@ -489,15 +495,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::revisit::chance::draw;
     use crate::revisit::optimum::{Objective, Rated, capped, rates};
-
-    /// A repeatable draw in (0, 1).
-    fn draw(at: u64) -> f64 {
-        let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
 
     /// Pages that change once in 100 days to ten times a day, of importance 0.03 to 1.
     fn some_pages(count: u64) -> Vec<Rated> {

@@ -14,6 +14,9 @@ pub mod signal;
 pub mod snapshot;
 pub mod worth;
 
+#[cfg(test)]
+mod chance;
+
 pub use agenda::Agenda;
 pub use optimum::{Objective, Rated};
 pub use plan::{Choice, plan};
