@@ -152,7 +152,6 @@ pub fn run(
     let mut conditions = conditions(&job.config, &job.topic);
     match job.refresh {
         Some(budget) => {
-            conditions.limits.pages = None;
             conditions.refresh = Some(Refresh { settings: job.config.refresh.clone(), budget });
         }
         None if job.forum.is_none() => keep_inputs(job)?,

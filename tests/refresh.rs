@@ -225,6 +225,29 @@ fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
 }
 
 #[test]
+fn a_crawl_goes_on_after_a_round_that_was_killed_as_if_there_had_been_none() {
+    let mut run = Run::new(web());
+    run.config.limits.pages = Some(60);
+    run.crawl();
+    let before = run.machine(None).progress();
+    assert_eq!(before.pages, 60);
+    run.now = 5.0;
+    let mut crawl = run.machine(Some(Budget::Round { requests: Some(80), seconds: None }));
+    run.log.extend(crawl.begin_refresh(run.millis()));
+    assert_eq!(run.go(&mut crawl, 50, f64::INFINITY), None);
+    let progress = run.machine(None).progress();
+    let round = run.rounds().pop().unwrap();
+    assert!(round.missing > 0 && round.visits > 20, "{round:?}");
+    assert_eq!(progress.pages, before.pages + round.pages, "a page that came again is no other");
+    let waits = |crawl: &Crawl| crawl.waiting(usize::MAX).into_iter().map(|(url, _)| url).collect::<Vec<_>>();
+    let fetched: Vec<UrlId> = run.visits().into_keys().collect();
+    let urls = run.urls();
+    let crawl = run.machine(None);
+    assert!(waits(&crawl).iter().all(|url| !fetched.iter().any(|id| urls[id.0 as usize] == *url)));
+    assert_eq!(crawl.progress().queued, waits(&crawl).len() as u64);
+}
+
+#[test]
 fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
     let mut run = Run::new(web());
     run.config.refresh.grace = 4.0;

@@ -164,6 +164,7 @@ pub struct Crawl {
     pub(super) ended: FxHashMap<UrlId, Ended>,
     pub(super) forums: Forums,
     pub(super) refreshing: Option<Refreshing>,
+    pub(super) left_due: FxHashSet<UrlId>,
     /// Fingerprints of URLs refused at the door, so that each is told once.
     pub(super) skipped: FxHashSet<u64>,
     pub(super) progress: Progress,
@@ -190,6 +191,7 @@ impl Crawl {
             hosts: Hosts::default(),
             frontier,
             ended: FxHashMap::default(),
+            left_due: FxHashSet::default(),
             skipped: FxHashSet::default(),
             progress: Progress::default(),
             attempts: 0,
@@ -273,7 +275,8 @@ impl Crawl {
             }
             None => {}
         }
-        let limit = self.conditions.limits.pages.unwrap_or(u64::MAX);
+        // A refresh has a budget of its own.
+        let limit = self.conditions.limits.pages.filter(|_| self.refreshing.is_none()).unwrap_or(u64::MAX);
         if self.progress.pages >= limit {
             return if self.in_flight() == 0 { Next::Done(Stop::PageLimit) } else { Next::Wait(None) };
         }

@@ -239,7 +239,7 @@ impl Crawl {
 
     /// Whether a URL is queued, or under way, because its page is due.
     pub(super) fn is_due(&self, id: UrlId) -> bool {
-        self.refreshing.as_ref().is_some_and(|refreshing| refreshing.due.contains_key(&id))
+        self.refreshing.as_ref().map_or(self.left_due.contains(&id), |refreshing| refreshing.due.contains_key(&id))
     }
 
     /// Whether a URL is that of a sitemap or a feed.
@@ -420,7 +420,7 @@ impl Crawl {
 
     /// The refresh's part of the fold, after the state has changed.
     pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
-        let Some(refreshing) = &mut self.refreshing else { return };
+        let Some(refreshing) = &mut self.refreshing else { return self.observe_left_due(event) };
         let (id, comes_again) = match event {
             Event::Refresh(step) => return self.observe_refresh_step(step, at),
             Event::Settled(page) => {
@@ -473,6 +473,36 @@ impl Crawl {
             self.queue_due(id);
         } else {
             self.is_done(id);
+        }
+    }
+
+    /// Of a crawl that comes back to nothing: which pages are due of a round that was not finished. They are left be, and
+    /// what their visits came to takes nothing away from a page that was fetched.
+    fn observe_left_due(&mut self, event: &Event) {
+        match event {
+            Event::Refresh(step) => {
+                if step.budget.is_some() {
+                    self.left_due.clear();
+                }
+                self.left_due.extend(step.due.iter().map(|(id, _)| *id).chain(step.sources.iter().copied()));
+            }
+            Event::Hinted { id, sources, .. } => {
+                self.left_due.remove(id);
+                self.left_due.extend(sources);
+            }
+            Event::Settled(page) => {
+                self.left_due.remove(&page.id);
+            }
+            Event::Unchanged { id, .. } => {
+                self.left_due.remove(id);
+            }
+            Event::Retried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
+            Event::Redirected { id, .. } | Event::Failed { id, .. } | Event::Refused { id, .. } => {
+                if self.left_due.remove(id) {
+                    self.set_state(*id, LinkState::Fetched);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -9,6 +9,7 @@ mod comparison;
 pub mod csv;
 mod evaluation;
 pub mod forum;
+pub mod freshness;
 mod graph;
 mod measure;
 mod oracle;

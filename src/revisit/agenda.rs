@@ -7,9 +7,10 @@
 //! decision is O(log n). Times hang on the price. Where that has risen they are early, which is noticed when they come;
 //! where it has fallen by more than a fifth, they are late, and are computed anew.
 //!
-//! The few pages that are ready are compared by value, and not by time: a price that lags behind by some per cent makes a
-//! queue, in which a page that is worth a visit every hour would wait among those that are worth one a month (which cost 2
-//! to 4 per cent of the freshness in the simulation of docs/freshness.md).
+//! The pages that are ready are compared by value, and not by time: a price that lags behind by some per cent makes a queue,
+//! in which a page that is worth a visit every hour would wait among those that are worth one a month. There may be
+//! many of them, since signals come by the thousand when a sitemap is read, and a price that followed each such wave would
+//! be wrong for days.
 //!
 //! Where a host takes no more than so many visits a day, its pages have a heap of their own and, if that is what holds them
 //! back, a price of their own above the common one (Kolobov et al., SIGIR 2019); the hosts wait in one heap by their first pages.
@@ -39,8 +40,12 @@ const READY: u32 = NEVER - 1;
 /// Pages are compared by value at least so many at a time, even if none is due.
 const FEWEST: usize = 8;
 
-/// If more are due, the price is too low.
-const MOST: usize = 32;
+/// If more pages are due, and more than so large a share of all, the price is too low.
+const MOST: usize = 64;
+const SHARE: usize = 16;
+
+/// Values of pages that are ready are computed anew when so large a share of them has been taken.
+const TAKEN: usize = 8;
 
 /// Prices may fall to such a share before times are computed anew.
 const DRIFT: f64 = 1.0 / 1.2;
@@ -117,8 +122,21 @@ pub struct Agenda {
     /// Hosts that were visited as often as they may be, by the day on which they may be again.
     resting: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
     price: Price,
+    /// The highest value of it of which times are.
+    timed_at: f64,
     /// Pages of which the most valuable is taken: those that are due, and some that soon will be. Of no host that rests.
-    ready: Vec<UrlId>,
+    ready: Ready,
+}
+
+/// Pages by what a visit to them was worth when that was last computed. Values rise, so it is done again and again.
+#[derive(Debug, Default)]
+struct Ready {
+    /// May hold outdated entries: of pages that are no longer ready.
+    heap: BinaryHeap<(OrderedFloat<f64>, Reverse<UrlId>)>,
+    /// Pages that are.
+    live: usize,
+    /// Pages taken since values were computed.
+    taken: usize,
 }
 
 impl Agenda {
@@ -132,7 +150,8 @@ impl Agenda {
             heads: BinaryHeap::new(),
             resting: BinaryHeap::new(),
             price: Price::default(),
-            ready: Vec::new(),
+            timed_at: 0.0,
+            ready: Ready::default(),
         }
     }
 
@@ -179,6 +198,7 @@ impl Agenda {
         let slot = self.pages.get_mut(&page).expect("it is in");
         slot.due = due(&slot.worth, slot.last, price);
         let entry = entry(slot.due, page);
+        self.timed_at = self.timed_at.max(self.price.value);
         let queue = &mut self.queues[host as usize];
         queue.timed_at = queue.timed_at.max(price);
         queue.heap.push(Reverse(entry));
@@ -189,9 +209,7 @@ impl Agenda {
     pub fn remove(&mut self, page: UrlId) {
         if let Some(slot) = self.pages.remove(&page) {
             self.queues[slot.host as usize].live -= 1;
-            if slot.due == READY {
-                self.ready.retain(|ready| *ready != page);
-            }
+            self.ready.live -= usize::from(slot.due == READY);
             self.tidy(slot.host);
         }
     }
@@ -210,8 +228,8 @@ impl Agenda {
             if best.is_some() {
                 break best;
             }
-            // Visited just now, and all others are due later: one of them may be worth something all the same.
-            if !self.lower(now) {
+            // None waits, or those that do are never worth the price: one of them may be worth something all the same.
+            if self.head().is_none() || !self.lower(now) {
                 break None;
             }
         }?;
@@ -223,26 +241,51 @@ impl Agenda {
         Some((page, value))
     }
 
-    /// The most valuable of the pages that are ready, if a visit to it is worth anything.
-    fn best(&self, now: f64) -> Option<(UrlId, f64)> {
-        let valued = self.ready.iter().map(|page| (*page, self.pages[page].value(now)));
-        let rank = |&(page, value): &(UrlId, f64)| (OrderedFloat(value), Reverse(page));
-        valued.filter(|(_, value)| *value > 0.0).max_by_key(rank)
+    /// The most valuable of the pages that are ready. It is no longer in the heap.
+    fn best(&mut self, now: f64) -> Option<(UrlId, f64)> {
+        self.ready.taken += 1;
+        if self.ready.taken > self.ready.live / TAKEN {
+            self.value_anew(now);
+        }
+        while let Some((valued, Reverse(page))) = self.ready.heap.pop() {
+            let Some(slot) = self.pages.get(&page).filter(|slot| slot.due == READY) else { continue };
+            let value = slot.value(now);
+            if value >= valued.0 {
+                return Some((page, value));
+            }
+            // Of a time before it was put anew.
+            self.ready.heap.push((OrderedFloat(value), Reverse(page)));
+        }
+        None
+    }
+
+    /// Computes the values of the pages that are ready, and drops outdated entries.
+    fn value_anew(&mut self, now: f64) {
+        let heap = std::mem::take(&mut self.ready.heap);
+        let mut pages: Vec<UrlId> = heap.into_iter().map(|(_, Reverse(page))| page).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        let slots = pages.into_iter().filter_map(|page| Some((page, self.pages.get(&page)?)));
+        let ready = slots.filter(|(_, slot)| slot.due == READY);
+        self.ready.heap = ready.map(|(page, slot)| (OrderedFloat(slot.value(now)), Reverse(page))).collect();
+        self.ready.taken = 0;
     }
 
     /// Takes those that are due, and the next ones if they are too few, from the heaps.
     fn make_ready(&mut self, now: f64) {
         let now_tick = tick(now);
+        let most = MOST.max(self.pages.len() / SHARE);
         let mut worthless = Vec::new();
         while let Some((first, host)) = self.head() {
             let (due, page) = parts(first);
-            if due == NEVER || (due > now_tick && self.ready.len() >= FEWEST) {
+            if due == NEVER || (due > now_tick && self.ready.live >= FEWEST) {
                 break;
             }
             self.queues[host as usize].heap.pop();
             let price = self.price_of(host);
             let slot = self.pages.get_mut(&page).expect("it is current");
-            if slot.value(now) <= 0.0 {
+            let value = slot.value(now);
+            if value <= 0.0 {
                 // Visited just now.
                 worthless.push((host, first));
                 self.announce(host);
@@ -251,9 +294,10 @@ impl Agenda {
                 self.wait(page);
             } else {
                 slot.due = READY;
-                self.ready.push(page);
+                self.ready.live += 1;
+                self.ready.heap.push((OrderedFloat(value), Reverse(page)));
                 self.announce(host);
-                if self.ready.len() > MOST {
+                if self.ready.live > most {
                     self.raise(now);
                     break;
                 }
@@ -267,11 +311,11 @@ impl Agenda {
 
     /// Too many pages are worth the price: it rises to what half of them are worth, and the other half waits.
     fn raise(&mut self, now: f64) {
-        let mut ready: Vec<(f64, UrlId)> = self.ready.iter().map(|page| (self.pages[page].value(now), *page)).collect();
-        ready.sort_unstable_by_key(|&(value, page)| (Reverse(OrderedFloat(value)), page));
-        let cheaper = ready.split_off(MOST / 2);
-        self.ready = ready.into_iter().map(|(_, page)| page).collect();
-        for (value, page) in cheaper {
+        self.value_anew(now);
+        let mut cheaper = std::mem::take(&mut self.ready.heap).into_sorted_vec();
+        self.ready.heap = cheaper.split_off(cheaper.len() / 2).into();
+        self.ready.live = self.ready.heap.len();
+        for (OrderedFloat(value), Reverse(page)) in cheaper.into_iter().rev() {
             let queue = &mut self.queues[self.pages[&page].host as usize];
             let price = if queue.bound { &mut queue.price } else { &mut self.price };
             price.value = price.value.max(value);
@@ -362,6 +406,7 @@ impl Agenda {
     }
 
     fn retime_all(&mut self) {
+        self.timed_at = self.price.value;
         self.heads.clear();
         for host in 0..u32::try_from(self.queues.len()).expect("hosts are numbered by 32 bits") {
             self.queues[host as usize].announced = None;
@@ -431,10 +476,12 @@ impl Agenda {
             }
             queue.resting = true;
             self.resting.push(Reverse((OrderedFloat((queue.span + 1) as f64 * days), host)));
-            let ready = std::mem::take(&mut self.ready);
-            let (resting, open) = ready.into_iter().partition(|page| self.pages[page].host == host);
-            self.ready = open;
-            Vec::into_iter(resting).for_each(|page| self.wait(page));
+            self.value_anew(now);
+            let ready = std::mem::take(&mut self.ready.heap).into_iter();
+            let (resting, open): (Vec<_>, Vec<_>) = ready.partition(|(_, Reverse(page))| self.pages[page].host == host);
+            self.ready.live = open.len();
+            self.ready.heap = open.into();
+            resting.into_iter().for_each(|(_, Reverse(page))| self.wait(page));
         }
     }
 
@@ -454,10 +501,11 @@ impl Agenda {
         } else {
             self.price.observe(value, self.pages.len());
         }
-        if self.price_of(host) >= DRIFT * self.queues[host as usize].timed_at {
-            return;
+        if self.price.value < DRIFT * self.timed_at {
+            self.retime_all();
+        } else if self.price_of(host) < DRIFT * self.queues[host as usize].timed_at {
+            self.retime(host);
         }
-        if self.queues[host as usize].bound { self.retime(host) } else { self.retime_all() }
     }
 }
 
@@ -489,15 +537,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::revisit::chance::draw;
     use crate::revisit::optimum::{Objective, Rated, capped, rates};
-
-    /// A repeatable draw in (0, 1).
-    fn draw(at: u64) -> f64 {
-        let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
 
     /// Pages that change once in 100 days to ten times a day, of importance 0.03 to 1.
     fn some_pages(count: u64) -> Vec<Rated> {

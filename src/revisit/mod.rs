@@ -14,8 +14,14 @@ pub mod rate;
 pub mod settings;
 pub mod signal;
 pub mod snapshot;
+<<<<<<< HEAD
 pub mod tally;
+=======
+>>>>>>> value
 pub mod worth;
+
+#[cfg(test)]
+mod chance;
 
 pub use agenda::Agenda;
 pub use optimum::{Objective, Rated};

@@ -51,6 +51,7 @@ impl Trust {
 mod tests {
     use super::*;
     use crate::model::{HostId, UrlId};
+    use crate::revisit::chance::draw;
     use crate::revisit::{Agenda, Worth};
 
     #[test]
@@ -82,14 +83,6 @@ mod tests {
             (0..1500).for_each(|visit| trust.observe(1, still, draw(visit) > still));
             assert!(trust.error() > least, "{still}: {}", trust.error());
         }
-    }
-
-    /// A repeatable draw in (0, 1).
-    fn draw(at: u64) -> f64 {
-        let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Share of pages fresh over 100 days, if `told` of all changes have a signal and there are so many `lies` to a page and

@@ -2,7 +2,7 @@
 //! Apart because every number of the world comes from here, and must never change with a library's version.
 
 /// A stream of numbers that depends on nothing but (seed, salt, index).
-pub(super) struct Draw(u64);
+pub(crate) struct Draw(u64);
 
 /// The finaliser of SplitMix64: a bijection of 64 bits that leaves no visible order.
 fn mix(mut z: u64) -> u64 {

@@ -15,7 +15,7 @@ mod blog;
 mod change;
 pub mod changing;
 mod clock;
-mod draw;
+pub(crate) mod draw;
 mod facts;
 pub mod forum;
 mod gauge;

@@ -1,0 +1,283 @@
+//! How fresh a store is kept, by which policy (`eval::freshness`): 60 days of 100,000 generated pages, at three budgets.
+//! Tables in Markdown on the standard output: medians over seeds, and in how many of them which policy wins.
+//!
+//! ```text
+//! cargo bench --bench freshness -- --plots DIR
+//! ```
+//! `SUIDAO_WEBS` (3) seeds; `SUIDAO_PAGES` (100000) pages; `--plots`: measures by day as SVG.
+
+#![allow(clippy::disallowed_methods, missing_docs)] // a bench reads the clock, and is no library
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use std::{env, fs};
+
+use rayon::prelude::*;
+use suidao::eval::freshness::{CrawlValue, Gaps, Outcome, Pages, PagesSpec, Policy, Window, simulate};
+use suidao::plot::{self, Along, Interval, Line, Style};
+use suidao::revisit::snapshot::Method;
+use suidao::world::LivesSpec;
+
+const DAYS: usize = 60;
+/// Days before what is told: two plans long.
+const LEARNING: usize = 28;
+/// Days in which a budget pays for a visit to every page.
+const ROUNDS: [u32; 3] = [30, 10, 3];
+/// The one that plots and variants are told for.
+const MIDDLE: u32 = 10;
+const AZAR: &str = "Azar, known rates";
+const LEARNT: &str = "crawl value, learnt rates";
+
+fn policies() -> Vec<(&'static str, Policy)> {
+    let value = CrawlValue::default();
+    vec![
+        ("uniform", Policy::Uniform),
+        ("proportional, known rates", Policy::Proportional),
+        ("proportional, learnt rates", Policy::ProportionalLearnt),
+        ("Nutch, adaptive", Policy::Nutch),
+        ("StormCrawler, adaptive", Policy::StormCrawler),
+        ("MIQP plan", Policy::Plan(Method::Miqp)),
+        ("dynamic programme", Policy::Plan(Method::Dynamic { freshness: 0.0 })),
+        (AZAR, Policy::Azar),
+        ("log objective, known rates", Policy::Log),
+        (LEARNT, Policy::CrawlValue(value)),
+        ("crawl value, sitemaps", Policy::CrawlValue(CrawlValue { sitemaps: true, silence: true, ..value })),
+        ("crawl value, freshness only", Policy::CrawlValue(CrawlValue { links: false, ..value })),
+    ]
+}
+
+/// Crawl value with one thing changed.
+fn variants() -> Vec<(String, Policy)> {
+    let value = CrawlValue::default();
+    let mut all = vec![
+        (LEARNT.to_owned(), value),
+        ("known rates".to_owned(), CrawlValue { known: true, ..value }),
+        ("no floor".to_owned(), CrawlValue { floor: false, ..value }),
+        ("new links do not count".to_owned(), CrawlValue { links: false, ..value }),
+        ("neither".to_owned(), CrawlValue { links: false, floor: false, ..value }),
+        ("neither, known rates".to_owned(), CrawlValue { links: false, floor: false, known: true, ..value }),
+        ("sitemaps".to_owned(), CrawlValue { sitemaps: true, ..value }),
+        ("sitemaps, silence believed".to_owned(), CrawlValue { sitemaps: true, silence: true, ..value }),
+        ("200 requests a day to a host at most".to_owned(), CrawlValue { per_host: Some(200.0), ..value }),
+    ];
+    all.extend([1.0, 3.0, 30.0, 100.0].map(|prior| (format!("prior of {prior} days"), CrawlValue { prior, ..value })));
+    let values = all.into_iter().map(|(name, value)| (name, Policy::CrawlValue(value)));
+    [(AZAR.to_owned(), Policy::Azar)].into_iter().chain(values).collect()
+}
+
+/// A policy in a setting, by seed.
+struct Row {
+    name: String,
+    outcomes: Vec<Outcome>,
+    gaps: Vec<Gaps>,
+}
+
+impl Row {
+    fn windows(&self, from: usize, to: usize) -> Vec<Window> {
+        self.outcomes.iter().map(|outcome| outcome.window(from, to)).collect()
+    }
+
+    fn told(&self) -> Vec<Window> {
+        self.windows(LEARNING, DAYS)
+    }
+}
+
+fn main() {
+    // `cargo test --benches` runs benches with this flag: nothing is tested here.
+    let arguments: Vec<String> = env::args().collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        return;
+    }
+    let plots = arguments.iter().position(|argument| argument == "--plots").and_then(|at| arguments.get(at + 1));
+    let plots = plots.map(PathBuf::from);
+    let number = |name: &str, usual: u32| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let (seeds, count) = (u64::from(number("SUIDAO_WEBS", 3)), number("SUIDAO_PAGES", 100_000));
+    let begun = Instant::now();
+    let webs: Vec<Pages> = (1..=seeds)
+        .into_par_iter()
+        .map(|seed| {
+            Pages::generate(&PagesSpec { seed, pages: count, hosts: count.div_ceil(200), ..PagesSpec::default() })
+        })
+        .collect();
+    println!("{seeds} seeds, {count} pages, {DAYS} days; told are days {} to {DAYS}.\n", LEARNING + 1);
+    for round in ROUNDS {
+        let budget = f64::from(count) / f64::from(round);
+        let named = policies().into_iter().map(|(name, policy)| (name.to_owned(), policy)).collect();
+        let rows = run(&webs, named, budget);
+        println!("## A visit to every page in {round} days: {budget:.0} requests a day\n");
+        table(&rows);
+        wins(&rows);
+        if round == MIDDLE {
+            days(&rows);
+            if let Some(dir) = &plots {
+                draw(&rows, dir);
+            }
+        }
+    }
+    let budget = f64::from(count) / f64::from(MIDDLE);
+    println!("## Variants of the crawl value, {budget:.0} requests a day\n");
+    table(&run(&webs, variants(), budget));
+    long(seeds);
+    eprintln!("{:.0} s in all", begun.elapsed().as_secs_f64());
+}
+
+fn run(webs: &[Pages], policies: Vec<(String, Policy)>, budget: f64) -> Vec<Row> {
+    let row = |(name, policy): (String, Policy)| {
+        let outcomes: Vec<Outcome> =
+            webs.iter().map(|pages| simulate(pages, &policy, budget, LEARNING as f64)).collect();
+        let gaps = outcomes.iter().zip(webs).map(|(outcome, pages)| outcome.gaps(pages)).collect();
+        Row { name, outcomes, gaps }
+    };
+    policies.into_par_iter().map(row).collect()
+}
+
+/// Whether relevant pages are ever forgotten: at the smallest budget, for longer.
+fn long(seeds: u64) {
+    let (count, days) = (20_000, 240);
+    let spec = |seed| {
+        let spec = PagesSpec { seed, pages: count, hosts: count.div_ceil(200), days, ..PagesSpec::default() };
+        PagesSpec { lives: LivesSpec { days: f64::from(days), ..spec.lives }, ..spec }
+    };
+    let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(&spec(seed))).collect();
+    let budget = f64::from(count) / f64::from(ROUNDS[0]);
+    println!("## {days} days, {count} pages, {budget:.0} requests a day: relevant pages\n");
+    println!("| policy | gap: median | 99 % | longest | changed in the first half, never visited |");
+    println!("|---|---|---|---|---|");
+    let value = CrawlValue::default();
+    let policies = [
+        ("uniform", Policy::Uniform),
+        (AZAR, Policy::Azar),
+        ("log objective, known rates", Policy::Log),
+        (LEARNT, Policy::CrawlValue(value)),
+        ("crawl value, no floor", Policy::CrawlValue(CrawlValue { floor: false, ..value })),
+    ];
+    for row in run(&webs, policies.map(|(name, policy)| (name.to_owned(), policy)).into(), budget) {
+        let gap = |of: fn(&Gaps) -> f64| median(row.gaps.iter().map(of));
+        println!(
+            "| {} | {:.1} | {:.1} | {:.1} | {:.2}% |",
+            row.name,
+            gap(|gaps| gaps.median),
+            gap(|gaps| gaps.most),
+            gap(|gaps| gaps.longest),
+            100.0 * gap(|gaps| gaps.starved)
+        );
+    }
+    println!();
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let half = values.len() / 2;
+    if values.len() % 2 == 1 { values[half] } else { f64::midpoint(values[half - 1], values[half]) }
+}
+
+fn table(rows: &[Row]) {
+    println!(
+        "| policy | freshness by importance | of {AZAR} | freshness | age by importance | age | new links | by worth | delay | \
+         requests a day | of them sitemaps | useful | to listings | gap: median | 99 % | longest | starved |"
+    );
+    println!("|---|{}", "---|".repeat(16));
+    let azar = rows.iter().find(|row| row.name == AZAR).map(Row::told);
+    for row in rows {
+        let told = row.told();
+        let of = |of: fn(&Window) -> f64| median(told.iter().map(of));
+        let gap = |of: fn(&Gaps) -> f64| median(row.gaps.iter().map(of));
+        let against = azar.as_ref().map(|azar| {
+            median(told.iter().zip(azar).map(|(row, azar)| row.weighted_freshness / azar.weighted_freshness))
+        });
+        println!(
+            "| {} | {:.2}% | {} | {:.2}% | {:.2} | {:.2} | {:.1}% | {:.1}% | {:.2} | {:.0} | {:.0} | {:.1}% | {:.1}% | {:.1} | {:.1} | {:.1} | {:.2}% |",
+            row.name,
+            100.0 * of(|window| window.weighted_freshness),
+            against.map_or("-".to_owned(), |share| format!("{:.1}%", 100.0 * share)),
+            100.0 * of(|window| window.freshness),
+            of(|window| window.weighted_age),
+            of(|window| window.age),
+            100.0 * of(|window| window.accuracy),
+            100.0 * of(|window| window.weighted_accuracy),
+            of(|window| window.delay),
+            of(|window| window.requests),
+            of(|window| window.sitemaps),
+            100.0 * of(|window| window.useful),
+            100.0 * of(|window| window.listings),
+            gap(|gaps| gaps.median),
+            gap(|gaps| gaps.most),
+            gap(|gaps| gaps.longest),
+            100.0 * gap(|gaps| gaps.starved),
+        );
+    }
+    println!();
+}
+
+/// In how many seeds the crawl value with learnt rates is better than each other policy.
+fn wins(rows: &[Row]) {
+    let Some(value) = rows.iter().find(|row| row.name == LEARNT).map(Row::told) else { return };
+    println!("Seeds of {} in which {LEARNT}, is better:\n", value.len());
+    println!("| than | freshness by importance | freshness | age by importance | new links by worth | delay |");
+    println!("|---|---|---|---|---|---|");
+    for row in rows.iter().filter(|row| row.name != LEARNT) {
+        let told = row.told();
+        let count = |better: fn(&Window, &Window) -> bool| {
+            value.iter().zip(&told).filter(|(value, other)| better(value, other)).count()
+        };
+        println!(
+            "| {} | {} | {} | {} | {} | {} |",
+            row.name,
+            count(|value, other| value.weighted_freshness > other.weighted_freshness),
+            count(|value, other| value.freshness > other.freshness),
+            count(|value, other| value.weighted_age < other.weighted_age),
+            count(|value, other| value.weighted_accuracy > other.weighted_accuracy),
+            count(|value, other| value.delay < other.delay),
+        );
+    }
+    println!();
+}
+
+fn by_day(row: &Row, of: fn(&Window) -> f64) -> Vec<(usize, f64)> {
+    (0..DAYS).map(|day| (day + 1, median(row.windows(day, day + 1).iter().map(of)))).collect()
+}
+
+fn days(rows: &[Row]) {
+    println!("Freshness by importance, by day:\n");
+    let told = [1, 2, 3, 5, 7, 10, 14, 21, 28, 42, 60];
+    println!("| policy | {} |", told.map(|day| day.to_string()).join(" | "));
+    println!("|---|{}", "---|".repeat(told.len()));
+    for row in rows {
+        let days = by_day(row, |window| window.weighted_freshness);
+        println!("| {} | {} |", row.name, told.map(|day| format!("{:.1}%", 100.0 * days[day - 1].1)).join(" | "));
+    }
+    println!();
+}
+
+fn draw(rows: &[Row], dir: &Path) {
+    type Measured = fn(&Window) -> f64;
+    let plots: [(&str, &str, bool, Measured); 4] = [
+        ("freshness-weighted.svg", "Fresh pages a day, by importance", true, |window| window.weighted_freshness),
+        ("freshness.svg", "Fresh pages a day", true, |window| window.freshness),
+        ("age-weighted.svg", "Age in days, by importance", false, |window| window.weighted_age),
+        ("links.svg", "New links caught, by the day of their appearance", true, |window| window.accuracy),
+    ];
+    for (file, title, share, of) in plots {
+        let lines: Vec<Line> = rows
+            .iter()
+            .enumerate()
+            .map(|(nth, row)| Line {
+                name: &row.name,
+                style: Style::Nth(nth),
+                points: by_day(row, of)
+                    .into_iter()
+                    .map(|(day, median)| (day, Interval { median, range: None }))
+                    .collect(),
+                ahead: row.name == LEARNT,
+            })
+            .collect();
+        let along = Along { words: "day", first: 1, last: DAYS };
+        let text = plot::file(&plot::curves(&lines, title, share, along));
+        let path = dir.join(file);
+        let written = fs::create_dir_all(dir).and_then(|()| fs::write(&path, text));
+        if let Err(error) = written {
+            eprintln!("{}: {error}", path.display());
+        }
+    }
+}
