@@ -231,10 +231,11 @@ fn a_crawl_goes_on_after_a_round_that_was_killed_as_if_there_had_been_none() {
     run.crawl();
     let before = run.machine(None).progress();
     assert_eq!(before.pages, 60);
-    run.now = 5.0;
+    run.now = 25.0;
+    run.config.refresh.discovery = 0.2;
     let mut crawl = run.machine(Some(Budget::Round { requests: Some(80), seconds: None }));
     run.log.extend(crawl.begin_refresh(run.millis()));
-    assert_eq!(run.go(&mut crawl, 50, f64::INFINITY), None);
+    assert_eq!(run.go(&mut crawl, 70, f64::INFINITY), None);
     let progress = run.machine(None).progress();
     let round = run.rounds().pop().unwrap();
     assert!(round.missing > 0 && round.visits > 20, "{round:?}");

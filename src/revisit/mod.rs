@@ -14,10 +14,7 @@ pub mod rate;
 pub mod settings;
 pub mod signal;
 pub mod snapshot;
-<<<<<<< HEAD
 pub mod tally;
-=======
->>>>>>> value
 pub mod worth;
 
 #[cfg(test)]
