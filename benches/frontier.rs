@@ -118,7 +118,7 @@ fn machine(known: u64) {
         link_threshold: Relevance::new(0.01),
         forums: suidao::crawl::ForumMode::Off,
         watch: None,
-            refresh: None,
+        refresh: None,
     };
     let strategy: Box<dyn Strategy> = Box::new(Dth::default());
     let mut crawl = Crawl::new(conditions, strategy);

@@ -98,7 +98,7 @@ fn crawl(strategy: &str) {
         link_threshold: topic.link_threshold(),
         forums: suidao::crawl::ForumMode::Off,
         watch: None,
-            refresh: None,
+        refresh: None,
     };
     let (begun, before, cpu) = (Instant::now(), process::resident(), process::cpu_seconds());
     let mut crawl = Crawl::new(conditions, config.strategy.build(topic.page_threshold()));

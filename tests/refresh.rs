@@ -146,7 +146,8 @@ impl Run {
 }
 
 fn web() -> ChangingWeb {
-    let small = ChangingSpec { sections: 1, initial: 12, new_articles: [0.5, 2.0], days: 40.0, ..ChangingSpec::default() };
+    let small =
+        ChangingSpec { sections: 1, initial: 12, new_articles: [0.5, 2.0], days: 40.0, ..ChangingSpec::default() };
     ChangingWeb::new(small, 3).unwrap()
 }
 
@@ -180,7 +181,9 @@ fn what_is_said_to_have_changed_has_and_the_other_way_round() {
         let liar = run.web.manner(url).is_some_and(|manner| manner.name == "liar");
         for pair in visits.windows(2) {
             let ((before, _), (at, event)) = (pair[0], pair[1]);
-            let (Some(old), Some(new)) = (run.web.version(url, day(before)), run.web.version(url, day(at))) else { continue };
+            let (Some(old), Some(new)) = (run.web.version(url, day(before)), run.web.version(url, day(at))) else {
+                continue;
+            };
             match event {
                 Event::Settled(page) if page.again.unwrap().text || page.again.unwrap().links => {
                     changed += 1;
@@ -266,7 +269,8 @@ fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
         let url = &urls[id.0 as usize];
         assert_eq!(run.web.version(url, (visits[at].0.0 as f64 - start) / DAY), None, "{url} is still there");
         assert_eq!(at + 1, visits.len(), "{url} was asked for after it was given up");
-        let first = visits.iter().find(|(_, event)| !matches!(event, Event::Settled(_) | Event::Unchanged { .. })).unwrap();
+        let first =
+            visits.iter().find(|(_, event)| !matches!(event, Event::Settled(_) | Event::Unchanged { .. })).unwrap();
         let moved = matches!(visits[at].1, Event::Retired { to: Some(_), .. });
         let days = (visits[at].0.0 - first.0.0) as f64 / DAY;
         assert!(moved || days >= 4.0, "{url} was given up after {days} days");
@@ -285,9 +289,10 @@ fn a_server_that_always_says_unchanged_is_found_out() {
     }
     let urls = run.urls();
     let start = run.web.spec().start as f64 * 1000.0;
-    let late = run.visits().into_iter().filter(|(id, _)| {
-        run.web.manner(&urls[id.0 as usize]).is_some_and(|manner| manner.name == "liar")
-    });
+    let late = run
+        .visits()
+        .into_iter()
+        .filter(|(id, _)| run.web.manner(&urls[id.0 as usize]).is_some_and(|manner| manner.name == "liar"));
     let mut vouched = 0;
     for (_, visits) in late {
         let after = visits.iter().filter(|(at, _)| (at.0 as f64 - start) / DAY > 20.0);

@@ -113,7 +113,8 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         let wanted: Vec<&CrawlUrl> = run.iter().filter(|(_, times)| **times > 0).map(|(url, _)| url).collect();
         let once = |(url, times): (&CrawlUrl, &u64)| *times <= 1 || retried.contains(url);
         assert!(run.iter().all(once), "run {number} asked twice for a URL");
-        let again = |url: &&&CrawlUrl| runs[number + 1..].iter().any(|later| later.get(**url).is_some_and(|times| *times > 0));
+        let again =
+            |url: &&&CrawlUrl| runs[number + 1..].iter().any(|later| later.get(**url).is_some_and(|times| *times > 0));
         let again: Vec<_> = wanted.iter().filter(again).filter(|url| !retried.contains(url)).collect();
         println!("run {number}: {} requests, repeated {again:?}", wanted.len());
         let again = again.len();
@@ -121,7 +122,10 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         repeated += again as u64;
     }
     let sent: u64 = runs.iter().flat_map(BTreeMap::values).sum();
-    assert!((BUDGET..=BUDGET + repeated + (kills * IN_FLIGHT) as u64).contains(&sent), "{sent} requests, {repeated} repeated");
+    assert!(
+        (BUDGET..=BUDGET + repeated + (kills * IN_FLIGHT) as u64).contains(&sent),
+        "{sent} requests, {repeated} repeated"
+    );
     println!("{repeated} requests of {sent} were repeated after {kills} kills");
 
     // Every version is in the archive, and told of in the export.

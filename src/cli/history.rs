@@ -58,7 +58,10 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
                     "new_links": visit.new_links, "archive": visit.archive })
         });
         let page = page.map(|page| summary(page, &settings));
-        say!("{}", serde_json::to_string_pretty(&json!({ "url": url, "visits": told.collect::<Vec<_>>(), "page": page }))?);
+        say!(
+            "{}",
+            serde_json::to_string_pretty(&json!({ "url": url, "visits": told.collect::<Vec<_>>(), "page": page }))?
+        );
         return Ok(Exit::Done);
     }
     say!("{url}");
@@ -70,7 +73,9 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
         let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
         let links = match visit.new_links {
             0 => String::new(),
-            links => format!(", {}", count(links as usize, "link nobody had found before", "links nobody had found before")),
+            links => {
+                format!(", {}", count(links as usize, "link nobody had found before", "links nobody had found before"))
+            }
         };
         let place = visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
         say!("  {}  {status}  {}{links}{place}", date(visit.at), visit.what);
@@ -176,7 +181,9 @@ fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -
     let now = live::now();
     let next = match (page.retired, page.worth(settings, now)) {
         (true, _) => "It is given up, and not asked for again.".to_owned(),
-        (false, None) => format!("It is missing; it is asked for again {:.1} days after it was missed first.", settings.grace),
+        (false, None) => {
+            format!("It is missing; it is asked for again {:.1} days after it was missed first.", settings.grace)
+        }
         (false, Some(worth)) => {
             let since = days(now.since(page.asked));
             let of = if round.is_some() { "" } else { "; no round of refresh was run yet" };

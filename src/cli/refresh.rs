@@ -78,8 +78,15 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         return plan(args, &config, &topic, &directory, budget);
     }
     args.conditions.remind(&config, voice);
-    let job =
-        Job { topic: Arc::new(topic), seeds: Vec::new(), config, directory, forum: None, watch: None, refresh: Some(budget) };
+    let job = Job {
+        topic: Arc::new(topic),
+        seeds: Vec::new(),
+        config,
+        directory,
+        forum: None,
+        watch: None,
+        refresh: Some(budget),
+    };
     let mut screen = Screen::new(voice, args.json, None);
     let report = live::run(&job, |news| screen.tell(&news), interrupted());
     screen.clear();
@@ -171,7 +178,8 @@ fn plan(
     let waiting = crawl.waiting(most);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     // a share of a number of requests
-    let owed = (((1.0 - config.refresh.discovery) * most as f64).round() as usize).max(most.saturating_sub(waiting.len()));
+    let owed =
+        (((1.0 - config.refresh.discovery) * most as f64).round() as usize).max(most.saturating_sub(waiting.len()));
     if args.json {
         for (at, page) in planned.iter().enumerate() {
             let Some(known) = histories.get(page.id) else { continue };

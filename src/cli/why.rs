@@ -99,12 +99,14 @@ impl Story {
                     Event::Expanded { id: page, links, .. } if links.iter().any(|link| Some(link.to) == id) => {
                         linking.push(*page);
                     }
-                    Event::Redirected { id: from, link: Some(link), .. } | Event::Moved { id: from, link: Some(link) }
+                    Event::Redirected { id: from, link: Some(link), .. }
+                    | Event::Moved { id: from, link: Some(link) }
                         if Some(link.to) == id =>
                     {
                         linking.push(*from);
                     }
-                    Event::Redirected { id: from, link: Some(link), .. } | Event::Moved { id: from, link: Some(link) }
+                    Event::Redirected { id: from, link: Some(link), .. }
+                    | Event::Moved { id: from, link: Some(link) }
                         if Some(*from) == id =>
                     {
                         linking.push(link.to);

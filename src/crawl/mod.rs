@@ -20,6 +20,6 @@ pub use forums::ForumMode;
 pub use frontier::Frontier;
 pub use hosts::Politeness;
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};
-pub use refresh::{Planned, Refresh};
 pub use outcome::{Outcome, outcome};
+pub use refresh::{Planned, Refresh};
 pub use watch::Watch;

@@ -7,8 +7,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
-    Batch, Budget, CrawlUrl, Discipline, Event, HostId, Lane, LinkState, Millis, Place, Priority, RefreshStep, Relevance,
-    Stop, Trail, Tunnel, UrlId, Validators,
+    Batch, Budget, CrawlUrl, Discipline, Event, HostId, Lane, LinkState, Millis, Place, Priority, RefreshStep,
+    Relevance, Stop, Trail, Tunnel, UrlId, Validators,
 };
 use crate::revisit::agenda::Agenda;
 use crate::revisit::history::{Histories, Tracked, days};
@@ -119,7 +119,8 @@ impl Refreshing {
         };
         let [all, visits] = [0, 1].map(|at| spent[at] + self.in_flight[at]);
         let due = (self.due.len() as u64).saturating_sub(self.in_flight[1]);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)] // a share of a count
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        // a share of a count
         let discovery = (self.wish.settings.discovery * *most as f64).round() as u64;
         self.open
             || if again {
@@ -185,7 +186,9 @@ impl Crawl {
     /// Chooses the pages of the round, once what sitemaps and feeds say is known.
     fn choose(&mut self, now: Millis) {
         let Some(refreshing) = &self.refreshing else { return };
-        let Some(Round { budget: Budget::Round { requests, .. }, planned: false, .. }) = refreshing.round else { return };
+        let Some(Round { budget: Budget::Round { requests, .. }, planned: false, .. }) = refreshing.round else {
+            return;
+        };
         if !refreshing.due.is_empty() || refreshing.stopped.is_some() {
             return;
         }
@@ -229,9 +232,9 @@ impl Crawl {
     /// URLs never fetched that wait, the best first, at most so many.
     #[must_use]
     pub fn waiting(&self, most: usize) -> Vec<(CrawlUrl, f32)> {
-        let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX)).map(UrlId).filter(|id| {
-            self.urls.get(*id).state == LinkState::Queued && !self.is_due(*id)
-        });
+        let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX))
+            .map(UrlId)
+            .filter(|id| self.urls.get(*id).state == LinkState::Queued && !self.is_due(*id));
         let mut all: Vec<(Priority, UrlId)> = queued.map(|id| (self.urls.get(id).place().priority, id)).collect();
         all.sort_unstable_by_key(|(priority, id)| (std::cmp::Reverse(*priority), *id));
         all.into_iter().take(most).map(|(priority, id)| (self.urls.url(id), priority.get())).collect()
@@ -343,7 +346,8 @@ impl Crawl {
 
     /// Of a refresh without end: the next page is due.
     fn find_due(&mut self, now: Millis) {
-        let Some(Refreshing { agenda: Some(agenda), due, histories, wish, sources_asked, .. }) = &mut self.refreshing else {
+        let Some(Refreshing { agenda: Some(agenda), due, histories, wish, sources_asked, .. }) = &mut self.refreshing
+        else {
             return;
         };
         if due.len() >= DUE {
@@ -544,7 +548,8 @@ impl Crawl {
         let Some(refreshing) = &mut self.refreshing else { return };
         if let Some(budget) = step.budget {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
-            refreshing.round = (budget != Budget::Spent).then_some(Round { budget, begun: at, spent: [0; 2], planned: false });
+            refreshing.round =
+                (budget != Budget::Spent).then_some(Round { budget, begun: at, spent: [0; 2], planned: false });
             refreshing.agenda = None;
             for id in left {
                 if self.urls.get(id).state == LinkState::Queued {

@@ -104,7 +104,8 @@ impl Crawl {
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
         let own = Settled::of(id, status, place, relevant, page);
-        let settled = Settled { links: judged.links, known: judged.known, forum, validators, again, outlinks, feeds, ..own };
+        let settled =
+            Settled { links: judged.links, known: judged.known, forum, validators, again, outlinks, feeds, ..own };
         self.tell(events, Event::Settled(Box::new(settled)), now);
         if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
             self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);

@@ -197,7 +197,8 @@ impl Crawl {
         for page in pages {
             refreshing.histories.signal(*page);
         }
-        let new: Vec<UrlId> = sources.iter().copied().filter(|id| self.urls.get(*id).state == LinkState::Dropped).collect();
+        let new: Vec<UrlId> =
+            sources.iter().copied().filter(|id| self.urls.get(*id).state == LinkState::Dropped).collect();
         // What a sitemap names is asked in the same round.
         self.make_sources_due(&new);
         for page in pages {

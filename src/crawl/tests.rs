@@ -69,7 +69,7 @@ fn conditions() -> Conditions {
         link_threshold: Relevance::new(0.15),
         forums: ForumMode::Off,
         watch: None,
-            refresh: None,
+        refresh: None,
     }
 }
 

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority, RefreshStep, Region,
-    Relevance, Sketch, TermMatch, UrlId, Validators, Verdict,
+    CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority, RefreshStep,
+    Region, Relevance, Sketch, TermMatch, UrlId, Validators, Verdict,
 };
 
 /// How a URL became known.

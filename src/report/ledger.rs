@@ -76,7 +76,8 @@ impl<'a> Ledger<'a> {
                 }
                 Event::Settled(page) => {
                     self.archived += record.archive.map_or(0, |location| location.length);
-                    let since = self.since.iter_mut().filter(|(batches, ..)| number >= *batches && page.again.is_none());
+                    let since =
+                        self.since.iter_mut().filter(|(batches, ..)| number >= *batches && page.again.is_none());
                     for (_, pages, relevant) in since {
                         *pages += 1;
                         *relevant += u64::from(page.relevant);

@@ -26,14 +26,43 @@ pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
     write_whole(&store.directory().refresh_csv(), |out| {
         let mut csv = csv::Writer::from_writer(&mut *out);
         csv.write_record([
-            "begun", "kind", "ended", "due", "requests", "visits", "changed", "relinked", "rewritten", "same",
-            "not_modified", "missing", "retired", "sources", "signals", "new_links", "pages", "relevant",
+            "begun",
+            "kind",
+            "ended",
+            "due",
+            "requests",
+            "visits",
+            "changed",
+            "relinked",
+            "rewritten",
+            "same",
+            "not_modified",
+            "missing",
+            "retired",
+            "sources",
+            "signals",
+            "new_links",
+            "pages",
+            "relevant",
         ])?;
         for round in &rounds {
             let kind = if matches!(round.budget, Budget::PerDay(_)) { "watch" } else { "round" };
             let counts = [
-                round.due, round.requests, round.visits, round.changed, round.relinked, round.rewritten, round.same,
-                round.not_modified, round.missing, round.retired, round.sources, round.signals, round.new_links, round.pages, round.relevant,
+                round.due,
+                round.requests,
+                round.visits,
+                round.changed,
+                round.relinked,
+                round.rewritten,
+                round.same,
+                round.not_modified,
+                round.missing,
+                round.retired,
+                round.sources,
+                round.signals,
+                round.new_links,
+                round.pages,
+                round.relevant,
             ];
             let begun = [date(round.begun), kind.to_owned(), round.ended.to_string()];
             csv.write_record(begun.into_iter().chain(counts.map(|count| count.to_string())))?;
