@@ -38,6 +38,7 @@ fn policies() -> Vec<(&'static str, Policy)> {
         ("StormCrawler, adaptive", Policy::StormCrawler),
         ("MIQP plan", Policy::Plan(Method::Miqp)),
         ("dynamic programme", Policy::Plan(Method::Dynamic { freshness: 0.0 })),
+        ("dynamic programme, repeated", Policy::Plan(Method::Repeated { freshness: 0.0 })),
         (AZAR, Policy::Azar),
         ("log objective, known rates", Policy::Log),
         (LEARNT, Policy::CrawlValue(value)),
