@@ -133,7 +133,7 @@ impl Running {
             }
             _ => page.changes.observe(sight.days, sight.changed),
         }
-        page.links += f64::from(sight.new());
+        page.links += f64::from(sight.new_links());
         page.days += sight.days;
         page.last = sight.now;
         page.signal = None;

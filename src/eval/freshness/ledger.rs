@@ -21,7 +21,7 @@ pub(super) struct Sight {
 
 impl Sight {
     /// New links.
-    pub fn new(&self) -> u32 {
+    pub fn new_links(&self) -> u32 {
         self.shown.map_or(0, |(first, end)| end - first.max(self.seen))
     }
 }
@@ -209,8 +209,8 @@ mod tests {
         let pages = Pages::of(4, &[&[0.5, 1.0, 1.5, 3.0]], None, Some(listing));
         let mut ledger = Ledger::new(&pages);
         // The first of three has fallen off.
-        assert_eq!(ledger.visit(0, 2.0).new(), 2);
-        assert_eq!(ledger.visit(0, 2.5).new(), 0);
+        assert_eq!(ledger.visit(0, 2.0).new_links(), 2);
+        assert_eq!(ledger.visit(0, 2.5).new_links(), 0);
         let window = ledger.close().window(0, 4);
         close(window.accuracy, 2.0 / 3.0);
         // A day, half of one, and one that is still waiting after a day.
