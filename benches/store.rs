@@ -79,6 +79,9 @@ fn batch(page: u32) -> Batch {
         known: Vec::new(),
         forum: None,
         validators: None,
+        again: None,
+        outlinks: 0,
+        feeds: Vec::new(),
     })));
     Batch { at: Millis(u64::from(page)), events }
 }

@@ -501,10 +501,10 @@ impl Crawl {
                 self.left_due.remove(id);
             }
             Event::Retried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
-            Event::Redirected { id, .. } | Event::Failed { id, .. } | Event::Refused { id, .. } => {
-                if self.left_due.remove(id) {
-                    self.set_state(*id, LinkState::Fetched);
-                }
+            Event::Redirected { id, .. } | Event::Failed { id, .. } | Event::Refused { id, .. }
+                if self.left_due.remove(id) =>
+            {
+                self.set_state(*id, LinkState::Fetched);
             }
             _ => {}
         }

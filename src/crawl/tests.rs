@@ -13,7 +13,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
     let url = |text: &str| CrawlUrl::parse(text).unwrap();
     let line = |line: &str| {
         if let Some((from, to)) = line.split_once(" => ") {
-            return (url(from).to_string(), Outcome::Redirect(url(to)));
+            return (url(from).to_string(), Outcome::Redirect { to: url(to), permanent: true });
         }
         let (head, links) = line.split_once(" -> ").unwrap_or((line, ""));
         let (from, what) = head.trim().rsplit_once(' ').unwrap();
@@ -305,7 +305,7 @@ fn robots_are_asked_first_and_obeyed() {
         "http://s.cn/robots.txt".into(),
         robots("User-agent: *\nDisallow: /private\nCrawl-delay: 3\nSitemap: http://x.cn/1.xml\nsitemap:/2"),
     );
-    web.insert("http://t.cn/robots.txt".into(), Outcome::Redirect(CrawlUrl::parse("http://u.cn/r").unwrap()));
+    web.insert("http://t.cn/robots.txt".into(), Outcome::Redirect { to: CrawlUrl::parse("http://u.cn/r").unwrap(), permanent: false });
     web.insert("http://u.cn/r".into(), robots("User-agent: suidao\nDisallow: /"));
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
     let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);

@@ -225,6 +225,9 @@ pub(super) mod tests {
             known: vec![],
             forum: None,
             validators: None,
+            again: None,
+            outlinks: 0,
+            feeds: Vec::new(),
         }))
     }
 

@@ -182,6 +182,9 @@ mod tests {
             known: vec![],
             forum: None,
             validators: None,
+            again: None,
+            outlinks: 0,
+            feeds: Vec::new(),
         };
         Batch { at: Millis(0), events: vec![Event::Discovered(found), Event::Settled(Box::new(settled))] }
     }

@@ -84,6 +84,9 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         known: vec![UrlId(0)],
         forum: None,
         validators: None,
+        again: None,
+        outlinks: 0,
+        feeds: Vec::new(),
     })));
     Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), events }
 }

@@ -102,6 +102,9 @@ impl Told {
             known: Vec::new(),
             forum: None,
             validators: None,
+            again: None,
+            outlinks: 0,
+            feeds: Vec::new(),
         };
         let risen = self.tell(Event::Settled(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
