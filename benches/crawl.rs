@@ -93,6 +93,7 @@ fn main() {
             directory,
             forum: None,
             watch: None,
+            refresh: None,
         };
         let (cpu, begun) = (process::cpu_seconds(), Instant::now());
         let report = live::run(&job, |_| {}, std::future::pending()).expect("the crawl runs");

@@ -155,6 +155,7 @@ fn run(world: &World, facts: &Facts, topic: &Topic, settings: &[&str], pages: u6
         link_threshold: topic.link_threshold(),
         forums: suidao::crawl::ForumMode::Off,
         watch: None,
+        refresh: None,
     };
     let mut crawl = Crawl::new(conditions, config.strategy.build(topic.page_threshold()));
     let mut urls: Vec<CrawlUrl> = Vec::new();

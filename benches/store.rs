@@ -156,6 +156,7 @@ fn restart(pages: u32) -> Vec<f64> {
             link_threshold: Relevance::new(0.1),
             forums: suidao::crawl::ForumMode::Off,
             watch: None,
+            refresh: None,
         };
         let mut crawl = Crawl::new(conditions, strategy);
         for record in store.batches() {

@@ -305,7 +305,10 @@ fn robots_are_asked_first_and_obeyed() {
         "http://s.cn/robots.txt".into(),
         robots("User-agent: *\nDisallow: /private\nCrawl-delay: 3\nSitemap: http://x.cn/1.xml\nsitemap:/2"),
     );
-    web.insert("http://t.cn/robots.txt".into(), Outcome::Redirect { to: CrawlUrl::parse("http://u.cn/r").unwrap(), permanent: false });
+    web.insert(
+        "http://t.cn/robots.txt".into(),
+        Outcome::Redirect { to: CrawlUrl::parse("http://u.cn/r").unwrap(), permanent: false },
+    );
     web.insert("http://u.cn/r".into(), robots("User-agent: suidao\nDisallow: /"));
     let politeness = Politeness { delay: 0.0, ..Politeness::default() };
     let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
