@@ -5,8 +5,8 @@ use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::{
-    CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Link, LinkState, Millis, Origin, Outlink, Page, Place,
-    Refusal, Region, Relevance, Role, Settled, Sight, UrlId, Validators, Verdict,
+    CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Found, Link, LinkState, Millis, Origin, Outlink, Page,
+    Place, Refusal, Region, Relevance, Role, Settled, Sight, UrlId, Validators, Verdict,
 };
 use crate::strategy::{Candidate, Visit};
 
@@ -103,6 +103,9 @@ impl Crawl {
         let judged = self.judge(&visit, &targets);
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
+        // A link that nobody had found before is a change, wherever it stands.
+        let brought = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == Origin::Link(id));
+        let again = again.map(|found| Found { links: found.links || events.iter().any(brought), ..found });
         let own = Settled::of(id, status, place, relevant, page);
         let settled =
             Settled { links: judged.links, known: judged.known, forum, validators, again, outlinks, feeds, ..own };

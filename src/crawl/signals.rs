@@ -16,6 +16,8 @@ const PAGES: usize = 5;
 /// A source is not asked more often than once in so many days, one that told of no page for a time longer.
 const EVERY: f64 = 0.5;
 const USELESS: f64 = 14.0;
+/// Signals that are doubted more are not heeded: what is left of a liar's credit would add days to pages that hardly change.
+const HEEDED: f64 = 0.7;
 /// Sources of one host, and redirects to one, at most.
 const SOURCES: usize = 4;
 
@@ -60,7 +62,8 @@ impl Signals {
 
     /// Probability that none of so many signals of a host is true.
     pub fn doubt(&self, host: HostId, signals: u32) -> f64 {
-        if signals == 0 { 1.0 } else { self.trust.get(&host).copied().unwrap_or_default().doubt(signals) }
+        let doubt = self.trust.get(&host).copied().unwrap_or_default().doubt(signals);
+        if doubt > HEEDED { 1.0 } else { doubt }
     }
 
     pub fn name_feeds(&mut self, host: HostId, feeds: &[CrawlUrl]) {

@@ -123,7 +123,8 @@ impl Tracked {
     }
 
     fn settled(&mut self, page: &Settled, new_links: u32, at: Millis) -> Found {
-        let found = self.compare(page.sketch.digest, page.outlinks);
+        let compared = self.compare(page.sketch.digest, page.outlinks);
+        let found = Found { links: compared.links || new_links > 0, ..compared };
         self.new_links += new_links;
         self.listing = page.listing;
         self.visited(found, at);

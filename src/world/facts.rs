@@ -167,7 +167,7 @@ impl Source for Facts {
         match self.world.lookup(url) {
             Found::NoHost => failed(FailureKind::Dns),
             Found::NoServer => failed(FailureKind::Connect),
-            Found::Moved(_, to) => Outcome::Redirect { to: crawl_url(&to), permanent: true },
+            Found::Moved(_, to) => Outcome::Redirect { to: crawl_url(&to), permanent: false },
             Found::Robots(host) => Outcome::Robots(RobotsRules::Rules(self.world.robots(host).into_bytes())),
             Found::Missing if matches!(wanted, Wanted::Robots { .. }) => Outcome::Robots(RobotsRules::AllowAll),
             Found::Missing => failed(FailureKind::Status(404)),
