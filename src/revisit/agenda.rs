@@ -7,10 +7,9 @@
 //! decision is O(log n). Times hang on the price. Where that has risen they are early, which is noticed when they come;
 //! where it has fallen by more than a fifth, they are late, and are computed anew.
 //!
-//! The pages that are ready are compared by value, and not by time: a price that lags behind by some per cent makes a queue,
-//! in which a page that is worth a visit every hour would wait among those that are worth one a month. There may be
-//! many of them, since signals come by the thousand when a sitemap is read, and a price that followed each such wave would
-//! be wrong for days.
+//! Pages that are due are compared by value, and not by time: a price that lags behind by some per cent makes a queue, in
+//! which a page that is worth a visit every hour would wait among those that are worth one a month (which cost 2 to 4 per
+//! cent of the freshness in the simulation of docs/freshness.md).
 //!
 //! Where a host takes no more than so many visits a day, its pages have a heap of their own and, if that is what holds them
 //! back, a price of their own above the common one (Kolobov et al., SIGIR 2019); the hosts wait in one heap by their first pages.
@@ -34,18 +33,12 @@ const TICKS: f64 = 8640.0;
 /// The time of a page that is never worth the price.
 const NEVER: u32 = u32::MAX;
 
-/// That of a page that is ready, and stands in no heap.
+/// That of a page that is ready, and stands in no heap of waiting ones.
 const READY: u32 = NEVER - 1;
 
-/// Pages are compared by value at least so many at a time, even if none is due.
-const FEWEST: usize = 8;
-
-/// If more pages are due, and more than so large a share of all, the price is too low.
-const MOST: usize = 64;
-const SHARE: usize = 16;
-
-/// Values of pages that are ready are computed anew when so large a share of them has been taken.
-const TAKEN: usize = 8;
+/// So many pages at least are compared by value, even if none is due; and the values of those that are ready are computed
+/// anew after one visit to one in so many of them.
+const COMPARED: usize = 16;
 
 /// Prices may fall to such a share before times are computed anew.
 const DRIFT: f64 = 1.0 / 1.2;
@@ -56,6 +49,9 @@ const OUTLIER: f64 = 7.0;
 /// A price is a mean over at least so many visits, and over a visit to one page in so many.
 const MEMORY: f64 = 32.0;
 const PART: f64 = 16.0;
+
+/// Value and number of a page that is ready: ties in order of discovery.
+type Ready = (OrderedFloat<f64>, Reverse<UrlId>);
 
 /// Whoever waits for a visit.
 #[derive(Clone, Copy, Debug)]
@@ -119,23 +115,15 @@ pub struct Agenda {
     /// By host; without a limit all pages are in the first.
     queues: Vec<Queue>,
     heads: BinaryHeap<Reverse<(Entry, u32)>>,
-    /// Hosts that were visited as often as they may be, by the day on which they may be again.
-    resting: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
+    /// Hosts that were visited as often as they may be, by the span in which they may be again.
+    resting: BinaryHeap<Reverse<(i64, u32)>>,
     price: Price,
     /// The highest value of it of which times are.
     timed_at: f64,
-    /// Pages of which the most valuable is taken: those that are due, and some that soon will be. Of no host that rests.
-    ready: Ready,
-}
-
-/// Pages by what a visit to them was worth when that was last computed. Values rise, so it is done again and again.
-#[derive(Debug, Default)]
-struct Ready {
-    /// May hold outdated entries: of pages that are no longer ready.
-    heap: BinaryHeap<(OrderedFloat<f64>, Reverse<UrlId>)>,
-    /// Pages that are.
-    live: usize,
-    /// Pages taken since values were computed.
+    /// Pages of which the most valuable is taken, those that are due and some that soon will be, by value as last computed.
+    /// May hold outdated entries: pages that are not ready, or whose host rests.
+    ready: BinaryHeap<Ready>,
+    /// Pages taken from there since the values were computed.
     taken: usize,
 }
 
@@ -151,7 +139,8 @@ impl Agenda {
             resting: BinaryHeap::new(),
             price: Price::default(),
             timed_at: 0.0,
-            ready: Ready::default(),
+            ready: BinaryHeap::new(),
+            taken: 0,
         }
     }
 
@@ -209,7 +198,6 @@ impl Agenda {
     pub fn remove(&mut self, page: UrlId) {
         if let Some(slot) = self.pages.remove(&page) {
             self.queues[slot.host as usize].live -= 1;
-            self.ready.live -= usize::from(slot.due == READY);
             self.tidy(slot.host);
         }
     }
@@ -222,18 +210,19 @@ impl Agenda {
         if self.price.value == 0.0 && !self.begin(now) {
             return None;
         }
-        let (page, value) = loop {
+        let page = loop {
             self.make_ready(now);
-            let best = self.best(now);
-            if best.is_some() {
-                break best;
+            if let Some((_, Reverse(page))) = self.ready.pop() {
+                break Some(page);
             }
             // None waits, or those that do are never worth the price: one of them may be worth something all the same.
             if self.head().is_none() || !self.lower(now) {
                 break None;
             }
         }?;
-        let host = self.pages[&page].host;
+        self.taken += 1;
+        let Slot { host, .. } = self.pages[&page];
+        let value = self.pages[&page].value(now);
         self.remove(page);
         self.count(host, now);
         self.learn(host, value);
@@ -241,44 +230,27 @@ impl Agenda {
         Some((page, value))
     }
 
-    /// The most valuable of the pages that are ready. It is no longer in the heap.
-    fn best(&mut self, now: f64) -> Option<(UrlId, f64)> {
-        self.ready.taken += 1;
-        if self.ready.taken > self.ready.live / TAKEN {
-            self.value_anew(now);
-        }
-        while let Some((valued, Reverse(page))) = self.ready.heap.pop() {
-            let Some(slot) = self.pages.get(&page).filter(|slot| slot.due == READY) else { continue };
-            let value = slot.value(now);
-            if value >= valued.0 {
-                return Some((page, value));
-            }
-            // Of a time before it was put anew.
-            self.ready.heap.push((OrderedFloat(value), Reverse(page)));
-        }
-        None
-    }
-
-    /// Computes the values of the pages that are ready, and drops outdated entries.
-    fn value_anew(&mut self, now: f64) {
-        let heap = std::mem::take(&mut self.ready.heap);
-        let mut pages: Vec<UrlId> = heap.into_iter().map(|(_, Reverse(page))| page).collect();
-        pages.sort_unstable();
-        pages.dedup();
-        let slots = pages.into_iter().filter_map(|page| Some((page, self.pages.get(&page)?)));
-        let ready = slots.filter(|(_, slot)| slot.due == READY);
-        self.ready.heap = ready.map(|(page, slot)| (OrderedFloat(slot.value(now)), Reverse(page))).collect();
-        self.ready.taken = 0;
-    }
-
-    /// Takes those that are due, and the next ones if they are too few, from the heaps.
+    /// Brings the most valuable page to the top of those that are ready.
     fn make_ready(&mut self, now: f64) {
+        if self.taken * COMPARED >= self.ready.len() {
+            self.compare(now);
+        }
+        loop {
+            self.take_due(now);
+            // Were all of them outdated, then the next ones may have been left where they are.
+            if !self.drop_outdated() || !self.ready.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Takes pages that are due from the heaps, and the next ones if they are too few.
+    fn take_due(&mut self, now: f64) {
         let now_tick = tick(now);
-        let most = MOST.max(self.pages.len() / SHARE);
         let mut worthless = Vec::new();
         while let Some((first, host)) = self.head() {
             let (due, page) = parts(first);
-            if due == NEVER || (due > now_tick && self.ready.live >= FEWEST) {
+            if due == NEVER || (due > now_tick && self.ready.len() >= COMPARED) {
                 break;
             }
             self.queues[host as usize].heap.pop();
@@ -289,18 +261,13 @@ impl Agenda {
                 // Visited just now.
                 worthless.push((host, first));
                 self.announce(host);
-            } else if due <= now_tick && self::due(&slot.worth, slot.last, price) > now_tick {
+            } else if due <= now_tick && value < price && self::due(&slot.worth, slot.last, price) > now_tick {
                 // Its time was of a lower price.
                 self.wait(page);
             } else {
                 slot.due = READY;
-                self.ready.live += 1;
-                self.ready.heap.push((OrderedFloat(value), Reverse(page)));
+                self.ready.push((OrderedFloat(value), Reverse(page)));
                 self.announce(host);
-                if self.ready.live > most {
-                    self.raise(now);
-                    break;
-                }
             }
         }
         for (host, entry) in worthless {
@@ -309,17 +276,38 @@ impl Agenda {
         }
     }
 
-    /// Too many pages are worth the price: it rises to what half of them are worth, and the other half waits.
-    fn raise(&mut self, now: f64) {
-        self.value_anew(now);
-        let mut cheaper = std::mem::take(&mut self.ready.heap).into_sorted_vec();
-        self.ready.heap = cheaper.split_off(cheaper.len() / 2).into();
-        self.ready.live = self.ready.heap.len();
-        for (OrderedFloat(value), Reverse(page)) in cheaper.into_iter().rev() {
-            let queue = &mut self.queues[self.pages[&page].host as usize];
-            let price = if queue.bound { &mut queue.price } else { &mut self.price };
-            price.value = price.value.max(value);
-            self.wait(page);
+    /// Drops what is on top of the ready pages and is not ready, or must not be asked for; whether there was any.
+    fn drop_outdated(&mut self) -> bool {
+        let before = self.ready.len();
+        while let Some(&(_, Reverse(page))) = self.ready.peek() {
+            match self.pages.get(&page).filter(|slot| slot.due == READY) {
+                Some(slot) if !self.queues[slot.host as usize].resting => break,
+                Some(_) => self.wait(page),
+                None => {}
+            }
+            self.ready.pop();
+        }
+        self.ready.len() < before
+    }
+
+    /// Computes the values of the pages that are ready anew, for they grow, and not all alike. Those below the price wait again.
+    fn compare(&mut self, now: f64) {
+        self.taken = 0;
+        let mut pages: Vec<UrlId> = std::mem::take(&mut self.ready).into_iter().map(|(_, page)| page.0).collect();
+        // A page that was put anew and got ready again stands there twice.
+        pages.sort_unstable();
+        pages.dedup();
+        let ready = |page: &UrlId| self.pages.get(page).filter(|slot| slot.due == READY);
+        let valued = |page: UrlId| Some((OrderedFloat(ready(&page)?.value(now)), Reverse(page)));
+        let mut valued: Vec<Ready> = pages.into_iter().filter_map(valued).collect();
+        valued.sort_unstable_by_key(|&entry| Reverse(entry));
+        for (place, (value, Reverse(page))) in valued.into_iter().enumerate() {
+            let host = self.pages[&page].host;
+            if !self.queues[host as usize].resting && (place < COMPARED || value.0 >= self.price_of(host)) {
+                self.ready.push((value, Reverse(page)));
+            } else {
+                self.wait(page);
+            }
         }
     }
 
@@ -447,18 +435,18 @@ impl Agenda {
         true
     }
 
-    /// Visits that a host takes in a span, and how many days that is.
-    fn limit(&self) -> Option<(u32, f64)> {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
-        self.per_host.map(|cap| if cap >= 1.0 { (cap as u32, 1.0) } else { (1, 1.0 / cap.max(1e-9)) })
+    /// Visits that a host takes in a span of days, and in which span a day is.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+    fn limit(&self, now: f64) -> Option<(u32, i64)> {
+        let (most, days) =
+            self.per_host.map(|cap| if cap >= 1.0 { (cap as u32, 1.0) } else { (1, 1.0 / cap.max(1e-9)) })?;
+        Some((most, (now / days).floor() as i64))
     }
 
     /// Counts a visit of a host, which then may have to rest.
     fn count(&mut self, host: u32, now: f64) {
-        let Some((most, days)) = self.limit() else { return };
+        let Some((most, span)) = self.limit(now) else { return };
         let queue = &mut self.queues[host as usize];
-        #[allow(clippy::cast_possible_truncation)] // saturates
-        let span = (now / days).floor() as i64;
         if span > queue.span || queue.visits == 0 {
             // A host that was not asked as often as it takes has too high a price.
             let missed = (span - queue.span - 1).clamp(0, 8) as i32;
@@ -475,18 +463,13 @@ impl Agenda {
                 queue.price = Price { value: self.price.value, visits: 0.0 };
             }
             queue.resting = true;
-            self.resting.push(Reverse((OrderedFloat((queue.span + 1) as f64 * days), host)));
-            self.value_anew(now);
-            let ready = std::mem::take(&mut self.ready.heap).into_iter();
-            let (resting, open): (Vec<_>, Vec<_>) = ready.partition(|(_, Reverse(page))| self.pages[page].host == host);
-            self.ready.live = open.len();
-            self.ready.heap = open.into();
-            resting.into_iter().for_each(|(_, Reverse(page))| self.wait(page));
+            self.resting.push(Reverse((queue.span + 1, host)));
         }
     }
 
     fn wake(&mut self, now: f64) {
-        while let Some(&Reverse((_, host))) = self.resting.peek().filter(|rest| rest.0.0.0 <= now) {
+        let Some((_, span)) = self.limit(now) else { return };
+        while let Some(&Reverse((_, host))) = self.resting.peek().filter(|rest| rest.0.0 <= span) {
             self.resting.pop();
             self.queues[host as usize].resting = false;
             self.announce(host);
@@ -628,7 +611,7 @@ mod tests {
             for (at, host) in run.visits.iter().zip(&hosts).flat_map(|(at, host)| at.iter().map(move |at| (at, host))) {
                 *counts.entry((host, (at / span).floor() as i64)).or_insert(0) += 1;
             }
-            assert!(counts.values().all(|&count| f64::from(count) <= cap * span), "{cap}");
+            assert!(counts.values().all(|&count| count <= (cap as u32).max(1)), "{cap}");
         }
     }
 
@@ -745,7 +728,7 @@ mod tests {
                         let taken = agenda.take(now);
                         prop_assert_eq!(taken, twin.take(now));
                         let span = per_host.map_or(1.0, |cap| if cap < 1.0 { 1.0 / cap } else { 1.0 });
-                        let most = per_host.map_or(u32::MAX, |cap| (cap * span).floor() as u32);
+                        let most = per_host.map_or(u32::MAX, |cap| (cap as u32).max(1));
                         let of = |page: UrlId| (page.0 % 3, (now / span).floor() as i64);
                         if let Some((page, value)) = taken {
                             let (worth, last) = map.remove(&page).unwrap();

@@ -7,6 +7,7 @@
 
 pub mod adaptive;
 pub mod agenda;
+mod crossing;
 pub mod history;
 pub mod optimum;
 pub mod plan;

@@ -14,6 +14,7 @@
 //! use up what the host takes (Kolobov et al., SIGIR 2019).
 
 use super::Worth;
+use super::crossing::crossing;
 
 /// What the optimum needs to know of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,22 +114,14 @@ fn freshness_price(mut pages: Vec<Rated>, budget: f64) -> f64 {
     price
 }
 
-/// Between which prices `excess`, which falls with the price, is 0; not above `most`. Halving of the logarithm.
+/// Between which prices `excess`, which falls with the price, is 0; not above `most`.
 fn falling_root(most: f64, excess: impl Fn(f64) -> f64) -> (f64, f64) {
-    let mut high = most.ln();
+    let high = most.ln();
     let mut step = 1.0;
     while excess((high - step).exp()) < 0.0 && high - step > -700.0 {
-        high -= step;
         step *= 2.0;
     }
-    let mut low = high - step;
-    for _ in 0..100 {
-        let middle = f64::midpoint(low, high);
-        if high - low < 1e-13 || middle <= low || middle >= high {
-            break;
-        }
-        if excess(middle.exp()) < 0.0 { high = middle } else { low = middle }
-    }
+    let (low, high) = crossing(high - step, high, |price| -excess(price.exp()));
     (low.exp(), high.exp())
 }
 

@@ -18,6 +18,8 @@
 //! e^(-αt) with α the rate of unsignalled changes, for a source whose silence tells something; here silence tells
 //! nothing, since most pages have no source at all.
 
+use super::crossing::crossing;
+
 /// Nobody plans further ahead: a page that hardly ever changes and has just done so is worth its importance for so many
 /// days, and not for ever.
 const HORIZON: f64 = 3650.0;
@@ -78,7 +80,7 @@ impl Worth {
         let late = self.days_of_parts(value);
         let yields = bounded(self.yields, MOST);
         let days = if yields > 0.0 && late.is_finite() {
-            self.between(self.days_of_parts(value / 2.0), late, value)
+            crossing(self.days_of_parts(value / 2.0), late, |days| self.value(days) - value).1
         } else {
             late
         };
@@ -111,29 +113,6 @@ impl Worth {
             days = days.min(half + (half * half + 2.0 * half / rate).sqrt());
         }
         days
-    }
-
-    /// Where between two times the value is reached: false position, the kept end's weight halved (Illinois).
-    fn between(&self, mut early: f64, mut late: f64, value: f64) -> f64 {
-        let (mut below, mut above) = (self.value(early) - value, self.value(late) - value);
-        let mut kept = 0;
-        for _ in 0..60 {
-            if below >= 0.0 || above <= 0.0 || late - early <= 1e-13 * late {
-                break;
-            }
-            let middle = (early * above - late * below) / (above - below);
-            let at = self.value(middle) - value;
-            if at < 0.0 {
-                (early, below) = (middle, at);
-                above /= if kept == 1 { 2.0 } else { 1.0 };
-                kept = 1;
-            } else {
-                (late, above) = (middle, at);
-                below /= if kept == -1 { 2.0 } else { 1.0 };
-                kept = -1;
-            }
-        }
-        if below >= 0.0 { early } else { late }
     }
 
     fn rate(&self) -> f64 {

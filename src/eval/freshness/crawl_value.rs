@@ -116,7 +116,7 @@ impl Running {
         let still = (-page.rate(self.settings.prior) * sight.days).exp();
         let doubt = self.trust[page.host as usize].doubt(1);
         if page.signal.is_some() {
-            self.trust[page.host as usize].observe(1, still, sight.changed);
+            self.trust[page.host as usize].observe(still, sight.changed);
         } else if page.told {
             let silence = &mut self.silence[page.host as usize];
             silence.expected += 1.0 - still;
