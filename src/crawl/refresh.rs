@@ -470,8 +470,8 @@ impl Crawl {
             round.spent[1] += u64::from(again);
         }
         let Some(id) = id else { return };
-        if let (Some(found), Some((signals @ 1.., still))) = (found, before) {
-            refreshing.signals.prove(self.urls.get(id).host(), signals, still, found.text || found.links);
+        if let (Some(found), Some((1.., still))) = (found, before) {
+            refreshing.signals.prove(self.urls.get(id).host(), still, found.text || found.links);
         }
         if comes_again && again {
             self.queue_due(id);

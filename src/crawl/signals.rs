@@ -56,8 +56,8 @@ impl Signals {
     }
 
     /// A page that had signals was visited; `still`: how probable it was without them that it had not changed.
-    pub fn prove(&mut self, host: HostId, signals: u32, still: f64, changed: bool) {
-        self.trust.entry(host).or_default().observe(signals, still, changed);
+    pub fn prove(&mut self, host: HostId, still: f64, changed: bool) {
+        self.trust.entry(host).or_default().observe(still, changed);
     }
 
     /// Probability that none of so many signals of a host is true.

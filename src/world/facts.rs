@@ -167,7 +167,9 @@ impl Source for Facts {
         match self.world.lookup(url) {
             Found::NoHost => failed(FailureKind::Dns),
             Found::NoServer => failed(FailureKind::Connect),
-            Found::Moved(_, to) => Outcome::Redirect { to: crawl_url(&to), permanent: false },
+            Found::Moved(status, to) => {
+                Outcome::Redirect { to: crawl_url(&to), permanent: matches!(status, 301 | 308) }
+            }
             Found::Robots(host) => Outcome::Robots(RobotsRules::Rules(self.world.robots(host).into_bytes())),
             Found::Missing if matches!(wanted, Wanted::Robots { .. }) => Outcome::Robots(RobotsRules::AllowAll),
             Found::Missing => failed(FailureKind::Status(404)),
