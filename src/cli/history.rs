@@ -146,7 +146,7 @@ fn tell(
             };
             (Some(page.status), what.to_owned(), found.text)
         }
-        Event::Unchanged { id, status, since } if of(*id) => {
+        Event::Unchanged { id, status, since, .. } if of(*id) => {
             let how = if *status == 304 { "not modified" } else { "the same bytes" };
             (Some(*status), format!("{how} since {}", date(*since)), false)
         }
@@ -157,7 +157,7 @@ fn tell(
         Event::Failed { id, failure } if of(*id) => (None, failure.to_string(), false),
         Event::Refused { id, reason } if of(*id) => (None, format!("not asked for: {}", reason.why()), false),
         Event::Retired { id, to } if of(*id) => {
-            let why = if to.is_some() { "it has moved" } else { "it was missing too long" };
+            let why = if to.is_some() { "it has moved" } else { "it was missing for longer than the grace" };
             (None, format!("given up: {why}"), false)
         }
         _ => return None,

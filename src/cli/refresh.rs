@@ -101,7 +101,8 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
-        Some(Stop::OnlyUnreachable) => Exit::Short,
+        // Where known pages were visited it has done its work, though discovery found nobody home.
+        Some(Stop::OnlyUnreachable) if round.due > 0 && round.visits == 0 => Exit::Short,
         Some(_) => Exit::Done,
     })
 }
@@ -110,6 +111,10 @@ impl RefreshArgs {
     /// The configuration of the crawl, unless another is given; then --set and the flags of their own.
     fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
         let kept = directory.config_toml();
+        let text = std::fs::read_to_string(&kept).unwrap_or_default();
+        if text.contains("://***@") && self.conditions.proxy.is_none() && self.conditions.config.is_none() {
+            bail!("{}: the crawl's proxy has a password, which is not kept; give --proxy again", kept.display());
+        }
         let mut config = self.conditions.load_over(kept.exists().then_some(kept.as_path()))?;
         if let Some(policy) = self.policy {
             config.refresh.policy = policy;
@@ -198,7 +203,7 @@ fn plan(
         waiting.len().min(most - planned.len().min(owed)),
     );
     if !planned.is_empty() {
-        say!("\nvalue  days ago  changes/day  new links/day  importance  page");
+        say!("\n  value  days ago  changes/day  new links/day  importance  page");
     }
     for page in planned.iter().take(owed.min(SHOWN)) {
         let Some(known) = histories.get(page.id) else { continue };
@@ -229,8 +234,8 @@ fn line(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Mi
         why.push("a list".to_owned());
     }
     format!(
-        "{:5.3}  {:8.2}  {:11.3}  {:13.3}  {:10.3}  {}  ({})",
-        page.value,
+        "{:>7}  {:8.2}  {:11.3}  {:13.3}  {:10.3}  {}  ({})",
+        if page.value < 0.001 { format!("{:.0e}", page.value) } else { format!("{:.3}", page.value) },
         days(now.since(known.asked)),
         known.rate(&config.refresh),
         known.new_links_a_day(&config.refresh),
@@ -260,8 +265,13 @@ fn as_json(page: &Planned, known: &Tracked, config: &Config, now: suidao::model:
 }
 
 fn in_words(job: &Job, report: &Report, round: &Round) -> String {
+    let watches = matches!(round.budget, Budget::PerDay(_));
+    let shortest = job.config.refresh.shortest * 24.0;
+    let rested = format!("No page was due: each was asked for less than refresh.shortest ({shortest:.2} hours) ago.");
     let why = match report.stop {
+        None if watches => "Interrupted; the same command goes on.",
         None => "Interrupted; the same command goes on with the round.",
+        Some(stop) if round.due == 0 && round.requests == 0 && stop != Stop::BudgetSpent => rested.as_str(),
         Some(Stop::BudgetSpent) => "The round is over: its budget is spent.",
         Some(Stop::OnlyUnreachable) => "Only hosts are left that fail or whose robots.txt cannot be had.",
         Some(_) => "The round is over: nothing is left to ask for.",

@@ -115,6 +115,7 @@ impl Crawl {
                 self.rest(*host, at.after(wait), at);
             }
             Event::Unchanged { id, .. } => {
+                self.progress.visits += 1;
                 self.leave(*id, LinkState::Fetched, None, at);
                 self.urls.get_mut(*id).forget_tries();
             }
@@ -122,7 +123,11 @@ impl Crawl {
                 self.leave(*id, LinkState::Fetched, None, at);
                 self.urls.get_mut(*id).forget_tries();
             }
-            Event::Retired { id, .. } => self.set_state(*id, LinkState::Failed),
+            Event::Retired { id, .. } => {
+                // If somebody links to it again it may be back.
+                self.set_state(*id, LinkState::Dropped);
+                self.urls.get_mut(*id).was_page = true;
+            }
             // Its histories are asked first.
             Event::Refresh(_) => {}
             Event::Retried { id, failure } if self.is_due(*id) => {
@@ -168,7 +173,7 @@ impl Crawl {
     fn apply_settled(&mut self, settled: &Settled, at: Millis) {
         self.leave(settled.id, LinkState::Fetched, None, at);
         self.urls.get_mut(settled.id).forget_tries();
-        if settled.again.is_some() {
+        if settled.again.is_some() || std::mem::take(&mut self.urls.get_mut(settled.id).was_page) {
             self.progress.visits += 1;
             self.admit(&settled.links);
             return;

@@ -220,6 +220,23 @@ impl Hosts {
         self.by_name.get(url.authority()).map(|&host| self.get(host))
     }
 
+    /// The number of the host of `url`, if it is known.
+    pub fn id_of(&self, url: &CrawlUrl) -> Option<HostId> {
+        self.by_name.get(url.authority()).copied()
+    }
+
+    /// Every host gets another chance, whatever it did before.
+    pub fn forgive(&mut self) {
+        for host in &mut self.hosts {
+            (host.failures, host.failing) = (0, false);
+            for robots in host.robots.iter_mut().flatten() {
+                if let Rules::Unreachable(failed) = &mut robots.rules {
+                    *failed = 0;
+                }
+            }
+        }
+    }
+
     pub fn get(&self, host: HostId) -> &Host {
         &self.hosts[host.0 as usize]
     }

@@ -263,6 +263,14 @@ impl Crawl {
 
     /// Hands out the next fetch.
     pub fn next(&mut self, now: Millis) -> Next {
+        match (self.hand_out(now), self.round_ends().filter(|end| *end > now)) {
+            // Nobody sleeps over the end of a round.
+            (Next::Wait(until), Some(end)) => Next::Wait(Some(until.map_or(end, |until| until.min(end)))),
+            (next, _) => next,
+        }
+    }
+
+    fn hand_out(&mut self, now: Millis) -> Next {
         while let Some(host) = self.hosts.due(now) {
             self.make_ready(host);
         }
@@ -293,7 +301,7 @@ impl Crawl {
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
                     Next::Done(_) if self.open_shares() => continue,
-                    Next::Done(stop) => match self.rest_until_visit(now) {
+                    Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
                         // A board that was due is queued already.
                         _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 => continue,
                         Some(at) => return Next::Wait(Some(at)),
@@ -376,6 +384,7 @@ impl Crawl {
         let asked_again = ticket.url.is_https()
             && matches!(outcome, Outcome::Failed(_))
             && matches!(events.last(), Some(Event::Scheme { https: false, .. }));
+        let is_hints = matches!(ticket.wanted, Wanted::Hints(_));
         match ticket.wanted {
             Wanted::Page(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
                 self.pages_in_flight -= 1;
@@ -395,9 +404,9 @@ impl Crawl {
                         self.settle_page(&mut events, id, &ticket.url, arrived, now);
                     }
                     Outcome::Hints(hints, validators) => self.settle_hints(&mut events, id, *hints, validators, now),
-                    Outcome::Unchanged if self.is_source(id) => self.settle_same_hints(&mut events, id, now),
+                    Outcome::Unchanged if is_hints => self.settle_same_hints(&mut events, id, now),
                     Outcome::Unchanged => self.settle_unchanged(&mut events, id, now),
-                    Outcome::Redirect { to, .. } if self.is_source(id) => {
+                    Outcome::Redirect { to, .. } if is_hints => {
                         self.settle_moved_source(&mut events, id, &to, now);
                     }
                     Outcome::Redirect { to, permanent } => self.settle_redirect(&mut events, id, &to, permanent, now),

@@ -14,6 +14,7 @@ mod signals;
 #[cfg(test)]
 mod tests;
 mod urls;
+mod visits;
 mod watch;
 
 pub use forums::ForumMode;

@@ -4,6 +4,9 @@
 //!
 //! What is due is an event, so a round that was killed goes on with the pages it had chosen, and none is asked for twice.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
@@ -21,6 +24,9 @@ use super::signals::Signals;
 
 /// Pages due at a time where the refresh goes on for ever: so many hosts can be slow before others wait for them.
 const DUE: usize = 64;
+
+/// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
+const PATIENCE: u64 = 60_000;
 
 /// A refresh that was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,37 +52,39 @@ pub struct Planned {
 
 /// The refresh of a crawl. A fold of the events, but for what is in flight and when the next request may go.
 pub(super) struct Refreshing {
-    wish: Refresh,
-    pub histories: Histories,
-    pub signals: Signals,
-    round: Option<Round>,
+    pub(super) wish: Refresh,
+    pub(super) histories: Histories,
+    pub(super) signals: Signals,
+    pub(super) round: Option<Round>,
     /// Pages due, with what a visit is worth.
-    due: FxHashMap<UrlId, f32>,
-    queue: Frontier,
+    pub(super) due: FxHashMap<UrlId, f32>,
+    pub(super) queue: Frontier,
     /// Requests under way, and those of them for pages that are due.
-    in_flight: [u64; 2],
+    pub(super) in_flight: [u64; 2],
     /// Hosts that said of a changed page that it has not changed.
-    liars: FxHashSet<HostId>,
+    pub(super) liars: FxHashSet<HostId>,
     /// Of a refresh without end: the pages by when they are due, and when the next request may go.
-    agenda: Option<Agenda>,
-    paced: Millis,
+    pub(super) agenda: Option<Agenda>,
+    pub(super) paced: Millis,
+    /// Pages that may not be asked for yet, by when they may.
+    pub(super) early: BinaryHeap<Reverse<(Millis, UrlId)>>,
     /// When sitemaps and feeds were last asked.
-    sources_asked: Option<Millis>,
+    pub(super) sources_asked: Option<Millis>,
     /// What is left of one side cannot be had, so the other may take its share.
-    open: bool,
+    pub(super) open: bool,
     /// Why the round of this run has ended, if it has.
-    stopped: Option<Stop>,
+    pub(super) stopped: Option<Stop>,
 }
 
 /// A round that was begun and has not ended.
 #[derive(Clone, Copy, Debug)]
-struct Round {
-    budget: Budget,
-    begun: Millis,
+pub(super) struct Round {
+    pub(super) budget: Budget,
+    pub(super) begun: Millis,
     /// Requests that have come back, and those of them for pages that were due.
-    spent: [u64; 2],
+    pub(super) spent: [u64; 2],
     /// The pages were chosen: what sitemaps and feeds say was known.
-    planned: bool,
+    pub(super) planned: bool,
 }
 
 impl Refreshing {
@@ -91,6 +99,7 @@ impl Refreshing {
             liars: FxHashSet::default(),
             sources_asked: None,
             agenda: None,
+            early: BinaryHeap::new(),
             paced: Millis(0),
             open: false,
             stopped: None,
@@ -135,7 +144,7 @@ impl Refreshing {
     }
 
     /// What a visit is worth in the light of the signals since the last.
-    fn doubted(&self, worth: Worth, page: &Tracked, host: HostId) -> Worth {
+    pub(super) fn doubted(&self, worth: Worth, page: &Tracked, host: HostId) -> Worth {
         Worth { doubt: self.signals.doubt(host, page.signals), ..worth }
     }
 
@@ -160,17 +169,7 @@ impl Crawl {
         if self.refreshing.as_ref()?.round.is_some() {
             self.tell(&mut events, spent(), now);
         }
-        let most = match budget {
-            // A quarter of what goes to known pages.
-            Budget::Round { requests: Some(most), .. } => {
-                let share = 1.0 - self.refreshing.as_ref()?.wish.settings.discovery;
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-                // a share of a count
-                let most = (most as f64 * share / 4.0) as usize;
-                most
-            }
-            _ => usize::MAX,
-        };
+        let most = self.most_sources();
         let sources = self.sources(&mut events, most, now);
         let step = RefreshStep { budget: Some(budget), sources, ..RefreshStep::default() };
         self.tell(&mut events, Event::Refresh(Box::new(step)), now);
@@ -183,13 +182,29 @@ impl Crawl {
         Some(Batch { at: now, events })
     }
 
+    /// How many sitemaps and feeds may be asked: a quarter of the requests for known pages, one for ten of them where requests
+    /// are not counted.
+    fn most_sources(&self) -> usize {
+        let Some(refreshing) = &self.refreshing else { return 0 };
+        match refreshing.wish.budget {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+            // a share of a count
+            Budget::Round { requests: Some(most), .. } => {
+                (most as f64 * (1.0 - refreshing.wish.settings.discovery) / 4.0) as usize
+            }
+            _ => refreshing.histories.len() / 10 + 1,
+        }
+    }
+
     /// Chooses the pages of the round, once what sitemaps and feeds say is known.
     fn choose(&mut self, now: Millis) {
         let Some(refreshing) = &self.refreshing else { return };
-        let Some(Round { budget: Budget::Round { requests, .. }, planned: false, .. }) = refreshing.round else {
+        let Some(Round { budget: Budget::Round { requests, .. }, begun, planned: false, .. }) = refreshing.round else {
             return;
         };
-        if !refreshing.due.is_empty() || refreshing.stopped.is_some() {
+        // Sources of a host that rests are not waited for.
+        let waits = !refreshing.due.is_empty() && now.since(begun) < PATIENCE;
+        if waits || refreshing.stopped.is_some() {
             return;
         }
         let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
@@ -247,7 +262,9 @@ impl Crawl {
 
     /// Whether a URL is that of a sitemap or a feed.
     pub(super) fn is_source(&self, id: UrlId) -> bool {
-        self.refreshing.as_ref().is_some_and(|refreshing| refreshing.signals.is_source(id))
+        let source =
+            |refreshing: &Refreshing| refreshing.signals.is_source(id) && refreshing.histories.get(id).is_none();
+        self.refreshing.as_ref().is_some_and(source)
     }
 
     /// What a page or a source that is due is asked by. A server that says of everything that it has not changed is found out
@@ -346,36 +363,34 @@ impl Crawl {
 
     /// Of a refresh without end: the next page is due.
     fn find_due(&mut self, now: Millis) {
-        let Some(Refreshing { agenda: Some(agenda), due, histories, wish, sources_asked, .. }) = &mut self.refreshing
-        else {
-            return;
-        };
+        let Some(Refreshing { agenda: Some(_), due, early, sources_asked, .. }) = &mut self.refreshing else { return };
         if due.len() >= DUE {
             return;
+        }
+        let mut ripe = Vec::new();
+        while let Some(Reverse((at, _))) = early.peek()
+            && *at <= now
+        {
+            ripe.extend(early.pop().map(|Reverse((_, id))| id));
         }
         if sources_asked.is_none_or(|asked| days(now.since(asked)) >= 1.0) {
             *sources_asked = Some(now);
             let mut events = std::mem::take(&mut self.pending);
-            let sources = self.sources(&mut events, usize::MAX, now);
-            if !sources.is_empty() {
-                let step = RefreshStep { sources, ..RefreshStep::default() };
-                self.tell(&mut events, Event::Refresh(Box::new(step)), now);
-            }
+            let most = self.most_sources();
+            let sources = self.sources(&mut events, most, now);
+            // Told even without sources: a day later every host has another chance.
+            let step = RefreshStep { sources, ..RefreshStep::default() };
+            self.tell(&mut events, Event::Refresh(Box::new(step)), now);
             self.pending = events;
-            return;
         }
-        let Some((page, value)) = agenda.take(days(now.0)) else { return };
-        let Some(tracked) = histories.get(page) else { return };
-        let early = days(now.since(tracked.asked)) < wish.settings.shortest || !wish.settings.is_time(value);
-        let worth = tracked.worth(&wish.settings, now);
-        if early || worth.is_none() {
-            // What is missing waits for the end of the grace, and so from now.
-            let last = days(if worth.is_some() { tracked.asked.0 } else { now.0 });
-            if let Some(worth) = tracked.later(&wish.settings) {
-                agenda.put(page, self.urls.get(page).host(), worth, last);
-            }
-            return;
+        for id in ripe {
+            self.reschedule(id, now);
         }
+        let Some((page, value)) =
+            self.refreshing.as_mut().and_then(|refreshing| refreshing.agenda.as_mut()?.take(days(now.0)))
+        else {
+            return;
+        };
         #[allow(clippy::cast_possible_truncation)] // what a visit is worth
         let event = Event::Refresh(Box::new(RefreshStep { due: vec![(page, value as f32)], ..RefreshStep::default() }));
         self.apply(&event, now);
@@ -383,16 +398,28 @@ impl Crawl {
     }
 
     fn make_agenda(&mut self, now: Millis) {
-        let Some(Refreshing { agenda, histories, wish, .. }) = &mut self.refreshing else { return };
-        let mut made = Agenda::new(wish.settings.per_host.map(f64::from));
-        let mut pages: Vec<(UrlId, &Tracked)> = histories.iter().collect();
-        pages.sort_unstable_by_key(|(id, _)| *id);
-        for (id, page) in pages {
-            if let Some(worth) = page.worth(&wish.settings, now) {
-                made.put(id, self.urls.get(id).host(), worth, days(page.asked.0));
-            }
+        let Some(Refreshing { agenda, early, histories, wish, .. }) = &mut self.refreshing else { return };
+        *agenda = Some(Agenda::new(wish.settings.per_host.map(f64::from)));
+        early.clear();
+        let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
+        pages.sort_unstable();
+        for id in pages {
+            self.reschedule(id, now);
         }
-        *agenda = Some(made);
+    }
+
+    /// Of a refresh without end: when to look again, where nothing can be asked for now.
+    pub(super) fn watches_until(&self, now: Millis) -> Option<Millis> {
+        let refreshing = self.refreshing.as_ref()?;
+        let Some(Round { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
+        let minute = now.after(60_000);
+        Some(refreshing.early.peek().map_or(minute, |Reverse((at, _))| minute.min(*at)).max(now.after(1)))
+    }
+
+    /// When a round by the clock is over.
+    pub(super) fn round_ends(&self) -> Option<Millis> {
+        let Budget::Round { seconds, .. } = self.refreshing.as_ref()?.round?.budget else { return None };
+        Some(self.refreshing.as_ref()?.round?.begun.after(seconds?.saturating_mul(1000)))
     }
 
     /// A request of the round goes out, or comes back.
@@ -421,177 +448,6 @@ impl Crawl {
             refreshing.queue.make_ready(host);
         }
     }
-
-    /// The refresh's part of the fold, after the state has changed.
-    pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
-        let Some(refreshing) = &mut self.refreshing else { return self.observe_left_due(event) };
-        let (id, comes_again) = match event {
-            Event::Refresh(step) => return self.observe_refresh_step(step, at),
-            Event::Settled(page) => {
-                let host = self.urls.get(page.id).host();
-                refreshing.signals.name_feeds(host, &page.feeds);
-                let known = refreshing.histories.get(page.id);
-                let marks = known.and_then(|known| known.validators.as_ref());
-                if page.again.is_some_and(|found| found.text) && marks.is_some() && marks == page.validators.as_ref() {
-                    refreshing.liars.insert(host);
-                }
-                (Some(page.id), false)
-            }
-            Event::Hinted { id, pages, sources, useful, validators } => {
-                self.count_spent(*id);
-                self.is_done(*id);
-                return self.observe_hints(*id, pages, sources, (*useful, validators), at);
-            }
-            Event::Failed { id, .. } if refreshing.signals.is_source(*id) => {
-                refreshing.signals.read(*id, at, None);
-                (Some(*id), false)
-            }
-            Event::Unchanged { id, .. } | Event::Redirected { id, .. } | Event::Failed { id, .. } => (Some(*id), false),
-            Event::Retried { id, .. } => (Some(*id), true),
-            Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
-            Event::Refused { id, .. } | Event::Moved { id, .. } => {
-                refreshing.histories.observe(event, at);
-                self.is_done(*id);
-                return;
-            }
-            _ => {
-                refreshing.histories.observe(event, at);
-                return;
-            }
-        };
-        let again = id.is_some_and(|id| refreshing.due.contains_key(&id));
-        let before = id.and_then(|id| refreshing.histories.get(id)).map(|page| {
-            let still = (-page.rate(&refreshing.wish.settings) * days(at.since(page.last))).exp();
-            (page.signals, still)
-        });
-        let found = refreshing.histories.observe(event, at);
-        if let Some(round) = &mut refreshing.round {
-            round.spent[0] += 1;
-            round.spent[1] += u64::from(again);
-        }
-        let Some(id) = id else { return };
-        if let (Some(found), Some((1.., still))) = (found, before) {
-            refreshing.signals.prove(self.urls.get(id).host(), still, found.text || found.links);
-        }
-        if comes_again && again {
-            self.queue_due(id);
-        } else {
-            self.is_done(id);
-        }
-    }
-
-    /// Of a crawl that comes back to nothing: which pages are due of a round that was not finished. They are left be, and
-    /// what their visits came to takes nothing away from a page that was fetched.
-    fn observe_left_due(&mut self, event: &Event) {
-        match event {
-            Event::Refresh(step) => {
-                if step.budget.is_some() {
-                    self.left_due.clear();
-                }
-                self.left_due.extend(step.due.iter().map(|(id, _)| *id).chain(step.sources.iter().copied()));
-            }
-            Event::Hinted { id, sources, .. } => {
-                self.left_due.remove(id);
-                self.left_due.extend(sources);
-            }
-            Event::Settled(page) => {
-                self.left_due.remove(&page.id);
-            }
-            Event::Unchanged { id, .. } => {
-                self.left_due.remove(id);
-            }
-            Event::Retried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
-            Event::Redirected { id, .. } | Event::Failed { id, .. } | Event::Refused { id, .. }
-                if self.left_due.remove(id) =>
-            {
-                self.set_state(*id, LinkState::Fetched);
-            }
-            _ => {}
-        }
-    }
-
-    fn count_spent(&mut self, id: UrlId) {
-        if let Some(Refreshing { round: Some(round), due, .. }) = &mut self.refreshing {
-            round.spent[0] += 1;
-            round.spent[1] += u64::from(due.contains_key(&id));
-        }
-    }
-
-    /// A signal has raised what a page is worth.
-    pub(super) fn reschedule(&mut self, id: UrlId) {
-        let host = self.urls.get(id).host();
-        let Some(refreshing) = &mut self.refreshing else { return };
-        if refreshing.due.contains_key(&id) {
-            return;
-        }
-        let Some(page) = refreshing.histories.get(id) else { return };
-        let worth = page.later(&refreshing.wish.settings).map(|worth| refreshing.doubted(worth, page, host));
-        let asked = days(page.asked.0);
-        if let (Some(agenda), Some(worth)) = (&mut refreshing.agenda, worth) {
-            agenda.put(id, host, worth, asked);
-        }
-    }
-
-    /// A visit is over: when is the next?
-    fn is_done(&mut self, id: UrlId) {
-        let Some(refreshing) = &mut self.refreshing else { return };
-        let was_due = refreshing.due.remove(&id).is_some();
-        self.reschedule(id);
-        // A page that could not be had is still one.
-        let state = self.urls.get(id).state;
-        if was_due && matches!(state, LinkState::Failed | LinkState::Refused | LinkState::Redirected) {
-            self.set_state(id, LinkState::Fetched);
-        }
-    }
-
-    fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
-        let Some(refreshing) = &mut self.refreshing else { return };
-        if let Some(budget) = step.budget {
-            let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
-            refreshing.round =
-                (budget != Budget::Spent).then_some(Round { budget, begun: at, spent: [0; 2], planned: false });
-            refreshing.agenda = None;
-            for id in left {
-                if self.urls.get(id).state == LinkState::Queued {
-                    self.set_state(id, LinkState::Fetched);
-                }
-            }
-        }
-        if let Some(refreshing) = &mut self.refreshing {
-            refreshing.signals.add(&step.sources);
-            if let Some(round) = &mut refreshing.round {
-                round.planned |= step.budget.is_none() && step.sources.is_empty();
-            }
-        }
-        self.make_sources_due(&step.sources);
-        self.make_pages_due(&step.due);
-    }
-
-    /// Sources are asked before pages.
-    pub(super) fn make_sources_due(&mut self, sources: &[UrlId]) {
-        let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, f32::MAX)).collect();
-        self.make_pages_due(&due);
-    }
-
-    fn make_pages_due(&mut self, due: &[(UrlId, f32)]) {
-        for (id, value) in due {
-            let Some(refreshing) = &mut self.refreshing else { return };
-            if matches!(self.urls.get(*id).state, LinkState::Queued | LinkState::InFlight) {
-                continue;
-            }
-            refreshing.due.insert(*id, *value);
-            self.urls.get_mut(*id).forget_tries();
-            self.set_state(*id, LinkState::Queued);
-            self.queue_due(*id);
-        }
-    }
-
-    pub(super) fn queue_due(&mut self, id: UrlId) {
-        let Some(Refreshing { due, queue, .. }) = &mut self.refreshing else { return };
-        if let Some(value) = due.get(&id) {
-            queue.push(self.urls.get(id).host(), id, place(*value));
-        }
-    }
 }
 
 fn spent() -> Event {
@@ -599,7 +455,7 @@ fn spent() -> Event {
 }
 
 /// Where a page that is due waits.
-fn place(value: f32) -> Place {
+pub(super) fn place(value: f32) -> Place {
     let trail = Trail { depth: 0, hops: 0, k: Tunnel::Unbounded, inherited: Relevance::ZERO };
     Place { lane: Lane::MAIN, priority: Priority::new(value), trail }
 }

@@ -30,11 +30,9 @@ impl Crawl {
             && known.body == page.digest
         {
             let since = known.whole;
-            self.tell(events, Event::Unchanged { id, status, since }, now);
+            self.tell(events, Event::Unchanged { id, status, since, validators }, now);
             return;
         }
-        let outlinks = outlinks(&page);
-        let again = self.tracked(id).map(|known| known.compare(page.sketch.digest, outlinks));
         let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
         let wants: FxHashMap<UrlId, Role> =
             forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
@@ -46,6 +44,8 @@ impl Crawl {
             }
             add_wanted(&mut page.outlinks, made);
         }
+        let outlinks = outlinks(&page);
+        let again = self.tracked(id).map(|known| known.compare(page.sketch.digest, outlinks));
         let mut candidates = Vec::with_capacity(page.outlinks.len());
         let mut targets = Vec::with_capacity(page.outlinks.len());
         let mut seen = FxHashSet::with_capacity_and_hasher(page.outlinks.len(), FxBuildHasher);
@@ -219,7 +219,7 @@ impl Crawl {
         let was_page = self.tracked(id).is_some_and(|known| !known.retired);
         let to = self.urls.find(to).filter(|_| permanent);
         self.tell(events, Event::Redirected { id, link, permanent }, now);
-        if was_page && (permanent || self.is_lost(id, now)) {
+        if was_page && self.is_lost(id, now) {
             self.tell(events, Event::Retired { id, to }, now);
         }
     }
@@ -227,7 +227,7 @@ impl Crawl {
     /// The server says that a page is as it was.
     pub(super) fn settle_unchanged(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
         match self.tracked(id).map(|known| known.whole) {
-            Some(since) => self.tell(events, Event::Unchanged { id, status: 304, since }, now),
+            Some(since) => self.tell(events, Event::Unchanged { id, status: 304, since, validators: None }, now),
             // Nobody had asked whether it has changed.
             None => self.settle_failure(events, id, Failure { kind: FailureKind::Status(304), retry_after: None }, now),
         }
@@ -240,7 +240,8 @@ impl Crawl {
         } else {
             Event::Failed { id, failure }
         };
-        let failed = matches!(event, Event::Failed { .. }) && self.tracked(id).is_some();
+        let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410));
+        let failed = matches!(&event, Event::Failed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
         self.tell(events, event, now);
         if failed && self.is_lost(id, now) {
             self.tell(events, Event::Retired { id, to: None }, now);

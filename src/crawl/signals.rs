@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{CrawlUrl, Event, Hints, HostId, LinkState, Millis, Origin, UrlId, Validators};
+use crate::model::{CrawlUrl, Event, Hints, HostId, LinkState, Millis, Origin, Refusal, UrlId, Validators};
 use crate::revisit::Trust;
 use crate::revisit::history::days;
 
@@ -28,6 +28,8 @@ struct Source {
     /// It told of a known page, and when, the last time that it was read.
     useful: bool,
     validators: Option<Box<Validators>>,
+    /// A sitemap named it, and what it names in turn is not asked: nobody needs more, and some never end.
+    inner: bool,
 }
 
 /// What is known of the sources, and how far they can be believed. A fold of the events.
@@ -44,14 +46,18 @@ impl Signals {
         self.sources.contains_key(&id)
     }
 
+    pub fn is_inner(&self, id: UrlId) -> bool {
+        self.sources.get(&id).is_some_and(|source| source.inner)
+    }
+
     pub fn validators(&self, id: UrlId) -> Option<Box<Validators>> {
         self.sources.get(&id).and_then(|source| source.validators.clone())
     }
 
     /// Takes in that URLs are sources.
-    pub fn add(&mut self, ids: &[UrlId]) {
+    pub fn add(&mut self, ids: &[UrlId], outer: bool) {
         for id in ids {
-            self.sources.entry(*id).or_default();
+            self.sources.entry(*id).or_insert_with(|| Source { inner: !outer, ..Source::default() });
         }
     }
 
@@ -103,8 +109,7 @@ impl Crawl {
             if settings.feeds {
                 of_host.extend(refreshing.signals.feeds.get(&host).into_iter().flatten().cloned());
             }
-            // Of hosts that the crawl knows: what others say of whom is not asked.
-            of_host.retain(|url| self.hosts.of(url).is_some());
+            of_host.retain(|url| self.may_be_asked(host, url));
             named.extend(of_host.into_iter().take(SOURCES));
         }
         // Further sitemaps that a sitemap named are sources already.
@@ -123,10 +128,18 @@ impl Crawl {
                 source.asked.is_none_or(|asked| days(now.since(asked)) >= wait)
             });
             // A source that is fetched as a page is none: somebody links to it, and it reads as one.
-            rested && seen.insert(*id) && refreshing.histories.get(*id).is_none()
+            let waits = matches!(self.urls.get(*id).state, LinkState::Queued | LinkState::InFlight);
+            rested && !waits && seen.insert(*id) && refreshing.histories.get(*id).is_none()
         });
         ids.truncate(most);
         ids
+    }
+
+    /// Whether a source that a host names is one of the host itself, and in scope. (What is no page by its extension may be a
+    /// sitemap.)
+    fn may_be_asked(&self, host: HostId, url: &CrawlUrl) -> bool {
+        let refused = self.conditions.scope.refuses(url).is_some_and(|reason| reason != Refusal::Extension);
+        !refused && self.hosts.id_of(url) == Some(host)
     }
 
     /// What a source says: told as which known pages it says have changed since they were last there.
@@ -157,9 +170,10 @@ impl Crawl {
         pages.sort_unstable();
         pages.dedup();
         let mut sources = Vec::new();
-        for url in hints.sitemaps.iter().take(SOURCES) {
+        let inner = self.refreshing.as_ref().is_none_or(|refreshing| refreshing.signals.is_inner(id));
+        for url in hints.sitemaps.iter().filter(|_| !inner).take(SOURCES) {
             let url = self.at_home(url).unwrap_or_else(|| url.clone());
-            if self.hosts.of(&url).is_some() {
+            if self.may_be_asked(host, &url) {
                 sources.push(self.number(events, &url, Origin::Named, "", now));
             }
         }
@@ -179,7 +193,8 @@ impl Crawl {
     pub(super) fn settle_moved_source(&mut self, events: &mut Vec<Event>, id: UrlId, to: &CrawlUrl, now: Millis) {
         let to = self.at_home(to).unwrap_or_else(|| to.clone());
         let mut sources = Vec::new();
-        if self.hosts.of(&to).is_some() {
+        let inner = self.refreshing.as_ref().is_none_or(|refreshing| refreshing.signals.is_inner(id));
+        if !inner && self.may_be_asked(self.urls.get(id).host(), &to) {
             sources.push(self.number(events, &to, Origin::Named, "", now));
         }
         self.tell(events, Event::Hinted { id, pages: Vec::new(), sources, useful: false, validators: None }, now);
@@ -196,7 +211,7 @@ impl Crawl {
     ) {
         let Some(refreshing) = &mut self.refreshing else { return };
         refreshing.signals.read(id, at, Some(told));
-        refreshing.signals.add(sources);
+        refreshing.signals.add(sources, false);
         for page in pages {
             refreshing.histories.signal(*page);
         }
@@ -205,7 +220,7 @@ impl Crawl {
         // What a sitemap names is asked in the same round.
         self.make_sources_due(&new);
         for page in pages {
-            self.reschedule(*page);
+            self.reschedule(*page, at);
         }
     }
 }

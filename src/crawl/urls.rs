@@ -17,6 +17,8 @@ pub(super) struct Known {
     pub state: LinkState,
     /// A link to it was dropped before: the reason is told once.
     pub was_dropped: bool,
+    /// It was a page that was given up.
+    pub was_page: bool,
     /// Fetches that brought nothing (low 4 bits), redirects on the way here (high 4 bits).
     counts: u8,
 }
@@ -138,6 +140,7 @@ impl Urls {
             lane: 0,
             state: LinkState::Dropped,
             was_dropped: false,
+            was_page: false,
             counts: 0,
         });
         self.index.insert_unique(fingerprint, Indexed::new(fingerprint, id), Indexed::fingerprint);

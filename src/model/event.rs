@@ -377,6 +377,8 @@ pub enum Event {
         status: u16,
         /// When the answer on record was fetched.
         since: Millis,
+        /// What the server marks it with from now on, where it says so.
+        validators: Option<Box<Validators>>,
     },
     /// A page fetched before is no longer there: it was missed for longer than the grace, or has moved for good.
     Retired {

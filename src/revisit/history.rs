@@ -173,6 +173,20 @@ impl Tracked {
         if waits { None } else { self.later(settings) }
     }
 
+    /// From when on it may be asked for: not too soon after the last time, when it is missing not before its grace is over, and
+    /// by the adaptive schedule not before its interval is.
+    #[must_use]
+    pub fn ripe(&self, settings: &RefreshSettings) -> Millis {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
+        let millis = |days: f64| (days * DAY).ceil() as u64;
+        let rested = self.asked.after(millis(settings.shortest));
+        match (self.missing, settings.policy) {
+            (Some(missing), _) => rested.max(missing.after(millis(settings.grace))),
+            (None, Policy::Adaptive) => rested.max(self.asked.after(millis(self.interval.1))),
+            _ => rested,
+        }
+    }
+
     /// The same, of a page that is missing when its grace will be over.
     #[must_use]
     pub fn later(&self, settings: &RefreshSettings) -> Option<Worth> {
@@ -240,8 +254,11 @@ impl Histories {
                 }
             }
             Event::Settled(page) => return self.settled(page, at),
-            Event::Unchanged { id, .. } => {
+            Event::Unchanged { id, validators, .. } => {
                 let page = self.pages.get_mut(id)?;
+                if validators.is_some() {
+                    page.validators.clone_from(validators);
+                }
                 page.visited(Found::default(), at);
                 return Some(Found::default());
             }
