@@ -94,6 +94,7 @@ struct Queue {
 #[derive(Clone, Copy, Debug, Default)]
 struct Price {
     value: f64,
+    /// Visits that it is of: the fewer, the more one counts.
     visits: f64,
 }
 
@@ -410,7 +411,8 @@ impl Agenda {
         }
         let place = values.len() / (2.0 * PART) as usize;
         let (_, value, _) = values.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
-        self.price.value = *value;
+        // Without haste: the first visits are worth more than those to come.
+        self.price = Price { value: *value, visits: f64::INFINITY };
         self.retime_all();
         true
     }
