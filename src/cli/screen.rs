@@ -98,7 +98,8 @@ impl Screen {
 
     fn state(&self, progress: &Progress) -> String {
         let pace = self.pace(progress.pages, progress.relevant);
-        format!("{pace}  {} queued  {} hosts", progress.queued, progress.hosts_visited)
+        let visits = if progress.visits > 0 { format!("  {} visits again", progress.visits) } else { String::new() };
+        format!("{pace}{visits}  {} queued  {} hosts", progress.queued, progress.hosts_visited)
     }
 
     #[allow(clippy::cast_precision_loss)]
