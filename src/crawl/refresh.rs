@@ -150,7 +150,11 @@ impl Refreshing {
 
     fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
         let shortest = self.wish.settings.shortest;
-        let rested = move |page: &Tracked| days(now.since(page.asked)) >= shortest;
+        // Nor what this round has asked for already, before its pages were chosen.
+        let begun = self.round.filter(|round| matches!(round.budget, Budget::Round { .. })).map(|round| round.begun);
+        let rested = move |page: &Tracked| {
+            days(now.since(page.asked)) >= shortest && begun.is_none_or(|begun| page.asked < begun)
+        };
         self.histories.iter().filter(move |(id, page)| rested(page) && !self.due.contains_key(id))
     }
 }
