@@ -38,6 +38,8 @@ fn refresh(dir: &Path) -> Command {
     let mut command = suidao();
     // Proxy, contact and politeness are those of the crawl.
     command.arg("refresh").arg(dir).args(["--requests", &BUDGET.to_string(), "--set", "refresh.shortest=0"]);
+    // Hosts that fail are back at once, or the round would end for want of others.
+    command.args(["--set", "politeness.backoff=0.02", "--set", "politeness.max_backoff=0.05"]);
     command.args(["--set", "refresh.discovery=0.3", "--set", &format!("crawl.in_flight={IN_FLIGHT}")]);
     command
 }
