@@ -16,7 +16,6 @@ use suidao::model::{HostId, UrlId};
 use suidao::revisit::optimum::{azar, capped, log_rates, rates};
 use suidao::revisit::{Agenda, Changes, Choice, Objective, Rated, Worth, plan};
 
-const RUNS: usize = 3;
 const HOSTS: u32 = 10_000;
 
 fn main() {
@@ -34,18 +33,18 @@ fn main() {
         let held = timed(|| planned(pages, Some(50)));
         println!("  {pages:>9} pages: {} ms; at most 50 of each of {HOSTS} hosts {} ms", millis(free), millis(held));
     }
-    println!("agenda, a tenth of the pages visited a day, take + put, days 5 to 8:");
-    for per_host in [None, Some(200.0)] {
+    println!("agenda, a tenth of the pages visited a day, take + put once the price is found:");
+    for (per_host, largest) in [(None, 10_000_000), (Some(200.0), 1_000_000)] {
         let mut least = None;
-        for pages in sizes() {
-            let Run { decision, worst, bytes, begun } = agenda(pages, per_host);
+        for pages in sizes().filter(|&pages| pages <= largest) {
+            let Run { decision, longest, begun, bytes } = agenda(pages, per_host);
             let least = *least.get_or_insert(decision);
             let limit = per_host.map_or(String::new(), |cap| format!(", at most {cap} a host and day"));
             println!(
-                "  {pages:>9} pages{limit}: {decision:.0} ns, {:.1} times the least; longest {:.0} ms; first five days {begun:.0} ns \
-                 a decision; {bytes} bytes a page",
+                "  {pages:>9} pages{limit}: {decision:.0} ns, {:.1} times the first; longest {:.1} ms; the first ten days \
+                 {begun:.0} ns a decision; {bytes} bytes a page",
                 decision / least,
-                worst * 1e3
+                longest * 1e3
             );
         }
     }
@@ -101,18 +100,22 @@ fn host(page: u32) -> u32 {
     (draw(u64::from(page) + 7_000_000_000).powi(3) * f64::from(HOSTS)) as u32
 }
 
-/// Best and median seconds.
-fn timed(work: impl Fn() -> usize) -> (f64, f64) {
-    let run = |_| {
-        let begun = Instant::now();
+/// Processor seconds of one run, as a mean over as many as make half a second: other programs do not count.
+fn timed(work: impl Fn() -> usize) -> f64 {
+    let begun = process::cpu_seconds();
+    let mut runs = 0.0;
+    loop {
         std::hint::black_box(work());
-        begun.elapsed().as_secs_f64()
-    };
-    process::best_and_median((0..RUNS).map(run).collect())
+        runs += 1.0;
+        let spent = process::cpu_seconds() - begun;
+        if spent >= 0.5 {
+            return spent / runs;
+        }
+    }
 }
 
-fn millis((best, median): (f64, f64)) -> String {
-    format!("{:.1} (median {:.1})", best * 1e3, median * 1e3)
+fn millis(seconds: f64) -> String {
+    format!("{:.1}", seconds * 1e3)
 }
 
 fn learning() {
@@ -127,7 +130,7 @@ fn learning() {
     let pages: Vec<Worth> = (0..10_000).map(worth).collect();
     let value = timed(|| pages.iter().filter(|page| page.value(3.0) > 1.0).count());
     let until = timed(|| pages.iter().filter(|page| page.days_until(0.3) > 1.0).count());
-    let nanos = |(best, _): (f64, f64)| best * 1e9 / 10_000.0;
+    let nanos = |seconds: f64| seconds * 1e9 / 10_000.0;
     let bytes = size_of::<Changes>();
     println!(
         "  rate from 20 visits {:.0} ns, {bytes} bytes; value {:.0} ns, its inverse {:.0} ns",
@@ -148,13 +151,13 @@ fn planned(pages: u32, per_host: Option<usize>) -> usize {
 }
 
 struct Run {
-    /// Nanoseconds of a decision: a take and a put.
+    /// Processor nanoseconds of a decision: a take and a put.
     decision: f64,
-    /// The longest one of those, in seconds: times computed anew.
-    worst: f64,
-    bytes: u64,
+    /// The longest one, in seconds by the clock.
+    longest: f64,
     /// Nanoseconds of a decision before, while the price was looked for.
     begun: f64,
+    bytes: u64,
 }
 
 fn agenda(pages: u32, per_host: Option<f64>) -> Run {
@@ -164,22 +167,21 @@ fn agenda(pages: u32, per_host: Option<f64>) -> Run {
         agenda.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * draw(page.into()));
     }
     let a_day = pages / 10;
-    let mut worst = 0.0_f64;
-    // Visits of some days; a million turns are enough to tell.
-    let mut turns = |from: f64, count: u32| {
-        let begun = Instant::now();
-        worst = 0.0;
-        for turn in 0..count {
+    let mut longest = 0.0_f64;
+    let mut turns = |from: u32, count: u32| {
+        let begun = process::cpu_seconds();
+        longest = 0.0;
+        for turn in from..from + count {
             let one = Instant::now();
-            let now = from + f64::from(turn) / f64::from(a_day);
+            let now = f64::from(turn) / f64::from(a_day);
             if let Some((page, _)) = agenda.take(now) {
                 agenda.put(page, HostId(host(page.0)), worth(page.0), now);
             }
-            worst = worst.max(one.elapsed().as_secs_f64());
+            longest = longest.max(one.elapsed().as_secs_f64());
         }
-        begun.elapsed().as_secs_f64() * 1e9 / f64::from(count)
+        (process::cpu_seconds() - begun) * 1e9 / f64::from(count)
     };
-    let begun = turns(0.0, 5 * a_day);
-    let decision = turns(5.0, 3 * a_day);
-    Run { decision, worst, begun, bytes: process::resident().saturating_sub(before) / u64::from(pages) }
+    let begun = turns(0, 10 * a_day);
+    let decision = turns(10 * a_day, (2 * a_day).max(500_000));
+    Run { decision, longest, begun, bytes: process::resident().saturating_sub(before) / u64::from(pages) }
 }

@@ -36,9 +36,11 @@ const NEVER: u32 = u32::MAX;
 /// That of a page that is ready, and stands in no heap of waiting ones.
 const READY: u32 = NEVER - 1;
 
-/// So many pages at least are compared by value, even if none is due; and the values of those that are ready are computed
-/// anew after one visit to one in so many of them.
+/// So many pages at least are compared by value, even if none is due, and those for each visit.
 const COMPARED: usize = 16;
+
+/// Of more pages values are computed anew when one in so many has been taken: so many a visit.
+const ANEW: usize = 4;
 
 /// Prices may fall to such a share before times are computed anew.
 const DRIFT: f64 = 1.0 / 1.2;
@@ -233,7 +235,7 @@ impl Agenda {
 
     /// Brings the most valuable page to the top of those that are ready.
     fn make_ready(&mut self, now: f64) {
-        if self.taken * COMPARED >= self.ready.len() {
+        if self.ready.len() <= COMPARED || self.taken * ANEW >= self.ready.len() {
             self.compare(now);
         }
         loop {
@@ -298,16 +300,17 @@ impl Agenda {
         // A page that was put anew and got ready again stands there twice.
         pages.sort_unstable();
         pages.dedup();
-        let ready = |page: &UrlId| self.pages.get(page).filter(|slot| slot.due == READY);
-        let valued = |page: UrlId| Some((OrderedFloat(ready(&page)?.value(now)), Reverse(page)));
-        let mut valued: Vec<Ready> = pages.into_iter().filter_map(valued).collect();
+        let valued = |page: UrlId| {
+            let slot = self.pages.get(&page).filter(|slot| slot.due == READY)?;
+            Some((OrderedFloat(slot.value(now)), Reverse(page), slot.host))
+        };
+        let mut valued: Vec<(OrderedFloat<f64>, Reverse<UrlId>, u32)> = pages.into_iter().filter_map(valued).collect();
         valued.sort_unstable_by_key(|&entry| Reverse(entry));
-        for (place, (value, Reverse(page))) in valued.into_iter().enumerate() {
-            let host = self.pages[&page].host;
+        for (place, (value, page, host)) in valued.into_iter().enumerate() {
             if !self.queues[host as usize].resting && (place < COMPARED || value.0 >= self.price_of(host)) {
-                self.ready.push((value, Reverse(page)));
+                self.ready.push((value, page));
             } else {
-                self.wait(page);
+                self.wait(page.0);
             }
         }
     }
