@@ -164,7 +164,10 @@ fn work(id: UrlId, fetched: Fetched, topic: &Topic, start: Millis) -> Work {
         ..Settled::of(id, fetched.status, place, relevant, page)
     };
     let events = vec![Event::Discovered(found), Event::Settled(Box::new(settled))];
-    Work { batch: Batch { at: start.after(u64::from(id.0) * 10), events }, answer: Some(Kept::Whole(fetched)) }
+    Work {
+        batch: Batch { at: start.after(u64::from(id.0) * 10), took: None, events },
+        answer: Some(Kept::Whole(fetched)),
+    }
 }
 
 /// Bytes of the pages' HTML.

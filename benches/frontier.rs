@@ -7,7 +7,7 @@ mod process;
 
 use std::time::Instant;
 
-use suidao::crawl::{Conditions, Crawl, Frontier, Limits, Next, Outcome, Politeness};
+use suidao::crawl::{Conditions, Crawl, Delivery, Frontier, Limits, Next, Outcome, Politeness};
 use suidao::model::{
     CrawlUrl, Digest, Discipline, Evidence, HostId, Lane, Millis, Outlink, Page, Place, Priority, Region, Relevance,
     Sketch, Trail, UrlId,
@@ -88,18 +88,25 @@ fn page(number: u64, known: u64) -> Page {
         title: String::new(),
         text: String::new(),
         language: None,
+        author: None,
         charset: "UTF-8".to_owned(),
         relevance: Relevance::new(if number.is_multiple_of(7) { 0.5 } else { 0.0 }),
         terms: Vec::new(),
         layer: None,
         digest: Digest([0; 20]),
+        bytes: 1_000,
         outlinks: (0..LINKS).map(outlink).collect(),
         listing: false,
         noindex: false,
+        rendered: false,
+        expires: None,
+        foreign: false,
         nofollow: false,
         canonical: None,
+        copy_of: None,
         feeds: Vec::new(),
         sketch: Sketch::default(),
+        missing: false,
         published: None,
         defects: Vec::new(),
     }
@@ -110,8 +117,12 @@ fn machine(known: u64) {
     let before = process::resident();
     let conditions = Conditions {
         limits: Limits { hops: u16::MAX, ..Limits::default() },
+        goals: suidao::crawl::Goals::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
         scope: Scope::default(),
+        traps: suidao::trap::Traps::default(),
+        sources: suidao::crawl::Sources::default(),
+        languages: Vec::new(),
         agent: "suidao".to_owned(),
         seed: 1,
         page_threshold: Relevance::new(0.1),
@@ -131,6 +142,7 @@ fn machine(known: u64) {
         crawl.settle(
             ticket,
             Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None },
+            Delivery::default(),
             Millis(number),
         );
         number += 1;

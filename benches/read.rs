@@ -34,7 +34,7 @@ fn world() -> World {
 
 fn fetched(url: CrawlUrl, body: Vec<u8>) -> Fetched {
     let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
-    Fetched { url, status: 200, headers, body: body.into(), wire: None, asked: None }
+    Fetched { url, status: 200, headers, body: body.into(), wire: None, asked: None, rendered: None }
 }
 
 fn pages(kind: Pages) -> Vec<Fetched> {
@@ -142,4 +142,80 @@ fn whole(bencher: Bencher, kind: Pages) {
             black_box(read::read(page, &topic));
         }
     });
+}
+
+/// Pages made to hurt, about a megabyte each: what they cost is to grow with their length and no faster.
+#[derive(Clone, Copy, Debug)]
+enum Nasty {
+    BrokenEntities,
+    LongAttribute,
+    ManyAttributes,
+    NestedBlocks,
+    NestedInline,
+    UnclosedFormatting,
+    UnclosedTables,
+    StrayEndTags,
+    UnclosedScript,
+    UnclosedComment,
+    Sections,
+    ManyLinks,
+    OneWord,
+    LessThans,
+    Lines,
+}
+
+const NASTY: [Nasty; 15] = [
+    Nasty::BrokenEntities,
+    Nasty::LongAttribute,
+    Nasty::ManyAttributes,
+    Nasty::NestedBlocks,
+    Nasty::NestedInline,
+    Nasty::UnclosedFormatting,
+    Nasty::UnclosedTables,
+    Nasty::StrayEndTags,
+    Nasty::UnclosedScript,
+    Nasty::UnclosedComment,
+    Nasty::Sections,
+    Nasty::ManyLinks,
+    Nasty::OneWord,
+    Nasty::LessThans,
+    Nasty::Lines,
+];
+
+fn nasty(kind: Nasty) -> Fetched {
+    let times = |part: &str| part.repeat((1 << 20) / part.len());
+    let numbered = |part: &dyn Fn(usize) -> String| {
+        let mut text = String::new();
+        for number in 0.. {
+            if text.len() >= 1 << 20 {
+                break;
+            }
+            text.push_str(&part(number));
+        }
+        text
+    };
+    let html = match kind {
+        Nasty::BrokenEntities => times("&#x110000;&nosuch;&amp&#xD800;&copy&;"),
+        Nasty::LongAttribute => format!("<img src=\"data:image/png;base64,{}\">", times("iVBORw0KGgo/")),
+        Nasty::ManyAttributes => format!("<div {}>x", numbered(&|n| format!("a{n} "))),
+        Nasty::NestedBlocks => times("<div>"),
+        Nasty::NestedInline => times("<span>x"),
+        Nasty::UnclosedFormatting => times("<p><b><i>x"),
+        Nasty::UnclosedTables => times("<table><tr><td>x"),
+        Nasty::StrayEndTags => format!("{}{}", "<div><span>".repeat(600), times("</table></a></p>")),
+        Nasty::UnclosedScript => format!("<p>x<script>{}", times("if (a < b) { </scrip <!-- ")),
+        Nasty::UnclosedComment => format!("<p>x<!--{}", times("- <p>x</p> --!")),
+        Nasty::Sections => times("<svg><![CDATA[x]]></svg><![CDATA[y]]>"),
+        Nasty::ManyLinks => numbered(&|n| format!("<li><a href=/{n}>x</a>")),
+        Nasty::OneWord => times("x"),
+        Nasty::LessThans => times("<"),
+        Nasty::Lines => format!("<pre>{}", times("\n \n\t x<br>")),
+    };
+    fetched(CrawlUrl::parse("http://example.cn/a/page.html").expect("a URL"), html.into_bytes())
+}
+
+#[divan::bench(args = NASTY, sample_count = 5)]
+fn parse_nasty(bencher: Bencher, kind: Nasty) {
+    let page = nasty(kind);
+    bencher.counter(BytesCount::new(page.body.len())).bench_local(|| black_box(read::parse(&page)));
 }

@@ -147,8 +147,12 @@ fn run(world: &World, facts: &Facts, topic: &Topic, settings: &[&str], pages: u6
     config.limits.pages = Some(pages);
     let conditions = Conditions {
         limits: config.limits.clone(),
+        goals: config.stop.clone(),
         politeness: config.politeness.clone(),
         scope: config.scope.clone(),
+        traps: config.traps.clone(),
+        sources: config.sources.clone(),
+        languages: Vec::new(),
         agent: "suidao".to_owned(),
         seed: 1,
         page_threshold: topic.page_threshold(),

@@ -68,13 +68,19 @@ fn batch(page: u32) -> Batch {
         relevant: true,
         title: "一场比赛".to_owned(),
         language: Some("cmn".to_owned()),
+        author: None,
         digest: Digest([7; 20]),
+        bytes: 1_000,
         terms: Vec::new(),
         listing: false,
         noindex: false,
+        rendered: false,
+        expires: None,
+        foreign: false,
         sketch: Sketch::default(),
         published: None,
         canonical: None,
+        copy_of: None,
         links: new.map(link).collect(),
         known: Vec::new(),
         forum: None,
@@ -82,8 +88,9 @@ fn batch(page: u32) -> Batch {
         again: None,
         outlinks: 0,
         feeds: Vec::new(),
+        signs: suidao::model::Signs::default(),
     })));
-    Batch { at: Millis(u64::from(page)), events }
+    Batch { at: Millis(u64::from(page)), took: None, events }
 }
 
 fn open(directory: &CrawlDirectory) -> (Store, Archive) {
@@ -107,8 +114,15 @@ fn write(pages: u32, in_flight: u64) -> f64 {
     let works: Vec<Work> = (0..pages)
         .map(|page| {
             let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
-            let fetched =
-                Fetched { url: url(page), status: 200, headers, body: body.clone().into(), wire: None, asked: None };
+            let fetched = Fetched {
+                url: url(page),
+                status: 200,
+                headers,
+                body: body.clone().into(),
+                wire: None,
+                asked: None,
+                rendered: None,
+            };
             Work { batch: batch(page), answer: Some(Kept::Whole(fetched)) }
         })
         .collect();
@@ -148,8 +162,12 @@ fn restart(pages: u32) -> Vec<f64> {
         let strategy: Box<dyn Strategy> = Box::new(BreadthFirst);
         let conditions = Conditions {
             limits: Limits::default(),
+            goals: suidao::crawl::Goals::default(),
             politeness: Politeness { robots: false, ..Politeness::default() },
             scope: Scope::default(),
+            traps: suidao::trap::Traps::default(),
+            sources: suidao::crawl::Sources::default(),
+            languages: Vec::new(),
             agent: "suidao".to_owned(),
             seed: 1,
             page_threshold: Relevance::new(0.1),

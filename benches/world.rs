@@ -90,8 +90,12 @@ fn crawl(strategy: &str) {
     config.limits.pages = env::var("SUIDAO_PAGES").ok().and_then(|pages| pages.parse().ok());
     let conditions = Conditions {
         limits: config.limits.clone(),
+        goals: config.stop.clone(),
         politeness: config.politeness.clone(),
         scope: config.scope.clone(),
+        traps: config.traps.clone(),
+        sources: config.sources.clone(),
+        languages: Vec::new(),
         agent: "suidao".to_owned(),
         seed: 1,
         page_threshold: topic.page_threshold(),

@@ -6,9 +6,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::crawl::{Limits, Politeness};
+use crate::crawl::{Goals, Limits, Politeness, Sources};
+use crate::read::{UnknownLanguage, language_code};
 use crate::revisit::settings::RefreshSettings;
 use crate::strategy::{Settings as Strategy, scope::Scope};
+use crate::trap::Traps;
 
 /// Why a configuration cannot be used.
 #[derive(Debug, Error)]
@@ -36,8 +38,10 @@ pub enum ConfigError {
     #[error(transparent)]
     Fetch(#[from] crate::fetch::SettingsError),
     /// A value out of range.
-    #[error("{key} {reason} (set in the configuration or with --set {key}=VALUE)")]
+    #[error("{place}{key} {reason} (set in the configuration or with --set {key}=VALUE)")]
     Value {
+        /// Where it was said, with a colon; empty if that is not known.
+        place: String,
         /// The key.
         key: String,
         /// What it must be.
@@ -53,17 +57,104 @@ pub struct General {
     pub in_flight: usize,
     /// Whether a host whose pages list threads is read as a forum: its boards and threads, and no function of it.
     pub forums: bool,
+    /// The state is put down beside the log after so many steps or more, so that a restart is quick; 0: never.
+    pub checkpoint_every: u64,
     /// Seed of what a strategy does at random.
     pub seed: u64,
     /// Page threshold, instead of the lexicon's.
     pub page_threshold: Option<f32>,
     /// Link threshold, instead of the lexicon's.
     pub link_threshold: Option<f32>,
+    /// When nothing answers any more the crawl waits for the network; where fewer than three hosts have answered, so that
+    /// it may be they that are gone, at most for so many seconds.
+    pub outage_patience: f64,
 }
 
 impl Default for General {
     fn default() -> Self {
-        Self { in_flight: 64, forums: true, seed: 1, page_threshold: None, link_threshold: None }
+        Self {
+            in_flight: 64,
+            forums: true,
+            checkpoint_every: 20_000,
+            seed: 1,
+            page_threshold: None,
+            link_threshold: None,
+            outage_patience: 600.0,
+        }
+    }
+}
+
+/// `[status]`: where a running crawl can be looked at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Status {
+    /// Address and port of the status page, or a port of this machine alone; none for no page.
+    pub listen: Option<String>,
+    /// Names under which it may be asked for, beside addresses and localhost: other pages in a browser could reach it by a
+    /// name of their own otherwise.
+    pub names: Vec<String>,
+}
+
+/// `[log]`: the log file of a crawl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// Where it is; `log/crawl.log` in the crawl directory if it is not said.
+    pub file: Option<String>,
+    /// The least that is logged.
+    pub level: LogLevel,
+    /// Bytes of a file; a full one is set aside.
+    pub max_size: u64,
+    /// Files that are kept, the one that is written to among them.
+    pub files: u32,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { file: None, level: LogLevel::Info, max_size: 10_000_000, files: 5 }
+    }
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// Errors.
+    Error,
+    /// And warnings.
+    Warn,
+    /// And a line for what matters.
+    #[default]
+    Info,
+}
+
+/// `[keep]`: which pages are those that the crawl is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Keep {
+    /// Languages, as ISO 639-3 codes (`cmn`) or tags of two letters (`zh`): pages in others, and those whose language cannot be
+    /// told, are fetched and their links followed as those of off-topic pages, but are not relevant and not exported. All if
+    /// empty.
+    pub languages: Vec<String>,
+}
+
+impl Keep {
+    /// The languages by their ISO 639-3 codes.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] names the one that is none, and those that there are.
+    pub fn codes(&self) -> Result<Vec<String>, ConfigError> {
+        let code = |name: &String| {
+            let value = |error: UnknownLanguage| ConfigError::Value {
+                place: String::new(),
+                key: "keep.languages".into(),
+                reason: format!("(--lang): {error}"),
+            };
+            language_code(name).map_err(value)
+        };
+        self.languages.iter().map(code).collect()
     }
 }
 
@@ -75,16 +166,30 @@ pub struct Config {
     pub crawl: General,
     /// `[limits]`
     pub limits: Limits,
+    /// `[stop]`
+    pub stop: Goals,
     /// `[politeness]`
     pub politeness: Politeness,
     /// `[scope]`
     pub scope: Scope,
+    /// `[sources]`
+    pub sources: Sources,
+    /// `[keep]`
+    pub keep: Keep,
     /// `[strategy]`
     pub strategy: Strategy,
     /// `[fetch]`
     pub fetch: crate::fetch::Settings,
     /// `[refresh]`
     pub refresh: RefreshSettings,
+    /// `[render]`
+    pub render: crate::fetch::render::RenderSettings,
+    /// `[status]`
+    pub status: Status,
+    /// `[log]`
+    pub log: Log,
+    /// `[traps]`
+    pub traps: Traps,
 }
 
 impl Config {
@@ -94,6 +199,7 @@ impl Config {
     /// [`ConfigError`] names the file and line, or the flag.
     pub fn load(path: Option<&Path>, assignments: &[String]) -> Result<Self, ConfigError> {
         let mut table = toml::Table::new();
+        let mut file = None;
         if let Some(path) = path {
             let name = path.display().to_string();
             let text =
@@ -106,31 +212,42 @@ impl Config {
             };
             toml::from_str::<Self>(&text).map_err(shape)?;
             table = toml::from_str(&text).map_err(shape)?;
+            file = Some((name, text));
         }
         for assignment in assignments {
             assign(&mut table, assignment)?;
-            let flag = || format!("--set {assignment}");
+            // A flag that may hold a secret is not repeated.
+            let key = assignment.split('=').next().unwrap_or_default().trim();
+            let secret =
+                ["fetch.credentials", "fetch.proxy"].iter().any(|start| key.starts_with(start)) || key == "fetch";
+            let flag = || if secret { format!("--set {key}=***") } else { format!("--set {assignment}") };
             let tried: Result<Self, _> = toml::Value::Table(table.clone()).try_into();
             tried.map_err(|error| ConfigError::Shape { from: flag(), reason: message(&error) })?;
         }
         let config: Self = toml::Value::Table(table)
             .try_into()
             .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: message(&error) })?;
-        config.check()?;
+        config.check().map_err(|error| match (error, &file) {
+            (ConfigError::Value { key, reason, .. }, Some((name, text))) => {
+                let given = |set: &String| set.split('=').next().is_some_and(|set| set.trim() == key);
+                let line = line_of(text, &key).filter(|_| !assignments.iter().any(given));
+                let place = line.map_or_else(String::new, |line| format!("{name}, line {line}: "));
+                ConfigError::Value { place, key, reason }
+            }
+            (error, _) => error,
+        })?;
+        if let Some(path) = path
+            && config.fetch.credentials.iter().any(crate::fetch::Credential::holds_secret)
+        {
+            crate::fetch::warn_if_open(path, "configuration");
+        }
         Ok(config)
     }
 
     /// The configuration as it may be shown and kept: without the password of a proxy.
     #[must_use]
     pub fn shown(&self) -> Self {
-        let mut shown = self.clone();
-        if let Some(proxy) = &mut shown.fetch.proxy
-            && let Some((head, host)) = proxy.rsplit_once('@')
-        {
-            let scheme = head.split_once("://").map_or("", |(scheme, _)| scheme);
-            *proxy = format!("{scheme}://***@{host}");
-        }
-        shown
+        Self { fetch: self.fetch.shown(), ..self.clone() }
     }
 
     /// Checks the ranges.
@@ -138,13 +255,25 @@ impl Config {
     /// # Errors
     /// [`ConfigError::Value`] names the key and what it must be.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let value = |(key, reason): (&str, &str)| ConfigError::Value { key: key.into(), reason: reason.into() };
+        let value = |(key, reason): (&str, &str)| ConfigError::Value {
+            place: String::new(),
+            key: key.into(),
+            reason: reason.into(),
+        };
         self.politeness.check().map_err(value)?;
+        self.stop.check().map_err(value)?;
         self.refresh.check().map_err(value)?;
+        self.render.check().map_err(value)?;
+        self.traps.check().map_err(value)?;
+        self.sources.check().map_err(value)?;
+        self.keep.codes()?;
         self.strategy.check().map_err(|(key, reason)| value((key, reason)))?;
         self.fetch.check()?;
         if self.crawl.in_flight == 0 || self.crawl.in_flight > 10_000 {
             return Err(value(("crawl.in_flight", "must lie between 1 and 10000")));
+        }
+        if !(0.0..=1e9).contains(&self.crawl.outage_patience) {
+            return Err(value(("crawl.outage_patience", "must be a number of seconds from 0 to 1e9")));
         }
         for (key, threshold) in
             [("crawl.page_threshold", self.crawl.page_threshold), ("crawl.link_threshold", self.crawl.link_threshold)]
@@ -152,6 +281,12 @@ impl Config {
             if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
                 return Err(value((key, "must lie between 0 and 1")));
             }
+        }
+        if !(1_000..=1 << 40).contains(&self.log.max_size) {
+            return Err(value(("log.max_size", "must lie between 1000 and 2^40 bytes")));
+        }
+        if !(1..=1_000).contains(&self.log.files) {
+            return Err(value(("log.files", "must lie between 1 and 1000")));
         }
         if self.limits.pages == Some(0) {
             return Err(value(("limits.pages", "(--max-pages) must be at least 1")));
@@ -163,12 +298,24 @@ impl Config {
         }
         if let Some(other) = self.scope.schemes.iter().find(|scheme| !matches!(scheme.as_str(), "http" | "https")) {
             return Err(ConfigError::Value {
+                place: String::new(),
                 key: "scope.schemes".into(),
                 reason: format!("may hold http and https, not {other}"),
             });
         }
         Ok(())
     }
+}
+
+/// The line of a file on which the value of a key stands.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    let whole = toml::de::DeTable::parse(text).ok()?;
+    let mut parts = key.split('.');
+    let mut value = whole.get_ref().get(parts.next()?)?;
+    for part in parts {
+        value = value.get_ref().get(part)?;
+    }
+    Some(1 + text.get(..value.span().start)?.matches('\n').count())
 }
 
 /// What the parser says, in one line.
@@ -237,7 +384,12 @@ mod tests {
             ("", &["politeness.delay=-1"], "politeness.delay must be"),
             ("", &["strategy.dth.kdepth=0"], "strategy.dth.kdepth must be"),
             ("", &["crawl.in_flight=0"], "crawl.in_flight must"),
-            ("[crawl]\npage_threshold = 7", &[], "crawl.page_threshold must"),
+            ("[crawl]\npage_threshold = 7", &[], "line 2: crawl.page_threshold must"),
+            ("[politeness]\n\ndelay = -1", &["politeness.delay=-2"], "politeness.delay must"),
+            ("[log]\nfiles = 0", &[], "line 2: log.files must"),
+            ("[stop]\npages = 0", &[], "line 2: stop.pages must"),
+            ("[stop]\nharvest = '5%'", &[], "0.05/1000"),
+            ("[stop]\nbytes = '2 barrels'", &[], "2GB"),
         ] {
             let error = load(text, sets).unwrap_err();
             assert!(error.contains(told), "{text} {sets:?}: {error}");

@@ -17,13 +17,19 @@ pub mod model;
 pub mod plot;
 pub mod read;
 pub mod recorded;
+pub mod repair;
 pub mod replay;
 pub mod report;
 pub mod revisit;
 pub mod serve;
 pub mod stages;
+pub mod status;
 pub mod store;
 pub mod strategy;
 pub mod text;
 pub mod topic;
+pub mod trap;
 pub mod world;
+
+#[cfg(test)]
+mod fuzz;

@@ -4,33 +4,43 @@
 //! A fetch counts as in flight from its ticket until its batch is durable. So what a crash loses is what was in flight
 //! and nothing else, and with one in flight the order of events is that of a replay.
 
+mod checkpoints;
+mod clock;
+mod driver;
+mod errand;
+mod outage;
+mod view;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use thiserror::Error;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::unbounded_channel;
 
 use crate::config::Config;
-use crate::crawl::{Conditions, Crawl, ForumMode, Next, Outcome, Progress, Refresh, Ticket, Wanted, Watch, outcome};
-use crate::fetch::{Fetcher, FetcherError, retry_after};
-use crate::model::{
-    Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Fetched, ForumMap, Millis, PageKind, Relevance, Stop, UrlId,
-};
+use crate::crawl::{Conditions, Crawl, ForumMode, Progress, Refresh, TrapCounts, Watch, product};
+use crate::fetch::render::{self, Renderer, RendererError};
+use crate::fetch::{Fetcher, FetcherError};
+use crate::model::{Batch, Budget, CrawlUrl, Event, ForumMap, Millis, PageKind, Refusal, Relevance, Stop, UrlId};
 use crate::store::directory::write_whole;
-use crate::store::harvest::Harvest;
-use crate::store::{
-    Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Notice, Store, StoreError, Work, Writer, skipped,
-};
-use crate::strategy::Boards;
+use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, Writer, skipped};
+use crate::strategy::{Boards, Strategy};
 use crate::topic::Topic;
+use checkpoints::{Checkpoints, Restored};
+use clock::Clock;
+use driver::Driver;
+use errand::Errand;
+use outage::Outage;
 
-/// The product token that robots.txt files know us by.
+pub use view::{Glance, Pace, RecentFailure, RecentPage, Tally, View};
+
+/// The product token that robots.txt files know us by, unless `fetch.user_agent` has another.
 pub const AGENT: &str = "suidao";
 
-/// `harvest.csv` is brought up to date after so many pages.
-const HARVEST_EVERY: u64 = 1_000;
+/// So many pages are looked back at for hosts that answered in an earlier run.
+const LOOK_BACK: usize = 200;
 
 /// A live crawl to be run.
 pub struct Job {
@@ -59,6 +69,9 @@ pub enum LiveError {
     /// The fetcher, its proxy among others.
     #[error(transparent)]
     Fetcher(#[from] FetcherError),
+    /// The renderer.
+    #[error(transparent)]
+    Renderer(#[from] RendererError),
     /// The proxy answered at the start and does so no more.
     #[error(
         "the proxy (fetch.proxy, --proxy) answers no more, and what was fetched is kept: see to it and run the same command again"
@@ -82,6 +95,12 @@ pub struct Report {
     pub seconds: f64,
     /// Whether it went on from an earlier run.
     pub resumed: bool,
+    /// Bytes of memory that the parts of the machine took at its end.
+    pub memory: Vec<(&'static str, u64)>,
+    /// URLs refused, by reason.
+    pub refusals: BTreeMap<Refusal, u64>,
+    /// What came of the rules against traps.
+    pub traps: TrapCounts,
     /// Of the crawl of a forum: what that is understood to be, or why it is not.
     pub forum: Option<Result<ForumMap, &'static str>>,
     /// URLs of the first pages of a forum that asked for a login, or look different from before.
@@ -106,9 +125,15 @@ pub enum News<'a> {
 pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
     Conditions {
         limits: config.limits.clone(),
+        goals: config.stop.clone(),
         politeness: config.politeness.clone(),
         scope: config.scope.clone(),
-        agent: AGENT.to_owned(),
+        // Rules for the name that is sent are obeyed.
+        agent: Some(product(&config.fetch.user_agent)).filter(|name| !name.is_empty()).unwrap_or(AGENT).to_owned(),
+        traps: config.traps.clone(),
+        sources: config.sources.clone(),
+        // Checked when the configuration was read.
+        languages: config.keep.codes().unwrap_or_default(),
         seed: config.crawl.seed,
         page_threshold: config.crawl.page_threshold.map_or(topic.page_threshold(), Relevance::new),
         link_threshold: config.crawl.link_threshold.map_or(topic.link_threshold(), Relevance::new),
@@ -133,13 +158,33 @@ fn keep_inputs(job: &Job) -> Result<(), StoreError> {
 /// [`LiveError`]: nothing was changed if it could not begin; all that was acknowledged is kept otherwise.
 pub fn run(
     job: &Job,
+    tell: impl FnMut(News),
+    interrupt: impl Future<Output = ()> + Send + 'static,
+) -> Result<Report, LiveError> {
+    run_in_view(job, None, tell, interrupt)
+}
+
+/// The same, with a window for those who want to look at it meanwhile.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in_view(
+    job: &Job,
+    view: Option<&Arc<View>>,
     mut tell: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Report, LiveError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(LiveError::Threads)?;
+    // Listened to from now on: what comes before the loop may take its time.
+    let interrupt = runtime.spawn(interrupt);
     let fetcher = Fetcher::new(&job.config.fetch)?;
+    render::check(&job.config.render)?;
     runtime.block_on(fetcher.check_proxy())?;
+
+    let robots = job.config.politeness.robots.then_some(AGENT);
+    let (settings, profiles) = (&job.config.render, job.directory.profiles());
+    let start = Renderer::start(settings, &fetcher, robots, job.config.fetch.max_body, &profiles);
 
     let label = match &job.forum {
         // A directory is of one forum.
@@ -157,22 +202,24 @@ pub fn run(
         None if job.forum.is_none() => keep_inputs(job)?,
         None => {}
     }
-    let strategy = match &job.forum {
-        Some(forum) => {
-            conditions.forums = forum.clone();
-            conditions.watch = job.watch;
-            Box::new(Boards)
-        }
-        None => job.config.strategy.build(conditions.page_threshold),
-    };
-    let mut crawl = Crawl::new(conditions, strategy);
-    let mut harvest = Harvest::default();
-    for record in store.batches() {
-        let batch = record?.batch;
-        crawl.restore(&batch);
-        harvest.observe(&batch);
+    if let Some(forum) = &job.forum {
+        conditions.forums = forum.clone();
+        conditions.watch = job.watch;
     }
-    if let (Some(_), Some(pages)) = (&job.forum, job.config.limits.pages) {
+    let settings = checkpoints::settings(job);
+    let Restored { mut crawl, harvest, kept } = checkpoints::restore(&store, settings, || {
+        let strategy: Box<dyn Strategy> = match &job.forum {
+            Some(_) => Box::new(Boards),
+            None => job.config.strategy.build(conditions.page_threshold),
+        };
+        Crawl::new(conditions.clone(), strategy)
+    })?;
+    let (last, answered) = latest(&store)?;
+    let patience = Duration::try_from_secs_f64(job.config.crawl.outage_patience).unwrap_or(Duration::MAX);
+    let patience = Some(patience).filter(|_| job.config.fetch.proxy.is_none());
+    let outage = Outage::new(patience, answered.iter().map(|id| crawl.url(*id)));
+    let pages = [job.config.limits.pages, job.config.stop.pages].into_iter().flatten().min();
+    if let (Some(_), Some(pages)) = (&job.forum, pages) {
         // Pages are fetched again and again: a limit is one of this run.
         crawl.allow(pages);
     }
@@ -182,9 +229,18 @@ pub fn run(
         request_headers: fetcher.request_headers().into_iter().filter(|(name, _)| name != "user-agent").collect(),
     };
     let archive = Archive::resume(&job.directory, store.last_location()?, archive)?;
+    // Once the directory is this process's own.
+    let renderer = runtime.block_on(start)?;
     tell(News::Ready { resumed, progress: crawl.progress() });
 
     let before = crawl.progress().pages;
+    let (path, topic) = (job.directory.root().display(), &job.topic.lexicon().name);
+    let agent = job.config.fetch.agent();
+    tracing::info!("crawl for {topic} by {label} in {path}, {before} pages there before, as {agent}");
+    let asked = view.and_then(|view| {
+        view.ready(now(), resumed, before);
+        view.open(store.reader())
+    });
     let begun = clock();
     let (notices, noticed) = unbounded_channel();
     let durable = store.len();
@@ -204,19 +260,35 @@ pub fn run(
         harvest,
         harvested: before,
         writer: &writer,
-        fetcher,
-        topic: Arc::clone(&job.topic),
+        errand: Errand { fetcher, renderer: renderer.clone(), topic: Arc::clone(&job.topic), view: view.cloned() },
         directory: &job.directory,
         most: job.config.crawl.in_flight,
         in_flight: 0,
         unwritten: VecDeque::new(),
         submitted: durable,
+        checkpoints: Checkpoints::new(job.directory.clone(), settings, job.config.crawl.checkpoint_every, kept),
         tell: &mut tell,
         proxy_lost: false,
+        clock: Clock::start(last),
+        outage,
+        doubted: Vec::new(),
+        looking: false,
+        asked,
     };
-    let stop = runtime.block_on(driver.drive(&job.seeds, noticed, interrupt));
-    let Driver { crawl, harvest, proxy_lost, .. } = driver;
-    store = writer.finish()?;
+    let stop = runtime.block_on(driver.drive(&job.seeds, noticed, async { drop(interrupt.await) }));
+    let Driver { crawl, harvest, proxy_lost, mut checkpoints, .. } = driver;
+    if let Some(renderer) = renderer {
+        runtime.block_on(renderer.close());
+    }
+    if let Some(view) = view {
+        view.close();
+    }
+    match stop {
+        Some(stop) => tracing::info!("stopped: {}", stop.why()),
+        None => tracing::info!("stopped before the end: interrupted, or the writing failed"),
+    }
+    store = writer.finish().inspect_err(|error| tracing::error!("{error}"))?;
+    checkpoints.close(&crawl, &harvest, &store);
     harvest.write(&job.directory)?;
     skipped::write(&store)?;
     if proxy_lost {
@@ -224,9 +296,11 @@ pub fn run(
     }
     let seconds = clock().duration_since(begun).as_secs_f64();
     let progress = crawl.progress();
-    let forum = crawl.forum();
+    let memory = crawl.memory();
+    let (forum, traps, refusals) = (crawl.forum(), crawl.traps(), crawl.refusals().clone());
     let trouble = report_on.iter().map(|id| (*id, crawl.url(*id))).collect();
-    Ok(Report { progress, stop, pages_now: progress.pages - before, seconds, resumed, forum, trouble })
+    let pages_now = progress.pages - before;
+    Ok(Report { progress, stop, pages_now, seconds, resumed, memory, refusals, traps, forum, trouble })
 }
 
 /// Pages of a forum that gave trouble, a few of them.
@@ -243,6 +317,22 @@ fn troubles(batch: &Batch, found: &mut Vec<UrlId>) {
     }
 }
 
+/// The time of the latest batches of a log, and the latest pages that they brought.
+fn latest(store: &Store) -> Result<(Option<Millis>, VecDeque<UrlId>), StoreError> {
+    /// In so many batches there are enough pages.
+    const BATCHES: u64 = 1_000;
+    let (mut last, mut answered) = (None, VecDeque::with_capacity(LOOK_BACK));
+    for record in store.batches_from(store.len().saturating_sub(BATCHES)) {
+        let batch = record?.batch;
+        last = last.max(Some(batch.at));
+        let pages =
+            batch.events.iter().filter_map(|event| if let Event::Settled(page) = event { Some(page.id) } else { None });
+        answered.extend(pages);
+        answered.drain(..answered.len().saturating_sub(LOOK_BACK));
+    }
+    Ok((last, answered))
+}
+
 /// The host of a forum.
 fn forum_host(forum: &ForumMode, seeds: &[CrawlUrl]) -> String {
     let start = match forum {
@@ -250,187 +340,6 @@ fn forum_host(forum: &ForumMode, seeds: &[CrawlUrl]) -> String {
         _ => seeds.first().cloned(),
     };
     start.map(|start| start.authority().to_owned()).unwrap_or_default()
-}
-
-/// A fetch that came back, read.
-struct Done {
-    ticket: Ticket,
-    outcome: Outcome,
-    /// The answer, if it is to be archived.
-    fetched: Option<Fetched>,
-}
-
-struct Driver<'a, F: FnMut(News)> {
-    crawl: Crawl,
-    harvest: Harvest,
-    /// Pages at the last writing of `harvest.csv`.
-    harvested: u64,
-    writer: &'a Writer,
-    fetcher: Fetcher,
-    topic: Arc<Topic>,
-    directory: &'a CrawlDirectory,
-    most: usize,
-    /// Tickets out, and batches of tickets that are not on disk yet.
-    in_flight: usize,
-    /// Numbers of the batches of tickets that are not on disk yet.
-    unwritten: VecDeque<u64>,
-    /// Batches handed to the writer, those of earlier runs included.
-    submitted: u64,
-    tell: &'a mut F,
-    /// The proxy answers no more.
-    proxy_lost: bool,
-}
-
-impl<F: FnMut(News)> Driver<'_, F> {
-    /// The crawl loop. Ends with what the machine says, or with nothing when it was interrupted or the disk failed.
-    async fn drive(
-        &mut self,
-        seeds: &[CrawlUrl],
-        mut noticed: UnboundedReceiver<Notice>,
-        interrupt: impl Future<Output = ()>,
-    ) -> Option<Stop> {
-        let (done, mut finished) = unbounded_channel();
-        let batch = self.crawl.seed(seeds, now());
-        self.keep(batch, None);
-        for batch in [self.crawl.visit_boards(now()), self.crawl.begin_refresh(now())].into_iter().flatten() {
-            self.keep(batch, None);
-        }
-        let mut interrupt = std::pin::pin!(interrupt);
-        let mut open = true;
-        loop {
-            let mut wake = None;
-            while open && self.in_flight < self.most {
-                match self.crawl.next(now()) {
-                    Next::Fetch(ticket) => self.start(ticket, &done),
-                    Next::Wait(until) => {
-                        wake = until;
-                        break;
-                    }
-                    Next::Done(stop) if self.in_flight == 0 => {
-                        if let Some(batch) = self.crawl.finish(now()) {
-                            self.keep(batch, None);
-                        }
-                        return Some(stop);
-                    }
-                    // What is not on disk yet is waited for.
-                    Next::Done(_) => break,
-                }
-            }
-            if !open && self.in_flight == 0 {
-                if let Some(batch) = self.crawl.finish(now()) {
-                    self.keep(batch, None);
-                }
-                return None;
-            }
-            let wake = Duration::from_millis(wake.map_or(60_000, |until| until.since(now())));
-            tokio::select! {
-                // In this order, so that with one in flight nothing depends on chance.
-                biased;
-                Some(notice) = noticed.recv() => match notice {
-                    Notice::Durable(durable) => while self.unwritten.front().is_some_and(|&number| number < durable) {
-                        self.unwritten.pop_front();
-                        self.in_flight -= 1;
-                    },
-                    Notice::Failed => return None,
-                },
-                Some(Done { ticket, outcome, fetched }) = finished.recv() => {
-                    if matches!(&outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Proxy) {
-                        // It says nothing of the URL, which is not settled and so queued when the crawl goes on.
-                        self.in_flight -= 1;
-                        self.proxy_lost = true;
-                        open = false;
-                        continue;
-                    }
-                    let batch = self.crawl.settle(ticket, outcome, now());
-                    self.unwritten.push_back(self.submitted);
-                    // What is as it was is in the archive already.
-                    let of = batch.events.iter().find_map(|event| match event {
-                        Event::Unchanged { since, .. } => Some(*since),
-                        _ => None,
-                    });
-                    let kept = fetched.map(|fetched| match of {
-                        // Equal bodies may have been packed differently, and a revisit record is of what was sent.
-                        Some(of) if fetched.status == 304 || fetched.wire.is_none() => Kept::Revisit { fetched, of },
-                        _ => Kept::Whole(fetched),
-                    });
-                    self.keep(batch, kept);
-                }
-                () = &mut interrupt, if open => open = false,
-                () = tokio::time::sleep(wake) => {}
-            }
-        }
-    }
-
-    /// Fetches on the runtime's threads, reads on the pool of all cores.
-    fn start(&mut self, ticket: Ticket, done: &UnboundedSender<Done>) {
-        self.in_flight += 1;
-        let (fetcher, topic, done) = (self.fetcher.clone(), Arc::clone(&self.topic), done.clone());
-        tokio::spawn(async move {
-            let broken = || Failure { kind: FailureKind::Broken, retry_after: None };
-            let (url, known) = (ticket.url.clone(), ticket.validators.clone());
-            let fetch = tokio::spawn(async move {
-                let mut answer = fetcher.fetch(&url, known.as_deref()).await;
-                let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
-                // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
-                if by_proxy && fetcher.check_proxy().await.is_ok() {
-                    answer = fetcher.fetch(&url, known.as_deref()).await;
-                }
-                answer
-            });
-            // An answer that breaks a library is a page lost, not a crawl that waits for it for ever.
-            let answer = fetch.await.unwrap_or_else(|_| Err(broken()));
-            rayon::spawn(move || {
-                let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
-                    outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), wait, &topic)
-                }));
-                // A page that breaks a library is a page lost, not a crawl.
-                let outcome = read.unwrap_or_else(|_| {
-                    tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
-                    Outcome::Failed(broken())
-                });
-                told(&ticket, &outcome);
-                let keep = matches!(
-                    (&ticket.wanted, &outcome),
-                    (
-                        Wanted::Page(_) | Wanted::Forum(..),
-                        Outcome::Page { .. } | Outcome::Redirect { .. } | Outcome::Unchanged
-                    )
-                );
-                let fetched = answer.ok().filter(|_| keep);
-                // The receiver is gone only when the crawl has ended for another reason.
-                drop(done.send(Done { ticket, outcome, fetched }));
-            });
-        });
-    }
-
-    fn keep(&mut self, batch: Batch, answer: Option<Kept>) {
-        let progress = self.crawl.progress();
-        self.harvest.observe(&batch);
-        (self.tell)(News::Batch(&batch, progress));
-        self.submitted += 1;
-        // A writer that has stopped says so by its notice, and why when it is finished.
-        let _ = self.writer.submit(Work { batch, answer });
-        if progress.pages >= self.harvested + HARVEST_EVERY {
-            self.harvested = progress.pages;
-            if let Err(error) = self.harvest.write(self.directory) {
-                tracing::warn!("{error}");
-            }
-        }
-    }
-}
-
-/// What became of a ticket, for `-v`.
-fn told(ticket: &Ticket, outcome: &Outcome) {
-    let url = &ticket.url;
-    match outcome {
-        Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
-        Outcome::Unchanged => tracing::debug!("{url} is as it was"),
-        Outcome::Redirect { to, .. } => tracing::debug!("{url} leads to {to}"),
-        Outcome::Hints(hints, _) => tracing::debug!("{url} names {} pages", hints.pages.len()),
-        Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
-        Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
-    }
 }
 
 /// The wall clock, for the machine.

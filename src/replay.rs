@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::crawl::{Crawl, Next, Outcome, Ticket, Wanted, outcome};
+use crate::crawl::{Crawl, Delivery, Next, Outcome, Ticket, Wanted, outcome};
 use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis, Stop};
 use crate::topic::Topic;
 
@@ -121,7 +121,8 @@ pub fn replay_while(
                 let (due, ticket) = under_way.pop_front().expect("with nothing under way the machine waits for a time");
                 now = due;
                 let outcome = source.outcome(&ticket.wanted, &ticket.url);
-                if sink(crawl.settle(ticket, outcome, now)).is_break() {
+                let delivery = Delivery { took: Some(REQUEST), from: None };
+                if sink(crawl.settle(ticket, outcome, delivery, now)).is_break() {
                     return Stop::PageLimit;
                 }
             }

@@ -175,6 +175,7 @@ impl Web for Turned {
                 body: bytes::Bytes::from_static(self.page.as_bytes()),
                 wire: None,
                 asked: None,
+                rendered: None,
             }
         })
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use suidao::config::Config;
-use suidao::crawl::{Crawl, ForumMode, Next, Watch, outcome};
+use suidao::crawl::{Crawl, Delivery, ForumMode, Next, Watch, outcome};
 use suidao::forum::schedule::Method;
 use suidao::model::{Batch, CrawlUrl, Event, Millis, PageKind, UrlId};
 use suidao::replay::Web;
@@ -69,7 +69,7 @@ impl Watched {
                     let answer = self.web.get(&ticket.url);
                     let read = outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic);
                     self.now = self.now.after(100);
-                    let batch = self.crawl.settle(ticket, read, self.now);
+                    let batch = self.crawl.settle(ticket, read, Delivery::default(), self.now);
                     self.told.push(batch);
                 }
                 Next::Wait(at) => self.now = at.expect("a watch always knows when it goes on").max(self.now.after(1)),

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 const LAYERS: [(&[&str], bool); 12] = [
     (&["model", "html"], false),
     (&["read", "text", "topic"], true), // reading scores as it goes, so that no text is segmented twice
-    (&["forum", "revisit"], false),
+    (&["forum", "revisit", "trap"], false),
     (&["strategy", "plot"], false),
     (&["crawl"], false),
     (&["fetch", "store"], false),
     (&["config", "replay", "corpus"], false),
     (&["live", "world", "export", "index", "stages"], false),
     (&["eval"], false), // simulations of forums run on generated ones
-    (&["recorded", "report", "label", "serve"], false),
+    (&["recorded", "report", "label", "serve", "repair", "status"], false),
     (&["lib"], false),
     (&["cli", "main"], true),
 ];

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Next, Refresh, outcome};
+use suidao::crawl::{Crawl, Delivery, Next, Refresh, outcome};
 use suidao::live::conditions;
 use suidao::model::{Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Stop, UrlId};
 use suidao::revisit::tally::{Round, Rounds};
@@ -75,7 +75,7 @@ impl Run {
                     let answer: Result<Fetched, Failure> =
                         answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
                     let outcome = outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic);
-                    let batch = crawl.settle(ticket, outcome, self.millis());
+                    let batch = crawl.settle(ticket, outcome, Delivery::default(), self.millis());
                     self.log.push(batch);
                 }
                 Next::Wait(Some(at)) => {
@@ -338,7 +338,7 @@ fn a_host_that_was_down_is_asked_again_in_the_next_round() {
     let failure = Failure { kind: FailureKind::Timeout, retry_after: None };
     let events = down.iter().take(4).map(|id| Event::Failed { id: *id, failure: failure.clone() }).collect();
     let at = run.millis();
-    run.log.push(Batch { at, events });
+    run.log.push(Batch { at, took: None, events });
     let before = run.visits().values().map(Vec::len).sum::<usize>();
     run.round(3.0, 10_000);
     let urls_of = |run: &Run| {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use suidao::config::Config;
+use suidao::fetch::render::RenderMode;
 
 use super::Voice;
 
@@ -17,15 +18,28 @@ pub struct ConditionsArgs {
     /// Mail address or URL by which site owners can reach you; sent with every request
     #[arg(long, value_name = "CONTACT")]
     pub contact: Option<String>,
-    /// Let private, loopback and link-local addresses be fetched
+    /// Let private and loopback addresses be fetched
     #[arg(long)]
     pub allow_private: bool,
+    /// Which pages a headless browser shows before they are read [default: auto, where that is built in]
+    #[arg(long, value_name = "WHEN", value_parser = render_mode)]
+    pub render: Option<RenderMode>,
     /// Configuration file (TOML)
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Override one key of the configuration, for example politeness.delay=0.5
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
+}
+
+/// `never`, `auto` or `always`.
+fn render_mode(text: &str) -> Result<RenderMode, String> {
+    match text {
+        "never" => Ok(RenderMode::Never),
+        "auto" => Ok(RenderMode::Auto),
+        "always" => Ok(RenderMode::Always),
+        other => Err(format!("{other} is none of never, auto, always")),
+    }
 }
 
 impl ConditionsArgs {
@@ -44,6 +58,7 @@ impl ConditionsArgs {
             config.fetch.contact.clone_from(&self.contact);
         }
         config.fetch.allow_private |= self.allow_private;
+        config.render.mode = self.render.or(config.render.mode);
         config.check()?;
         Ok(config)
     }

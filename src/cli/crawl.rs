@@ -1,21 +1,24 @@
 //! `suidao crawl`: from a lexicon and seeds to a crawl directory.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::live::{self, Job, Report};
-use suidao::model::Stop;
+use suidao::crawl::TrapCounts;
+use suidao::live::{self, Job, News, Report};
+use suidao::model::{Refusal, Stop};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 use suidao::strategy::StrategyName;
 
 use super::conditions::ConditionsArgs;
+use super::operate::{GoalsArgs, OperatingArgs};
 use super::screen::Screen;
-use super::{Exit, Voice, inputs};
+use super::{Exit, Voice, dry_run, inputs};
 
 /// Crawl for a topic from seed URLs.
 ///
@@ -41,12 +44,25 @@ pub struct CrawlArgs {
     /// Stop after so many pages
     #[arg(long, value_name = "N")]
     pub max_pages: Option<u64>,
+    /// Take URLs from sitemaps too, of hosts that brought relevant pages
+    #[arg(long)]
+    pub sitemaps: bool,
+    /// Take URLs from feeds too, of such hosts
+    #[arg(long)]
+    pub feeds: bool,
+    /// Keep only pages in these languages, such as zh,en; links of others are followed
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub lang: Vec<String>,
+    #[command(flatten)]
+    pub goals: GoalsArgs,
+    #[command(flatten)]
+    pub operating: OperatingArgs,
     #[command(flatten)]
     pub conditions: ConditionsArgs,
-    /// Check everything, say what would be done, fetch nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Write every event as a line of JSON to the standard output, the summary last
+    /// Check everything, say what would be fetched first and why (20 requests, or N), fetch and write nothing
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20")]
+    pub dry_run: Option<usize>,
+    /// Write every event as a line of JSON to the standard output, the summary last; with --dry-run what would be fetched
     #[arg(long)]
     pub json: bool,
 }
@@ -61,7 +77,12 @@ impl CrawlArgs {
         if let Some(pages) = self.max_pages {
             config.limits.pages = Some(pages);
         }
-        config.check()?;
+        config.sources.sitemaps |= self.sitemaps;
+        config.sources.feeds |= self.feeds;
+        if !self.lang.is_empty() {
+            config.keep.languages.clone_from(&self.lang);
+        }
+        self.goals.apply(&mut config)?;
         Ok(config)
     }
 }
@@ -72,13 +93,20 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
     let seeds = inputs::urls(&args.seeds, "seeds")?;
     let directory = CrawlDirectory::new(&args.output);
-    if args.dry_run {
-        return dry_run(args, &config, &topic, &seeds, &directory);
+    if let Some(most) = args.dry_run {
+        let wish = dry_run::Wish { lexicon: &args.lexicon, most, json: args.json };
+        return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
+    let mut operation = args.operating.begin(&config, &directory, voice)?;
     let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
     let mut screen = Screen::new(voice, args.json, job.config.limits.pages);
-    let report = live::run(&job, |news| screen.tell(&news), interrupted());
+    let view = operation.view.clone();
+    let tell = |news: News| {
+        operation.tell(&news);
+        screen.tell(&news);
+    };
+    let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
     screen.clear();
     let report = report?;
     let summary = summary(&job, &report);
@@ -128,28 +156,6 @@ pub async fn interrupted() {
     }
 }
 
-fn dry_run(
-    args: &CrawlArgs,
-    config: &Config,
-    topic: &suidao::topic::Topic,
-    seeds: &[suidao::model::CrawlUrl],
-    directory: &CrawlDirectory,
-) -> Result<Exit> {
-    let lexicon = topic.lexicon();
-    say!("# topic {} ({} terms, {})", lexicon.name, lexicon.terms.len(), args.lexicon.display());
-    for seed in seeds {
-        match config.scope.refuses(seed) {
-            None => say!("# seed {seed}"),
-            Some(reason) => say!("# seed {seed} would be refused: {}", reason.why()),
-        }
-    }
-    let state = if directory.holds_crawl() { "goes on in" } else { "would begin in" };
-    say!("# strategy {}; the crawl {state} {}", config.strategy.label(), directory.root().display());
-    say!("# nothing was fetched; the configuration in force:\n");
-    say!("{}", toml::to_string(&config.shown()).context("the configuration cannot be shown")?.trim_end());
-    Ok(Exit::Done)
-}
-
 /// `summary.json`.
 fn summary(job: &Job, report: &Report) -> serde_json::Value {
     let progress = report.progress;
@@ -162,14 +168,18 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
         "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),
         "pages": progress.pages,
         "relevant": progress.relevant,
+        "bytes": progress.bytes,
         "harvest_rate": harvest(report),
         "failed": progress.failed,
         "refused": progress.refused,
+        "refusals": report.refusals,
+        "traps": report.traps,
         "queued": progress.queued,
         "known": progress.known,
         "hosts": progress.hosts,
         "hosts_visited": progress.hosts_visited,
         "hosts_relevant": progress.hosts_relevant,
+        "memory": report.memory.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
         "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed },
         "config": job.config.shown(),
     })
@@ -185,19 +195,14 @@ fn in_words(job: &Job, report: &Report) -> String {
     let progress = report.progress;
     let why = match report.stop {
         None => "Interrupted; the same command goes on.",
-        Some(Stop::PageLimit) => "The page limit is reached; a larger --max-pages goes on.",
         Some(Stop::FrontierEmpty) if progress.pages == 0 => {
             "No page could be fetched: skipped.csv tells why for each seed."
         }
-        Some(Stop::FrontierEmpty) => "Nothing is left to fetch.",
-        Some(Stop::BudgetSpent) => "The budget is spent.",
-        Some(Stop::OnlyUnreachable) => {
-            "Only hosts are left that fail or whose robots.txt cannot be had; the same command tries them again."
-        }
+        Some(stop) => stop.why(),
     };
     format!(
         "{why}\n{} pages ({} now, {:.0} pages/s), {} of them relevant to {}: harvest rate {:.1}%.\n\
-         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} refused (see skipped.csv).\n\
+         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} refused (see skipped.csv).\n{}\
          All of it is in {}.",
         progress.pages,
         report.pages_now,
@@ -210,6 +215,38 @@ fn in_words(job: &Job, report: &Report) -> String {
         progress.queued,
         progress.failed,
         progress.refused,
+        traps_in_words(&report.refusals, &report.traps),
         job.directory.root().display(),
     )
+}
+
+/// What was refused and why, the most first, and what came of the rules against traps: two lines, or as many as have
+/// something to say.
+pub fn traps_in_words(refusals: &BTreeMap<Refusal, u64>, traps: &TrapCounts) -> String {
+    let mut refused: Vec<(u64, String)> = refusals
+        .iter()
+        .filter(|(_, count)| **count > 0)
+        .map(|(reason, count)| (*count, json!(reason).as_str().unwrap_or_default().to_owned()))
+        .collect();
+    refused.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    let mut lines = String::new();
+    if !refused.is_empty() {
+        let named: Vec<String> = refused.iter().map(|(count, name)| format!("{name} {count}")).collect();
+        lines += &format!("Refused: {}.\n", named.join(", "));
+    }
+    let told: Vec<String> = [
+        (traps.near_duplicates, "pages that say what another says"),
+        (traps.soft_404, "soft 404s"),
+        (traps.session_parameters, "session parameters"),
+        (traps.mirrors, "mirror hosts"),
+        (traps.ended, "endless rows ended"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    if !told.is_empty() {
+        lines += &format!("Traps: {}.\n", told.join(", "));
+    }
+    lines
 }

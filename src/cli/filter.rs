@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use suidao::corpus::{Duplicates, Filter};
 use suidao::model::{Day, Relevance};
+use suidao::read::language_code;
 
 /// Which pages: those that meet all the conditions given.
 #[derive(Args, Clone, Default)]
@@ -15,8 +16,8 @@ pub struct FilterArgs {
     /// Only pages of at least this relevance, 0 to 1
     #[arg(long, value_name = "X")]
     pub min_relevance: Option<f32>,
-    /// Only pages in these languages: ISO 639-3 codes, separated by commas
-    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    /// Only pages in these languages: codes such as zh,en or cmn,eng
+    #[arg(long, visible_alias = "lang", value_name = "CODES", value_delimiter = ',')]
     pub language: Vec<String>,
     /// Only pages on this host or below it; may be given several times
     #[arg(long, value_name = "HOST")]
@@ -39,8 +40,11 @@ pub struct FilterArgs {
     /// No listings: pages that are mostly a row of links to others
     #[arg(long)]
     pub no_listings: bool,
-    /// No pages that ask search engines not to keep them
+    /// Pages too that ask not to be kept by search engines (noindex, unavailable_after)
     #[arg(long)]
+    pub with_noindex: bool,
+    /// No such pages: so it is unless --with-noindex is given
+    #[arg(long, hide = true, conflicts_with = "with_noindex")]
     pub no_noindex: bool,
     /// What becomes of pages that say what another says; search folds them, all else keeps them
     #[arg(long, value_enum)]
@@ -75,7 +79,7 @@ impl FilterArgs {
         Ok(Filter {
             relevant: self.relevant,
             min_relevance: self.min_relevance.map(Relevance::new),
-            languages: lower(&self.language),
+            languages: self.language.iter().map(|name| language_code(name)).collect::<Result<_, _>>()?,
             hosts: lower(&self.host),
             not_hosts: lower(&self.not_host),
             published_from: self.published_from,
@@ -83,7 +87,7 @@ impl FilterArgs {
             fetched_from: self.fetched_from,
             min_chars: self.min_chars,
             no_listings: self.no_listings,
-            no_noindex: self.no_noindex,
+            no_noindex: !self.with_noindex,
             duplicates: match self.duplicates {
                 None => duplicates,
                 Some(Repeated::Keep) => Duplicates::Keep,

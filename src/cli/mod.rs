@@ -13,6 +13,7 @@ mod compare;
 mod conditions;
 mod crawl;
 mod demo;
+mod dry_run;
 mod engines;
 mod evaluate;
 mod export;
@@ -21,8 +22,10 @@ mod forum;
 mod history;
 mod index;
 mod inputs;
+mod journal;
 mod label;
 mod layers;
+mod operate;
 mod practice;
 mod refresh;
 mod replay;
@@ -41,6 +44,9 @@ use suidao::index::IndexError;
 use suidao::live::LiveError;
 use suidao::recorded::RecordedError;
 use suidao::store::StoreError;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// A focused web crawler that tunnels: topical corpora, Chinese first, from a topic and a few seed URLs.
 #[derive(Parser)]
@@ -97,7 +103,7 @@ enum Verb {
     Compare(compare::CompareArgs),
     /// Serve a generated web on loopback, to learn suidao on
     Practice(practice::PracticeArgs),
-    /// Show what suidao makes of one page, robots.txt, URL or configuration
+    /// Show what suidao makes of one page, robots.txt, URL, configuration or crawl directory
     Check(check::CheckArgs),
 }
 
@@ -108,6 +114,8 @@ pub enum Exit {
     Done,
     /// It stopped before its goal.
     Short,
+    /// What it was given is wrong, and that was told.
+    Wrong,
     /// The user stopped it.
     Interrupted,
 }
@@ -130,12 +138,11 @@ pub fn main() -> ExitCode {
         (false, _) => "trace",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let screen = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_target(false)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .init();
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
+    tracing_subscriber::registry().with(screen.with_filter(filter)).with(journal::layer()).init();
     #[cfg(unix)]
     survive_file_limits();
     let ended = match cli.verb {
@@ -155,11 +162,12 @@ pub fn main() -> ExitCode {
         Verb::Label(args) => label::run(&args, cli.voice),
         Verb::Compare(args) => compare::run(&args, cli.voice),
         Verb::Practice(args) => practice::run(&args, cli.voice),
-        Verb::Check(args) => check::run(&args),
+        Verb::Check(args) => check::run(&args, cli.voice),
     };
     match ended {
         Ok(Exit::Done) => ExitCode::SUCCESS,
         Ok(Exit::Short) => ExitCode::from(1),
+        Ok(Exit::Wrong) => ExitCode::from(2),
         Ok(Exit::Interrupted) => ExitCode::from(130),
         Err(error) => {
             if is_broken_pipe(&error) {

@@ -9,7 +9,7 @@ use serde_json::json;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Planned, Refresh};
 use suidao::html::count;
-use suidao::live::{self, Job, Report};
+use suidao::live::{self, Job, News, Report};
 use suidao::model::{Budget, Stop};
 use suidao::revisit::history::{Tracked, days};
 use suidao::revisit::settings::Policy;
@@ -19,6 +19,7 @@ use suidao::topic::Topic;
 
 use super::conditions::ConditionsArgs;
 use super::crawl::interrupted;
+use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::{Exit, Voice, inputs};
 
@@ -54,6 +55,8 @@ pub struct RefreshArgs {
     #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
     pub lexicon: Option<PathBuf>,
     #[command(flatten)]
+    pub operating: OperatingArgs,
+    #[command(flatten)]
     pub conditions: ConditionsArgs,
     /// Write every event as a line of JSON to the standard output, the summary last; with --plan the plan
     #[arg(long)]
@@ -88,7 +91,13 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         refresh: Some(budget),
     };
     let mut screen = Screen::new(voice, args.json, None);
-    let report = live::run(&job, |news| screen.tell(&news), interrupted());
+    let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
+    let view = operation.view.clone();
+    let tell = |news: News| {
+        operation.tell(&news);
+        screen.tell(&news);
+    };
+    let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;

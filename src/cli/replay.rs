@@ -1,5 +1,6 @@
 //! `suidao replay`: one strategy on a web without a network.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,9 +9,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Progress};
+use suidao::crawl::{Crawl, Progress, TrapCounts};
 use suidao::live::conditions;
-use suidao::model::{Batch, CrawlUrl, Stop};
+use suidao::model::{Batch, CrawlUrl, Refusal, Stop};
 use suidao::recorded::{Cached, Judge, Mark, Opened, Tally, WebName};
 use suidao::replay::{Reading, Source, replay};
 use suidao::store::directory::write_whole;
@@ -21,6 +22,8 @@ use suidao::topic::Topic;
 use suidao::world::Facts;
 
 use super::cache::CacheArgs;
+use super::crawl::traps_in_words;
+use super::operate::GoalsArgs;
 use super::screen::{Screen, events};
 use super::{Exit, Voice, inputs};
 
@@ -48,6 +51,8 @@ pub struct ReplayArgs {
     /// Stop after so many pages
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
+    #[command(flatten)]
+    goals: GoalsArgs,
     /// File of the URLs that are relevant, one a line; without it the lexicon's threshold decides, or the world itself
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -102,7 +107,7 @@ impl ReplayArgs {
         if let Some(in_flight) = self.in_flight {
             config.crawl.in_flight = in_flight;
         }
-        config.check()?;
+        self.goals.apply(&mut config)?;
         Ok(config)
     }
 }
@@ -111,7 +116,10 @@ impl ReplayArgs {
 struct Report {
     stop: Stop,
     progress: Progress,
+    refusals: BTreeMap<Refusal, u64>,
+    traps: TrapCounts,
     rows: Vec<Mark>,
+    memory: BTreeMap<&'static str, u64>,
     seconds: f64,
 }
 
@@ -196,7 +204,10 @@ impl Run<'_> {
             keeps = keeps && keep(&batch);
         });
         let seconds = begun.elapsed().as_secs_f64();
-        (Report { stop, progress: crawl.progress(), rows: tally.rows(), seconds }, harvest)
+        let memory = crawl.memory().into_iter().collect();
+        let (refusals, traps) = (crawl.refusals().clone(), crawl.traps());
+        let report = Report { stop, progress: crawl.progress(), refusals, traps, rows: tally.rows(), memory, seconds };
+        (report, harvest)
     }
 
     /// Runs it and writes what happened into a directory.
@@ -245,9 +256,12 @@ impl Run<'_> {
             "pages": report.progress.pages,
             "failed": report.progress.failed,
             "refused": report.progress.refused,
+            "refusals": report.refusals,
+            "traps": report.traps,
             "queued": report.progress.queued,
             "known": report.progress.known,
             "hosts_visited": report.progress.hosts_visited,
+            "memory": report.memory,
             "config": config.shown(),
         })
     }
@@ -293,21 +307,20 @@ impl Run<'_> {
             text += &format!("{:>7}{:>10}{rate:>13.1}%{recall:>9}{:>16}\n", row.pages, row.relevant, row.hosts);
         }
         let why = match report.stop {
-            Stop::PageLimit => "The page limit is reached.",
             Stop::FrontierEmpty if report.progress.pages == 0 => "No page could be fetched: are the seeds in this web?",
-            Stop::FrontierEmpty => "Nothing is left to fetch.",
-            Stop::BudgetSpent => "The budget is spent.",
-            Stop::OnlyUnreachable => "Only hosts are left that fail or whose robots.txt cannot be had.",
+            stop => stop.why(),
         };
-        text + &format!(
-            "\n{why} {} pages fetched of {} hosts, {} URLs queued, {} failed, {} refused; {:.0} pages/s.",
+        let end = format!(
+            "\n{why} {} pages fetched of {} hosts, {} URLs queued, {} failed, {} refused; {:.0} pages/s.\n{}",
             report.progress.pages,
             report.progress.hosts_visited,
             report.progress.queued,
             report.progress.failed,
             report.progress.refused,
             report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),
-        )
+            traps_in_words(&report.refusals, &report.traps),
+        );
+        text + end.trim_end()
     }
 }
 

@@ -89,7 +89,7 @@ struct Fetching {
     /// With --urls: HTTP proxy
     #[arg(long, value_name = "URL", requires = "urls")]
     proxy: Option<String>,
-    /// With --urls: let private, loopback and link-local addresses be fetched
+    /// With --urls: let private and loopback addresses be fetched
     #[arg(long, requires = "urls")]
     allow_private: bool,
     /// With --urls: override one key of the configuration
@@ -323,7 +323,15 @@ fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
     };
     let media = if extension(file) == "txt" { "text/plain" } else { "text/html" };
     let headers = vec![("content-type".to_owned(), media.to_owned())];
-    let read = Sample::from_fetched(&Fetched { url, status: 200, headers, body: body.into(), wire: None, asked: None });
+    let read = Sample::from_fetched(&Fetched {
+        url,
+        status: 200,
+        headers,
+        body: body.into(),
+        wire: None,
+        asked: None,
+        rendered: None,
+    });
     Ok(Sample { source, url: known, host, document: read.document })
 }
 

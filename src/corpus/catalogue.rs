@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::duplicates;
+use super::duplicates::{self, Claim};
 use super::visits::{Change, Part, Seen, Visit, Visits};
 use crate::forum::map::offset;
 use crate::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId};
@@ -33,8 +33,10 @@ pub struct Entry {
     pub published: Option<Day>,
     /// Most of it is a row of records with links, or it is a list of threads.
     pub listing: bool,
-    /// It asks not to be kept by search engines.
+    /// It asks not to be kept by search engines, or not from a time on that has come.
     pub noindex: bool,
+    /// It is in none of the languages that the crawl keeps.
+    pub foreign: bool,
     /// The archive holds its answer. False for pages of a crawl without one; they cannot be exported.
     pub archived: bool,
     /// The page of its group that is kept in its place: an index into [`Catalogue::entries`].
@@ -88,12 +90,16 @@ impl Catalogue {
         let mut known: Vec<(u32, u64)> = Vec::new();
         let mut canonical = Vec::new();
         let mut visits = Visits::default();
+        let mut moved: FxHashMap<UrlId, UrlId> = FxHashMap::default();
+        let mut expire: FxHashMap<u32, Millis> = FxHashMap::default();
+        let mut now = Millis(0);
         let mut last: Option<Location> = None;
         for (number, record) in (0..).zip(store.batches()) {
             let record = record?;
             let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
             let from = before.map_or(0, Location::end);
             last = record.archive.or(last);
+            now = now.max(record.batch.at);
             for event in record.batch.events {
                 match event {
                     Event::Discovered(found) => {
@@ -121,7 +127,18 @@ impl Catalogue {
                         let (host, _) = known.get(page.id.0 as usize).copied().unwrap_or_default();
                         let address = page.canonical.as_ref().map(|url| url.fingerprint());
                         let entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
-                        match visits.settled(&page, number, from) {
+                        let address = address.map(|address| (address, page.copy_of.is_some()));
+                        let change = visits.settled(&page, number, from);
+                        let place = match change {
+                            Change::New => Some(catalogue.entries.len() as u32),
+                            Change::Newer(place) => Some(place),
+                            Change::Less(_) => None,
+                        };
+                        match place.zip(page.expires) {
+                            Some((place, at)) => expire.insert(place, at),
+                            None => place.and_then(|place| expire.remove(&place)),
+                        };
+                        match change {
                             Change::New => {
                                 canonical.push(address);
                                 catalogue.entries.push(entry);
@@ -148,7 +165,12 @@ impl Catalogue {
                             catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
                         }
                     }
-                    Event::Redirected { id, .. } | Event::Moved { id, .. } => catalogue.named.push(id),
+                    Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
+                        moved.extend(link.map(|link| (id, link.to)));
+                        catalogue.named.push(id);
+                    }
+                    // So that what they name can tell where it was found.
+                    Event::Hinted { id, .. } => catalogue.named.push(id),
                     Event::Unchanged { id, .. } => visits.unchanged(id, record.batch.at, &mut catalogue.entries),
                     Event::Retired { id, .. } => visits.retired(id),
                     _ => {}
@@ -158,11 +180,25 @@ impl Catalogue {
         catalogue.named.sort_unstable();
         catalogue.named.dedup();
         catalogue.visits = visits.end(&mut catalogue.entries);
+        // The crawl's own time, so that two exports of it are the same.
+        for (place, at) in expire {
+            catalogue.entries[place as usize].noindex |= at <= now;
+        }
         let fingerprint = |entry: &Entry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
-        let places: FxHashMap<u64, u32> =
+        let mut places: FxHashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(place, entry)| (fingerprint(entry), place)).collect();
-        let canonical: Vec<Option<u32>> =
-            canonical.into_iter().map(|url| url.and_then(|url| places.get(&url).copied())).collect();
+        // An address that is redirected stands for what it leads to.
+        for from in moved.keys() {
+            let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
+            let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);
+            if let Some((from, to)) = name(*from).zip(last.and_then(name))
+                && let Some(&place) = places.get(&to)
+            {
+                places.entry(from).or_insert(place);
+            }
+        }
+        let claim = |(url, believed): (u64, bool)| Some(Claim { to: places.get(&url).copied()?, believed });
+        let canonical: Vec<Option<Claim>> = canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
         duplicates::mark(&mut catalogue.entries, &canonical);
         Ok(catalogue)
     }
@@ -202,6 +238,7 @@ fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived:
         published: page.published.filter(|day| day.0 <= today.0 + 1),
         listing: page.listing,
         noindex: page.noindex,
+        foreign: page.foreign,
         archived,
         duplicate_of: None,
         part: Part::Page,

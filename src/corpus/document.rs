@@ -35,6 +35,8 @@ pub struct Document {
     pub chars: u32,
     /// ISO 639-3 code, if it could be told.
     pub language: Option<String>,
+    /// Who wrote it, as far as it says so.
+    pub author: Option<String>,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
     /// When it was fetched, RFC 3339; of a thread, when the last of its pages was.

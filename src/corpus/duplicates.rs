@@ -1,51 +1,58 @@
 //! Groups of pages that say the same: equal main text, or nearly (SimHash within 3 of 64 bits; Manku, Jain, Das Sarma,
 //! WWW 2007), or one that calls the other its own address. Apart because it is a policy: sketches in, decisions out.
 //!
-//! A group is what lies near its leader, the first page of it that was fetched; near members of members do not count, or
-//! a row of pages each a little unlike the one before would be one group. Two fingerprints within 3 bits agree in at
-//! least one of 4 parts of 16 bits, so leaders are looked up by their parts.
-
-use rustc_hash::FxHashMap;
+//! A group is what lies near its leader, the first page of it that was fetched; near members of members do not count.
 
 use super::catalogue::Entry;
 use super::visits::Part;
 use crate::text::simhash::distance;
+use crate::text::twins::{NEAR, Twins};
 
-/// Bits in which near-duplicates differ at most.
-const NEAR: u32 = 3;
 /// Bits in which a page and the one it calls its own address differ at most; more, and the claim is taken for a mistake
 /// (sites that name their home page on every page).
 const CLAIMED: u32 = 16;
-/// Texts of fewer characters are what a template leaves on pages that say nothing: equal ones must have one title too.
-const TELLING: u32 = 40;
-/// Texts of fewer characters are only compared whole: too few words to tell by.
-const SHORTEST: u32 = 120;
-/// Leaders of one part that are compared, the latest; only pages made to hurt share it with more.
-const MOST: usize = 256;
+/// What a page calls its own address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    /// That page: an index into the catalogue.
+    pub to: u32,
+    /// The crawl took it for one of the same site.
+    pub believed: bool,
+}
 
 /// Sets [`Entry::duplicate_of`] of every page that is not the one to keep of its group. `canonical` gives for each the
 /// page it calls its own address, if that was fetched. The one to keep: an address that a member claims; else the most
-/// relevant, the longest, the first.
-pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<u32>]) {
-    let mut leaders = Leaders::default();
+/// relevant, the longest, the first. Who claims another's address, and is believed, is no document of its own.
+pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<Claim>]) {
+    let mut leaders = Twins::default();
     // Of each page its leader, and once groups are joined the leader of leaders.
     let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
     for (place, entry) in (0..).zip(entries.iter()) {
-        let leader = leaders.find(entry);
-        if leader.is_none() {
-            leaders.add(place, entry);
+        let leader =
+            if tells_nothing(entry) { None } else { leaders.find(entry.sketch, entry.title).map(|leader| leader.page) };
+        if leader.is_none() && !tells_nothing(entry) {
+            leaders.add(place, entry.sketch, entry.title);
         }
         parents.push(leader.unwrap_or(place));
     }
     let mut claimed = vec![false; entries.len()];
-    for (place, target) in (0..).zip(canonical) {
-        let Some(target) = target.filter(|target| *target != place) else { continue };
+    let mut copies = Vec::new();
+    for (place, claim) in (0..).zip(canonical) {
+        let Some(Claim { to: target, believed }) = claim.filter(|claim| claim.to != place) else { continue };
+        // Of two that name each other the crawl has believed one.
+        let back = canonical.get(target as usize).copied().flatten();
+        if !believed && back.is_some_and(|back| back.believed && back.to == place) {
+            continue;
+        }
         let (own, to) = (entries[place as usize].sketch, entries[target as usize].sketch);
-        // Whoever copies a page must not say which of them is the original.
-        let site = entries[place as usize].host == entries[target as usize].host;
+        // Whoever copies a page of another site must not say by much the same which of them is the original.
+        let site = believed || entries[place as usize].host == entries[target as usize].host;
         let documents = [place, target].iter().all(|place| !tells_nothing(&entries[*place as usize]));
-        if site && documents && distance(own.simhash, to.simhash) <= CLAIMED {
+        // An address that asks not to be kept is no better than the page.
+        let worse = entries[target as usize].noindex && !entries[place as usize].noindex;
+        if documents && !worse && distance(own.simhash, to.simhash) <= if site { CLAIMED } else { NEAR } {
             claimed[target as usize] = true;
+            copies.push(place);
             let (from, into) = (root(&mut parents, place), root(&mut parents, target));
             parents[from as usize] = into;
         }
@@ -67,6 +74,12 @@ pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<u32>]) {
         let kept = best[root as usize];
         entries[place as usize].duplicate_of = (kept != place).then_some(kept);
     }
+    for place in copies {
+        let entry = &mut entries[place as usize];
+        if let (Some(kept), Part::Page) = (entry.duplicate_of, entry.part) {
+            entry.part = Part::Copy(kept);
+        }
+    }
 }
 
 /// The page at the head of a page's group; paths are halved on the way (Tarjan, van Leeuwen 1984).
@@ -78,61 +91,9 @@ fn root(parents: &mut [u32], mut at: u32) -> u32 {
     at
 }
 
-/// The first pages of the groups so far.
-#[derive(Default)]
-struct Leaders {
-    by_text: FxHashMap<u64, u32>,
-    /// Fingerprints lie beside the places: a look at each entry would miss the cache every time.
-    by_part: FxHashMap<(u8, u16), Vec<(u64, u32)>>,
-}
-
-impl Leaders {
-    fn find(&self, entry: &Entry) -> Option<u32> {
-        if tells_nothing(entry) {
-            return None;
-        }
-        if let Some(&leader) = self.by_text.get(&text(entry)) {
-            return Some(leader);
-        }
-        if entry.sketch.chars < SHORTEST {
-            return None;
-        }
-        let simhash = entry.sketch.simhash;
-        let near = parts(simhash).filter_map(|part| self.by_part.get(&part)).flat_map(|leaders| {
-            leaders.iter().rev().take(MOST).map(|&(other, leader)| (distance(simhash, other), leader))
-        });
-        near.filter(|(distance, _)| *distance <= NEAR).min().map(|(_, leader)| leader)
-    }
-
-    fn add(&mut self, place: u32, entry: &Entry) {
-        if tells_nothing(entry) {
-            return;
-        }
-        self.by_text.insert(text(entry), place);
-        if entry.sketch.chars >= SHORTEST {
-            for part in parts(entry.sketch.simhash) {
-                self.by_part.entry(part).or_default().push((entry.sketch.simhash, place));
-            }
-        }
-    }
-}
-
 /// Whether nothing can be told of a page by its text: it has none, or is no document of its own.
 fn tells_nothing(entry: &Entry) -> bool {
     entry.sketch.chars == 0 || !matches!(entry.part, Part::Page | Part::Thread)
-}
-
-/// What equal texts share: of short ones, which templates leave on many pages, title and text.
-fn text(entry: &Entry) -> u64 {
-    if entry.sketch.chars < TELLING {
-        entry.sketch.digest ^ u64::from(entry.title).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    } else {
-        entry.sketch.digest
-    }
-}
-
-fn parts(simhash: u64) -> impl Iterator<Item = (u8, u16)> {
-    (0_u8..4).map(move |part| (part, (simhash >> (16 * part)) as u16))
 }
 
 #[cfg(test)]
@@ -155,6 +116,7 @@ mod tests {
             published: None,
             listing: false,
             noindex: false,
+            foreign: false,
             archived: true,
             duplicate_of: None,
             part: Part::Page,
@@ -166,7 +128,7 @@ mod tests {
     fn marked(mut entries: Vec<Entry>, canonical: &[(usize, u32)]) -> Vec<Option<u32>> {
         let mut targets = vec![None; entries.len()];
         for &(place, target) in canonical {
-            targets[place] = Some(target);
+            targets[place] = Some(Claim { to: target, believed: false });
         }
         mark(&mut entries, &targets);
         entries.iter().map(|entry| entry.duplicate_of).collect()

@@ -44,6 +44,7 @@ fields!(
     text,
     chars,
     language,
+    author,
     published,
     fetched,
     first_seen,

@@ -95,10 +95,13 @@ impl Filter {
             Part::Further(_) => Some("further page of a thread, part of the thread's document"),
             Part::Login => Some("asks for a login"),
             Part::Retired => Some("gone from the web, or moved"),
+            Part::Copy(_) => Some("copy of the address that it calls its own"),
             Part::Unread => Some("no longer reads as the forum's page that it was"),
         };
         if no_document.is_some() {
             no_document
+        } else if entry.foreign {
+            Some("in a language that is not kept")
         } else if !entry.archived {
             Some("not in the archive")
         } else if self.relevant && !entry.relevant || self.min_relevance.is_some_and(|least| entry.relevance < least) {

@@ -77,7 +77,7 @@ pub fn visited(root: &Path, visits: &[Visit]) -> Store {
         });
         let settled = Settled { forum: forum.map(Box::new), ..Settled::of(id, 200, waited, relevant, page) };
         events.push(Event::Settled(Box::new(settled)));
-        writer.submit(Work { batch: Batch { at, events }, answer: Some(Kept::Whole(fetched)) }).unwrap();
+        writer.submit(Work { batch: Batch { at, took: None, events }, answer: Some(Kept::Whole(fetched)) }).unwrap();
     }
     writer.finish().unwrap()
 }
@@ -91,7 +91,7 @@ pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
     let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };
     let answer = Some(Kept::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
     let events = settled.events.into_iter().filter(|event| matches!(event, Event::Settled(_))).collect();
-    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), events }, answer }).unwrap();
+    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), took: None, events }, answer }).unwrap();
     writer.finish().unwrap()
 }
 
@@ -128,5 +128,6 @@ pub fn fetched(url: &str, html: &str) -> Fetched {
         body: Bytes::from(html.to_owned()),
         wire: None,
         asked: None,
+        rendered: None,
     }
 }

@@ -11,6 +11,7 @@ mod duplicates;
 mod fields;
 mod filter;
 mod names;
+mod story;
 mod stream;
 mod thread;
 mod visits;
@@ -20,6 +21,7 @@ pub use document::{Document, Parts};
 pub use fields::{Fields, Shown, UnknownField};
 pub use filter::{Duplicates, Filter, Selection};
 pub use names::Names;
+pub use story::Story;
 pub use stream::{Answer, Chosen, Streamed, stream};
 pub use visits::{Part, Seen};
 

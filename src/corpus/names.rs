@@ -65,7 +65,7 @@ impl Names {
     #[must_use]
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
         match self.find(id)?.origin {
-            Origin::Link(from) | Origin::Redirect(from) => Some(from),
+            Origin::Link(from) | Origin::Redirect(from) | Origin::Listed(from) | Origin::Canonical(from) => Some(from),
             Origin::Seed | Origin::Named => None,
         }
     }

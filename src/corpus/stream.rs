@@ -118,6 +118,7 @@ impl Chosen<'_> {
             chars: said.as_ref().map_or(self.page.sketch.chars, |said| u32::try_from(chars(said)).unwrap_or(u32::MAX)),
             text: said.or(parsed.map(|parsed| parsed.text)).filter(|_| parts.text).unwrap_or_default(),
             language: self.page.language.clone(),
+            author: self.page.author.clone(),
             published: self.entry.published,
             fetched: date(self.entry.at),
             fetched_at: self.entry.at,
@@ -144,7 +145,7 @@ impl Chosen<'_> {
             duplicate_of: self.entry.duplicate_of.and_then(named).cloned(),
             canonical: self.page.canonical.clone(),
             listing: self.entry.listing,
-            noindex: self.page.noindex,
+            noindex: self.entry.noindex,
             links,
             posts: posts.into_iter().filter(|_| parts.posts).collect(),
             warc: Place {
@@ -233,7 +234,7 @@ pub fn stream<T: Send>(
     for (visit, record) in (0..).zip(store.batches()) {
         let record = record?;
         let answered = record.answer();
-        let Batch { at, events } = record.batch;
+        let Batch { at, events, .. } = record.batch;
         let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
         let from = before.map_or(0, Location::end);
         last = record.archive.or(last);
@@ -292,7 +293,7 @@ fn gather(
     for &Visit { page, batch, from, best, .. } in visits {
         let record = store.batch(batch)?;
         let Some(location) = record.answer() else { continue };
-        let Batch { at, events } = record.batch;
+        let Batch { at, events, .. } = record.batch;
         let settled = events.into_iter().find_map(|event| match event {
             Event::Settled(settled) => Some(settled),
             _ => None,

@@ -20,6 +20,8 @@ pub enum Part {
     Thread,
     /// A further page of the thread at this place of the catalogue.
     Further(u32),
+    /// No document: a page that calls the page at this place of the catalogue its own address, and says the same.
+    Copy(u32),
     /// No document: it asks for a login where a thread or a list was expected.
     Login,
     /// No document: it no longer looks like the thread or the list that it was.

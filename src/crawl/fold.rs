@@ -4,10 +4,10 @@
 use rustc_hash::FxHashSet;
 
 use crate::model::{
-    Event, Failure, HostId, Link, LinkState, Millis, Place, Priority, Refusal, RobotsRules, Settled, UrlId, Verdict,
+    Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Place, Priority, Refusal, Settled, UrlId, Verdict,
 };
 
-use super::hosts::is_hosts;
+use super::health::is_hosts;
 use super::machine::{Crawl, Ended};
 
 impl Crawl {
@@ -17,6 +17,9 @@ impl Crawl {
         let mut risen = Vec::new();
         self.strategy.observe(event, &mut risen);
         self.apply_to_state(event, at);
+        self.nearness.observe(&self.conditions.goals, event);
+        self.observe_canonical(event);
+        self.observe_sources(event);
         self.forums.watch(event);
         self.observe_refresh(event, at);
         let mut seen = FxHashSet::default();
@@ -68,11 +71,21 @@ impl Crawl {
                 debug_assert_eq!(id, discovered.id, "numbers are given without gaps");
                 self.progress.known += 1;
             }
-            Event::Skipped { url, .. } => {
+            Event::Skipped { url, reason, .. } => {
                 self.skipped.insert(url.fingerprint());
-                self.progress.refused += 1;
+                self.count_refusal(*reason);
             }
-            Event::Seeded(link) => self.admit(&[*link]),
+            Event::Seeded(link) => {
+                let known = self.urls.get_mut(link.to);
+                if std::mem::take(&mut known.was_private) && known.state == LinkState::Failed {
+                    let host = known.host();
+                    // The rules of a host that could not be asked are not known.
+                    self.hosts.get_mut(host).forget_robots();
+                    self.progress.failed = self.progress.failed.saturating_sub(1);
+                    self.set_state(link.to, LinkState::Dropped);
+                }
+                self.admit(&[*link]);
+            }
             Event::Settled(settled) => self.apply_settled(settled, at),
             Event::Forum(step) => self.observe_step(step, at),
             Event::Expanded { id, place, links } => {
@@ -119,10 +132,12 @@ impl Crawl {
                 self.leave(*id, LinkState::Fetched, None, at);
                 self.urls.get_mut(*id).forget_tries();
             }
-            Event::Hinted { id, .. } => {
+            Event::Hinted { id, links, .. } => {
                 self.leave(*id, LinkState::Fetched, None, at);
                 self.urls.get_mut(*id).forget_tries();
+                self.admit(links);
             }
+            Event::Sources { links, .. } => self.admit(links),
             Event::Retired { id, .. } => {
                 // If somebody links to it again it may be back.
                 self.set_state(*id, LinkState::Dropped);
@@ -130,6 +145,7 @@ impl Crawl {
             }
             // Its histories are asked first.
             Event::Refresh(_) => {}
+            Event::Trap(step) => self.observe_trap(step, at),
             Event::Retried { id, failure } if self.is_due(*id) => {
                 self.urls.get_mut(*id).count_try();
                 self.leave(*id, LinkState::Queued, Some(failure), at);
@@ -137,42 +153,46 @@ impl Crawl {
             Event::Retried { id, failure } => {
                 self.urls.get_mut(*id).count_try();
                 self.leave(*id, LinkState::Queued, Some(failure), at);
-                let known = self.urls.get(*id);
-                self.frontier.push(known.host(), *id, known.place());
+                self.wait_for_next_try(*id);
             }
             Event::Failed { id, failure } => {
                 self.leave(*id, LinkState::Failed, Some(failure), at);
+                self.urls.get_mut(*id).was_private = failure.kind == FailureKind::PrivateAddress;
+                if failure.kind == FailureKind::NoSuchPage {
+                    self.count_no_page();
+                }
                 self.progress.failed += u64::from(!self.is_due(*id));
             }
-            Event::Refused { id, .. } => {
+            Event::Refused { id, reason } => {
                 self.set_state(*id, LinkState::Refused);
-                self.progress.refused += u64::from(!self.is_due(*id));
+                if !self.is_due(*id) {
+                    self.count_refusal(*reason);
+                }
+                self.bring_back(self.urls.get(*id).host());
             }
-            Event::Robots { host, origin, rules } => {
-                let agent = &self.conditions.agent;
-                let scheme = origin.split(':').next().unwrap_or_default();
-                let politeness = &self.conditions.politeness;
-                let record = self.hosts.get_mut(*host);
-                record.set_robots(agent, origin, rules, at);
-                record.failing = *rules == RobotsRules::Unreachable;
-                let wait =
-                    if record.failing { record.robots_backoff(politeness, scheme) } else { record.delay(politeness) };
-                self.rest(*host, at.after(wait), at);
+            Event::Robots { host, origin, rules, failure } => {
+                self.observe_robots((*host, origin), rules, failure.as_ref(), at);
             }
-            Event::RobotsRedirected { host, to, .. } => {
+            Event::RobotsRedirected { host, origin, to } => {
+                let took = self.took.take();
                 let record = self.hosts.get_mut(*host);
-                let followed = record.robots_redirect.as_ref().map_or(0, |(_, followed)| *followed);
-                record.robots_redirect = Some((to.clone(), followed + 1));
+                record.robots_mut(origin.starts_with("https:")).redirected(to);
                 record.failing = false;
+                if let Some(took) = took {
+                    record.health.took(took, false);
+                }
                 let wait = record.delay(&self.conditions.politeness);
+                self.silence.hears(*host, None);
                 self.rest(*host, at.after(wait), at);
             }
+            Event::Addressed { host, address } => self.hosts.answers_from(*host, *address),
         }
     }
 
     fn apply_settled(&mut self, settled: &Settled, at: Millis) {
         self.leave(settled.id, LinkState::Fetched, None, at);
         self.urls.get_mut(settled.id).forget_tries();
+        self.progress.bytes += u64::from(settled.bytes);
         if settled.again.is_some() || std::mem::take(&mut self.urls.get_mut(settled.id).was_page) {
             self.progress.visits += 1;
             self.admit(&settled.links);
@@ -191,6 +211,7 @@ impl Crawl {
             let links = settled.links.clone();
             self.ended.insert(settled.id, Ended { relevance: settled.relevance, place: settled.place, links });
         }
+        self.observe_page(settled);
         if let Some(page) = &settled.forum {
             self.observe_forum(settled.id, page, at);
         }
@@ -203,19 +224,24 @@ impl Crawl {
         for link in links {
             let state = self.urls.get(link.to).state;
             match (link.verdict, state) {
-                (Verdict::Drop(_), LinkState::Dropped) => {
+                (Verdict::Drop(reason), LinkState::Dropped) => {
                     let known = self.urls.get_mut(link.to);
-                    self.progress.refused += u64::from(!known.was_dropped);
-                    known.was_dropped = true;
+                    if known.dropped.is_none() {
+                        known.dropped = Some(reason);
+                        self.count_refusal(reason);
+                    }
                 }
                 (Verdict::Follow(place), LinkState::Dropped) => {
                     let priority = self.strategy.appraise(link.to).unwrap_or(place.priority);
                     let place = Place { priority, ..place };
                     let known = self.urls.get_mut(link.to);
-                    self.progress.refused -= u64::from(known.was_dropped);
-                    known.was_dropped = false;
+                    let dropped = known.dropped.take();
                     known.set_place(place);
                     pushes.push((known.host(), link.to, place));
+                    if let Some(reason) = dropped {
+                        self.progress.refused -= 1;
+                        *self.refusals.entry(reason).or_default() -= 1;
+                    }
                     self.set_state(link.to, LinkState::Queued);
                 }
                 // What is in flight goes on from the better place when it settles, or waits there if it fails.
@@ -234,36 +260,75 @@ impl Crawl {
                 _ => {}
             }
         }
+        for (host, id, place) in &pushes {
+            self.hosts.offer(*host, place.priority, *id);
+        }
         self.frontier.push_all(pushes);
     }
 
     /// A ticket of a page is settled: the URL's state, and the host's rest.
-    fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, at: Millis) {
+    pub(super) fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, at: Millis) {
         self.set_state(id, state);
         self.attempts += 1;
         let host = self.urls.get(id).host();
-        let record = self.hosts.get_mut(host);
+        let took = self.took.take();
         let politeness = &self.conditions.politeness;
-        let wait = match failure {
-            Some(failure) if is_hosts(failure) => {
-                record.failures += 1;
-                record.failing = true;
+        let record = self.hosts.get_mut(host);
+        if let Some(took) = took {
+            record.health.took(took, state == LinkState::Fetched);
+        }
+        let failed = failure.filter(|failure| is_hosts(failure));
+        record.failing = failed.is_some();
+        self.silence.hears(host, failed);
+        let wait = match failed {
+            Some(failure) => {
+                record.health.fails(failure, politeness, at);
                 record.backoff(politeness, failure)
             }
-            _ => {
-                record.failures = 0;
-                record.failing = false;
+            None => {
+                record.health.answers();
                 record.delay(politeness)
             }
         };
         self.rest(host, at.after(wait), at);
+        if failed.is_none() {
+            self.bring_back(host);
+        }
     }
 
-    fn rest(&mut self, host: HostId, until: Millis, at: Millis) {
-        self.frontier.rest(host);
-        if let Some(refreshing) = &mut self.refreshing {
-            refreshing.rest(host);
+    fn count_refusal(&mut self, reason: Refusal) {
+        self.progress.refused += 1;
+        *self.refusals.entry(reason).or_default() += 1;
+    }
+
+    /// What stood aside waits with the others again: its host answers, or they are all there is to ask it for, or it is
+    /// given up.
+    fn bring_back(&mut self, host: HostId) {
+        for id in std::mem::take(&mut self.hosts.get_mut(host).aside) {
+            if self.urls.get(id).state == LinkState::Queued {
+                self.frontier.push(host, id, self.urls.get(id).place());
+            }
         }
+    }
+
+    /// A page that has failed waits for its next try: aside, if it has used up its tries and there are others to see by
+    /// whether its host is down.
+    fn wait_for_next_try(&mut self, id: UrlId) {
+        let known = self.urls.get(id);
+        let (host, place) = (known.host(), known.place());
+        let used_up = known.tries() > self.conditions.limits.retries.min(15);
+        let record = self.hosts.get_mut(host);
+        if !used_up {
+            return self.frontier.push(host, id, place);
+        }
+        record.aside.push(id);
+        if record.aside.len() >= record.queued as usize {
+            self.bring_back(host);
+        }
+    }
+
+    pub(super) fn rest(&mut self, host: HostId, until: Millis, at: Millis) {
+        self.rest_queues(host);
         if until <= at {
             self.hosts.get_mut(host).ready_at = until;
             self.make_ready(host);

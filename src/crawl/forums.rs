@@ -86,6 +86,17 @@ impl Forums {
         forums
     }
 
+    /// What is known of the forums of a crawl of a topic, to be kept.
+    pub fn keep(&self) -> Vec<(&str, &Site)> {
+        self.sites.iter().map(|(host, (site, _))| (&**host, site)).collect()
+    }
+
+    /// Takes a forum back.
+    pub fn take_kept(&mut self, host: &str, site: Site) {
+        let lens = Arc::new(site.lens());
+        self.sites.insert(host.into(), (site, lens));
+    }
+
     fn understand(&mut self, map: &ForumMap) {
         let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), Site::new(map.clone())) else { return };
         let lens = Arc::new(site.lens());
@@ -245,7 +256,7 @@ impl Crawl {
             let mut events = std::mem::take(&mut self.pending);
             let step = ForumStep { begun: vec![entrance], due: vec![entrance], ..ForumStep::default() };
             self.tell(&mut events, Event::Forum(Box::new(step)), now);
-            return Some(Batch { at: now, events });
+            return Some(Batch { at: now, took: None, events });
         };
         let known = site.boards();
         // Boards that were opened since are linked from the entrance.
@@ -281,7 +292,7 @@ impl Crawl {
             }
         }
         self.tell(&mut events, Event::Forum(Box::new(step)), now);
-        Some(Batch { at: now, events })
+        Some(Batch { at: now, took: None, events })
     }
 
     /// The next step of a forum, when nothing else is left to do: whether there was one.
@@ -353,7 +364,7 @@ impl Crawl {
     /// Numbers a URL that no page is judged for, with the link that queues it; none where the scope refuses it.
     fn seeded(&mut self, events: &mut Vec<Event>, url: &CrawlUrl, text: &str, now: Millis) -> Option<(UrlId, Link)> {
         let url = self.at_home(url).unwrap_or_else(|| url.clone());
-        if let Some(reason) = self.conditions.scope.refuses(&url) {
+        if let Some(reason) = self.refuses(&url) {
             self.skip(events, &url, None, reason, now);
             return None;
         }
@@ -440,7 +451,7 @@ impl Crawl {
         // A visit is a new beginning for the host too: it may be back.
         if let Some(id) = step.begun.first() {
             let host = self.urls.get(*id).host();
-            self.hosts.get_mut(host).failures = 0;
+            self.hosts.get_mut(host).health.forgive();
         }
         for id in &step.due {
             self.make_due(*id);

@@ -7,11 +7,16 @@
 //! orders by rank and, on ties, by discovery. A URL found again with a better rank is pushed again; the old entry is
 //! recognised as stale by the URL's state when it surfaces.
 
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use dary_heap::OctonaryHeap;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Discipline, HostId, Lane, Place, Priority, UrlId};
+
+/// So many entries are looked at for each that is shown: most of them are not stale.
+const LOOKS: usize = 64;
 
 /// Rank and number of a queued URL, in the order of the heap.
 type Entry = u64;
@@ -91,14 +96,26 @@ pub struct Frontier {
     seed: u64,
     hosts: Vec<HostQueues>,
     /// For each lane the heads of the hosts; may hold outdated ones.
-    heads: Vec<BinaryHeap<(Entry, std::cmp::Reverse<u32>)>>,
+    heads: Vec<BinaryHeap<(Entry, Reverse<u32>)>>,
     /// Pushes to stack lanes so far: the rank on a stack.
     stacked: u32,
     batch: OpenBatch,
 }
 
+/// A host's queues as they are kept: by lane what waits and what was announced of it, and whether it may be served.
+type KeptQueues = (Vec<(u8, Vec<Entry>, Option<Entry>)>, bool);
+
+/// A frontier as it is kept over a restart. Heaps are written in the order in which they lie in memory, which is a heap again.
+#[derive(Serialize, Deserialize)]
+pub(super) struct KeptFrontier {
+    hosts: Vec<KeptQueues>,
+    heads: Vec<Vec<(Entry, u32)>>,
+    stacked: u32,
+    batch: OpenBatch,
+}
+
 /// With [`Discipline::Batches`]: the batch that is worked off.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct OpenBatch {
     /// URLs of it that are not yet fetched, refused or moved.
     left: u64,
@@ -115,6 +132,32 @@ impl Frontier {
         Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0, batch: OpenBatch::default() }
     }
 
+    /// All of it, to be kept.
+    pub(super) fn keep(&self) -> KeptFrontier {
+        let Self { discipline: _, seed: _, hosts, heads, stacked, batch } = self;
+        let queue = |(lane, queue): &(u8, Queue)| (*lane, queue.heap.as_slice().to_vec(), queue.announced);
+        KeptFrontier {
+            hosts: hosts.iter().map(|host| (host.lanes.iter().map(queue).collect(), host.ready)).collect(),
+            heads: heads.iter().map(|heads| heads.iter().map(|(entry, host)| (*entry, host.0)).collect()).collect(),
+            stacked: *stacked,
+            batch: batch.clone(),
+        }
+    }
+
+    /// Takes back what was kept, in the place of all it has.
+    pub(super) fn take_kept(&mut self, kept: KeptFrontier) {
+        let KeptFrontier { hosts, heads, stacked, batch } = kept;
+        let queue = |(lane, heap, announced): (u8, Vec<Entry>, Option<Entry>)| {
+            (lane, Queue { heap: OctonaryHeap::from(heap), announced })
+        };
+        let host = |(lanes, ready): KeptQueues| HostQueues { lanes: lanes.into_iter().map(queue).collect(), ready };
+        self.hosts = hosts.into_iter().map(host).collect();
+        let of_lane =
+            |heads: Vec<(Entry, u32)>| heads.into_iter().map(|(entry, host)| (entry, std::cmp::Reverse(host)));
+        self.heads = heads.into_iter().map(|heads| of_lane(heads).collect()).collect();
+        (self.stacked, self.batch) = (stacked, batch);
+    }
+
     fn is_stack(&self, lane: Lane) -> bool {
         lane == Lane::TUNNEL && matches!(self.discipline, Discipline::Preempt | Discipline::Interleave(_))
     }
@@ -128,7 +171,7 @@ impl Frontier {
             }
             stacked
         });
-        links.sort_by_key(|&(_, id, place)| (place.priority, std::cmp::Reverse(id)));
+        links.sort_by_key(|&(_, id, place)| (place.priority, Reverse(id)));
         for (host, id, place) in links {
             self.push(host, id, place);
         }
@@ -218,7 +261,7 @@ impl Frontier {
         if at >= self.heads.len() {
             self.heads.resize_with(at + 1, BinaryHeap::new);
         }
-        self.heads[at].push((entry, std::cmp::Reverse(host.0)));
+        self.heads[at].push((entry, Reverse(host.0)));
     }
 
     /// The host may not be served until it is made ready again.
@@ -301,11 +344,71 @@ impl Frontier {
         Some(Head { host, id: id_of(entry), lane, entry })
     }
 
+    /// The best `most` of each lane that wait, best first, whether or not their hosts are ready. Changes nothing.
+    pub fn heads(&self, most: usize, waits: impl Fn(UrlId, Claim) -> bool) -> Vec<(Lane, Vec<UrlId>)> {
+        let mut lanes: BTreeMap<u8, Vec<&[Entry]>> = BTreeMap::new();
+        for (lane, queue) in self.hosts.iter().flat_map(|host| &host.lanes) {
+            if !queue.heap.is_empty() {
+                lanes.entry(*lane).or_default().push(queue.heap.as_slice());
+            }
+        }
+        let mut held: BTreeMap<u8, Vec<[Entry; 1]>> = BTreeMap::new();
+        for &(_, lane, entry) in &self.batch.held {
+            held.entry(lane.0).or_default().push([entry]);
+        }
+        for (lane, entries) in &held {
+            lanes.entry(*lane).or_default().extend(entries.iter().map(<[Entry; 1]>::as_slice));
+        }
+        let best = |(lane, mut heaps): (u8, Vec<&[Entry]>)| {
+            let lane = Lane(lane);
+            let stack = self.is_stack(lane);
+            let head = |heap: &&[Entry]| Reverse(heap.first().copied());
+            // What the others hold lies behind the heads of these, stale ones aside: twice as many, to have enough.
+            if heaps.len() > 2 * most {
+                heaps.select_nth_unstable_by_key(2 * most, head);
+                heaps.truncate(2 * most);
+            }
+            // Which heap, and the place in it, best first: a heap is a tree of eight branches.
+            let mut open: BinaryHeap<(Entry, usize, usize)> =
+                heaps.iter().enumerate().filter_map(|(at, heap)| Some((*heap.first()?, at, 0))).collect();
+            let mut found: Vec<UrlId> = Vec::new();
+            let mut looks = LOOKS * most;
+            while let Some((entry, at, place)) = open.pop()
+                && found.len() < most
+                && looks > 0
+            {
+                looks -= 1;
+                let rank = u32::try_from(entry >> 32).expect("32 bits are left");
+                let id = id_of(entry);
+                if !found.contains(&id) && waits(id, Claim { lane, rank: (!stack).then_some(rank) }) {
+                    found.push(id);
+                }
+                let below = 8 * place + 1..(8 * place + 9).min(heaps[at].len());
+                open.extend(below.map(|place| (heaps[at][place], at, place)));
+            }
+            (lane, found)
+        };
+        lanes.into_iter().map(best).collect()
+    }
+
+    /// Bytes allocated.
+    pub fn memory(&self) -> usize {
+        let lanes = self.hosts.iter().flat_map(|host| &host.lanes);
+        let queues: usize = lanes.map(|(_, queue)| queue.heap.capacity() * size_of::<Entry>()).sum();
+        let own: usize = self.hosts.iter().map(|host| host.lanes.capacity() * size_of::<(u8, Queue)>()).sum();
+        let heads: usize = self.heads.iter().map(|heads| heads.capacity() * size_of::<(Entry, Reverse<u32>)>()).sum();
+        self.hosts.capacity() * size_of::<HostQueues>()
+            + queues
+            + own
+            + heads
+            + self.batch.held.capacity() * size_of::<(HostId, Lane, Entry)>()
+    }
+
     /// The best head of a lane among the hosts that are ready, after outdated ones are cleared away; stays in place.
     fn head(&mut self, lane: Lane, waits: &impl Fn(UrlId, Claim) -> bool) -> Option<(Entry, HostId)> {
         let stack = self.is_stack(lane);
         loop {
-            let &(announced, std::cmp::Reverse(host)) = self.heads.get(usize::from(lane.0))?.peek()?;
+            let &(announced, Reverse(host)) = self.heads.get(usize::from(lane.0))?.peek()?;
             let host = HostId(host);
             let queues = self.host(host);
             let ready = queues.ready;
@@ -486,7 +589,7 @@ mod tests {
             let entries: Vec<(u32, u32, u8, f32)> =
                 links.iter().enumerate().map(|(id, &(host, p))| (host, id as u32, 0, p as f32 / 5.0)).collect();
             let mut expected: Vec<(u32, u32)> = entries.iter().map(|e| (e.1, links[e.1 as usize].1)).collect();
-            expected.sort_by_key(|&(id, p)| (std::cmp::Reverse(p), id));
+            expected.sort_by_key(|&(id, p)| (Reverse(p), id));
             let expected: Vec<u32> = expected.into_iter().map(|(id, _)| id).collect();
             proptest::prop_assert_eq!(drain(&mut frontier(Discipline::BestFirst, &entries), 0), expected);
         }

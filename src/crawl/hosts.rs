@@ -5,107 +5,30 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use core::net::IpAddr;
 use rustc_hash::FxHashMap;
+
 use serde::{Deserialize, Serialize};
-use texting_robots::Robot;
 
-use crate::model::{CrawlUrl, Failure, FailureKind, HostId, Millis, RobotsRules};
+use crate::model::{CrawlUrl, Failure, HostId, Millis, Priority, UrlId};
 
-/// Most sitemaps taken from one robots.txt: who has more lists them in a sitemap.
-const SITEMAPS: usize = 100;
+use super::groups::{GroupId, Groups};
+use super::health::Health;
+use super::politeness::{Politeness, millis};
+use super::robots::Robots;
 
-/// `[politeness]` of the configuration. Times in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Politeness {
-    /// Least time between the end of one request to a host and the start of the next.
-    pub delay: f64,
-    /// A Crawl-delay longer than this is cut to it.
-    pub max_crawl_delay: f64,
-    /// Whether robots.txt is fetched and obeyed (RFC 9309). Turn it off for webs of your own only.
-    pub robots: bool,
-    /// First wait after a failed request; doubles with each further failure of the host in a row.
-    pub backoff: f64,
-    /// Longest wait after failures; a longer Retry-After is obeyed.
-    pub max_backoff: f64,
-    /// First wait after a robots.txt that could not be had, in which all of the host is forbidden; six times longer
-    /// with each further one.
-    pub robots_retry: f64,
-    /// A robots.txt is asked for again after this time.
-    pub robots_max_age: f64,
-    /// The crawl stops when only hosts are left that fail and may not be asked for longer than this.
-    pub patience: f64,
-}
-
-impl Default for Politeness {
-    fn default() -> Self {
-        Self {
-            delay: 1.0,
-            max_crawl_delay: 60.0,
-            robots: true,
-            backoff: 5.0,
-            max_backoff: 300.0,
-            robots_retry: 10.0,
-            robots_max_age: 86_400.0,
-            patience: 60.0,
-        }
-    }
-}
-
-impl Politeness {
-    /// What is wrong with the settings, if anything: the key and the sentence.
-    ///
-    /// # Errors
-    /// The key and what it must be.
-    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        for (key, value) in [
-            ("politeness.delay", self.delay),
-            ("politeness.max_crawl_delay", self.max_crawl_delay),
-            ("politeness.backoff", self.backoff),
-            ("politeness.max_backoff", self.max_backoff),
-            ("politeness.robots_retry", self.robots_retry),
-            ("politeness.robots_max_age", self.robots_max_age),
-            ("politeness.patience", self.patience),
-        ] {
-            if !(0.0..=1e9).contains(&value) {
-                return Err((key, "must be a number of seconds from 0 to 1e9"));
-            }
-        }
-        if self.robots_max_age < 60.0 {
-            return Err(("politeness.robots_max_age", "must be at least 60 seconds"));
-        }
-        Ok(())
-    }
-}
-
-/// Seconds of the configuration as milliseconds.
-pub(super) fn millis(seconds: f64) -> u64 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
-    let ms = (seconds * 1000.0).round() as u64;
-    ms
-}
-
-/// Rules of one origin (scheme and authority) as they are in force.
-pub(super) enum Rules {
-    All,
-    Parsed(Box<Robot>),
-    /// Forbidden until a later try brings rules; so many tries failed.
-    Unreachable(u32),
-}
-
-pub(super) struct Robots {
-    pub rules: Rules,
-    /// When they were had.
-    pub at: Millis,
-}
+/// Nobody waits longer after a restart than the longest wait there is: the clock may have been set back. Milliseconds.
+const LONGEST: u64 = 86_400_000;
 
 /// One host: the unit of politeness.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Host {
     /// http, https.
-    robots: [Option<Robots>; 2],
-    /// Where to look for robots.txt next, after a redirect, and how many there were.
-    pub robots_redirect: Option<(CrawlUrl, u8)>,
+    robots: [Option<Box<Robots>>; 2],
+    /// How it has answered of late.
+    pub health: Health,
+    /// Waits because it fails, not out of politeness.
+    pub failing: bool,
     pub in_flight: bool,
     /// Whether it is asked under https; none while it has not been asked.
     pub https: Option<bool>,
@@ -117,100 +40,92 @@ pub(super) struct Host {
     pub relevant: bool,
     /// URLs that wait.
     pub queued: u32,
-    /// Requests in a row that brought no answer.
-    pub failures: u32,
-    /// Waits because it fails, not out of politeness.
-    pub failing: bool,
+    /// Those of them that have failed and stand aside, as long as others may show whether the host answers.
+    pub aside: Vec<UrlId>,
+    /// The hosts of its registrable domain.
+    pub domain: Option<GroupId>,
+    /// The address that answered last, and the hosts that answer from there.
+    pub address: Option<(IpAddr, Option<GroupId>)>,
+    /// It could be asked, and is held back because enough is asked of its group: as what it waits there.
+    pub held: Option<Held>,
+}
+
+/// A host's place among those that its group holds back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Held {
+    pub by: GroupId,
+    pub priority: Priority,
+    pub head: UrlId,
 }
 
 impl Host {
-    fn slot(scheme: &str) -> usize {
-        usize::from(scheme == "https")
+    pub fn robots(&self, https: bool) -> Option<&Robots> {
+        self.robots[usize::from(https)].as_deref()
     }
 
-    pub fn robots(&self, scheme: &str) -> Option<&Robots> {
-        self.robots[Self::slot(scheme)].as_ref()
+    pub fn robots_mut(&mut self, https: bool) -> &mut Robots {
+        self.robots[usize::from(https)].get_or_insert_default()
     }
 
-    pub fn set_robots(&mut self, agent: &str, origin: &str, rules: &RobotsRules, at: Millis) {
-        let slot = &mut self.robots[Self::slot(origin.split(':').next().unwrap_or_default())];
-        let failed = match slot.as_ref().map(|robots| &robots.rules) {
-            Some(Rules::Unreachable(failed)) => *failed,
-            _ => 0,
-        };
-        let rules = match rules {
-            RobotsRules::AllowAll => Rules::All,
-            // A file that cannot be parsed has no rule that could be obeyed.
-            RobotsRules::Rules(text) => {
-                Robot::new(agent, text).map_or(Rules::All, |robot| Rules::Parsed(Box::new(robot)))
-            }
-            RobotsRules::Unreachable => Rules::Unreachable(failed + 1),
-        };
-        *slot = Some(Robots { rules, at });
-        self.robots_redirect = None;
+    /// Lets known rules stand from `at` on; false where there are none.
+    pub fn renew_robots(&mut self, https: bool, at: Millis) -> bool {
+        self.robots[usize::from(https)].as_mut().is_some_and(|robots| robots.renew(at))
+    }
+
+    /// Nothing is known of its robots.txt any more.
+    pub fn forget_robots(&mut self) {
+        self.robots = [None, None];
     }
 
     /// The sitemaps that its robots.txt names, under either scheme; of any host.
     pub fn sitemaps(&self) -> impl Iterator<Item = CrawlUrl> {
-        let robots = self.robots.iter().flatten().filter_map(|robots| match &robots.rules {
-            Rules::Parsed(robot) => Some(robot),
-            _ => None,
-        });
-        robots.flat_map(|robot| &robot.sitemaps).filter_map(|url| CrawlUrl::parse(url).ok()).take(SITEMAPS)
+        self.robots.iter().flatten().flat_map(|robots| robots.sitemaps())
     }
 
-    /// Time between requests: the longer of the setting and the Crawl-delay, which is cut at its maximum.
+    /// The groups whose limits it shares.
+    pub fn groups(&self) -> [Option<GroupId>; 2] {
+        // A host named by its address is in one group.
+        [self.domain, self.address.and_then(|(_, group)| group).filter(|group| self.domain != Some(*group))]
+    }
+
+    /// Milliseconds between requests: the longest of the setting, what its load tells, and the Crawl-delay, which is
+    /// cut at its maximum.
     pub fn delay(&self, politeness: &Politeness) -> u64 {
-        let asked = self.robots.iter().flatten().filter_map(|robots| match &robots.rules {
-            Rules::Parsed(robot) => robot.delay.map(f64::from),
-            _ => None,
-        });
+        let asked = self.robots.iter().flatten().filter_map(|robots| robots.delay());
         let asked = asked.fold(0.0, f64::max).min(politeness.max_crawl_delay);
-        millis(asked.max(politeness.delay))
+        millis(asked).max(self.health.pace(politeness))
     }
 
-    /// Time to wait after a failure: Retry-After, else doubling.
+    /// Milliseconds to wait after a failure that is the host's.
     pub fn backoff(&self, politeness: &Politeness, failure: &Failure) -> u64 {
-        let doubled = politeness.backoff * f64::from(1u32 << self.failures.saturating_sub(1).min(16));
-        let own = millis(doubled.min(politeness.max_backoff));
-        failure.retry_after.map_or(own, |asked| asked.max(own)).max(self.delay(politeness))
+        self.health.backoff(politeness, failure).max(self.delay(politeness))
     }
-
-    /// Time to wait for the next try at a robots.txt that could not be had.
-    pub fn robots_backoff(&self, politeness: &Politeness, scheme: &str) -> u64 {
-        let failed = match self.robots(scheme).map(|robots| &robots.rules) {
-            Some(Rules::Unreachable(failed)) => *failed,
-            _ => 1,
-        };
-        millis(politeness.robots_retry * 6f64.powi(i32::try_from(failed.saturating_sub(1).min(6)).unwrap_or(6)))
-    }
-}
-
-/// Whether a failure says that the host cannot be reached, rather than that one page cannot be had.
-pub(super) fn is_hosts(failure: &Failure) -> bool {
-    matches!(
-        failure.kind,
-        FailureKind::Dns | FailureKind::Connect | FailureKind::Tls | FailureKind::Timeout | FailureKind::Broken
-    ) || matches!(failure.kind, FailureKind::Status(429 | 502 | 503 | 504))
 }
 
 /// The hosts, by number and by name.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Hosts {
     hosts: Vec<Host>,
     by_name: FxHashMap<Box<str>, HostId>,
     /// Hosts that wait for their time, soonest first.
     timers: BinaryHeap<Reverse<(Millis, u32)>>,
+    pub groups: Groups,
 }
 
 impl Hosts {
+    /// No hosts yet, and these limits for groups of them.
+    pub fn new(politeness: &Politeness) -> Self {
+        Self { groups: Groups::new(politeness), ..Self::default() }
+    }
+
     /// The number of the host of `url`, and whether it is new.
     pub fn number(&mut self, url: &CrawlUrl) -> (HostId, bool) {
         if let Some(&host) = self.by_name.get(url.authority()) {
             return (host, false);
         }
         let host = HostId(u32::try_from(self.hosts.len()).expect("fewer hosts than URLs"));
-        self.hosts.push(Host::default());
+        let domain = self.groups.of_domain(url.host());
+        self.hosts.push(Host { domain, ..Host::default() });
         self.by_name.insert(url.authority().into(), host);
         (host, true)
     }
@@ -225,16 +140,52 @@ impl Hosts {
         self.by_name.get(url.authority()).copied()
     }
 
+    /// All of them, in order of discovery.
+    pub fn all(&self) -> impl Iterator<Item = (HostId, &Host)> {
+        (0..).map(HostId).zip(&self.hosts)
+    }
+
+    /// Their names, by number.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = vec![""; self.hosts.len()];
+        for (name, id) in &self.by_name {
+            names[id.0 as usize] = name;
+        }
+        names
+    }
+
+    /// Bytes allocated; what a parsed robots.txt takes is not known, and counts as nothing.
+    pub fn memory(&self) -> usize {
+        let names: usize = self.by_name.keys().map(|name| name.len()).sum();
+        self.hosts.capacity() * size_of::<Host>()
+            + self.by_name.capacity() * (size_of::<(Box<str>, HostId)>() + 1)
+            + names
+            + self.timers.capacity() * size_of::<Reverse<(Millis, u32)>>()
+    }
+
     /// Every host gets another chance, whatever it did before.
     pub fn forgive(&mut self) {
         for host in &mut self.hosts {
-            (host.failures, host.failing) = (0, false);
+            host.failing = false;
+            host.health.forgive();
             for robots in host.robots.iter_mut().flatten() {
-                if let Rules::Unreachable(failed) = &mut robots.rules {
-                    *failed = 0;
-                }
+                robots.forgive();
             }
         }
+    }
+
+    /// Sets up what is not kept over a restart: no request is under way, and nobody is held back. Gives the hosts of
+    /// which that was so.
+    pub fn set_up(&mut self, politeness: &Politeness) -> Vec<HostId> {
+        self.groups.set_up(politeness);
+        let mut freed = Vec::new();
+        for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
+            let held = host.held.take().is_some();
+            if std::mem::take(&mut host.in_flight) || held {
+                freed.push(id);
+            }
+        }
+        freed
     }
 
     pub fn get(&self, host: HostId) -> &Host {
@@ -245,10 +196,34 @@ impl Hosts {
         &mut self.hosts[host.0 as usize]
     }
 
+    /// The host answers from this address.
+    pub fn answers_from(&mut self, host: HostId, address: IpAddr) {
+        let group = self.groups.of_address(address);
+        self.get_mut(host).address = Some((address, group));
+    }
+
     /// The host is not to be asked before `at`.
     pub fn wait_until(&mut self, host: HostId, at: Millis) {
         self.get_mut(host).ready_at = at;
         self.timers.push(Reverse((at, host.0)));
+    }
+
+    /// What was under way when an earlier run was killed is not known to have come back, so that every host that has
+    /// something to be asked for rests as if it were just asked. Gives the hosts that have to wait for that.
+    pub fn rest_all(&mut self, politeness: &Politeness, now: Millis) -> Vec<HostId> {
+        self.groups.rest_all(politeness, now);
+        let numbers = 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+        let mut resting = Vec::new();
+        for host in numbers.map(HostId) {
+            let record = self.get(host);
+            let until = record.ready_at.max(now.after(record.delay(politeness)));
+            let until = until.min(now.after(LONGEST.max(millis(politeness.max_backoff))));
+            if record.queued > 0 && until > now {
+                self.wait_until(host, until);
+                resting.push(host);
+            }
+        }
+        resting
     }
 
     /// Takes one host whose time has come.
@@ -267,9 +242,10 @@ impl Hosts {
         }
     }
 
-    /// When the next host's time comes.
+    /// When the next host's time comes, or a group may be asked again that holds hosts back.
     pub fn next_due(&self) -> Option<Millis> {
-        self.timers.peek().map(|&Reverse((at, _))| at)
+        let host = self.timers.peek().map(|&Reverse((at, _))| at);
+        [host, self.groups.next_due()].into_iter().flatten().min()
     }
 
     /// Hosts that still wait for their time: when, and which.
@@ -278,5 +254,37 @@ impl Hosts {
             .iter()
             .map(|&Reverse((at, host))| (at, HostId(host)))
             .filter(|&(at, host)| self.get(host).ready_at == at)
+    }
+
+    /// Holds back a host that could be asked, until its group lets it go; `priority` and `head` are its best URL's.
+    pub fn hold(&mut self, host: HostId, held: Held, now: Millis) {
+        self.get_mut(host).held = Some(held);
+        self.groups.hold(held.by, (held.priority, Reverse(held.head), host), now);
+    }
+
+    /// A host has got a URL to offer: if it is held back and this is its best, it waits as that.
+    pub fn offer(&mut self, host: HostId, priority: Priority, head: UrlId) {
+        let Some(held) = self.get(host).held else { return };
+        if (priority, Reverse(head)) > (held.priority, Reverse(held.head)) {
+            self.get_mut(host).held = Some(Held { priority, head, ..held });
+            self.groups.offer(held.by, (priority, Reverse(head), host));
+            let hosts = &self.hosts;
+            self.groups.tidy(held.by, |&(priority, Reverse(head), host)| {
+                hosts[host.0 as usize].held == Some(Held { by: held.by, priority, head })
+            });
+        }
+    }
+
+    /// Lets go of the best host that a group holds back, if the group may be asked now; else it will in its time.
+    pub fn let_go(&mut self, group: GroupId, now: Millis) -> Option<HostId> {
+        while let Some((priority, Reverse(head), host)) = self.groups.let_go(group, now) {
+            let record = self.get_mut(host);
+            if record.held == Some(Held { by: group, priority, head }) {
+                record.held = None;
+                self.groups.count_out(group);
+                return Some(host);
+            }
+        }
+        None
     }
 }

@@ -1,29 +1,35 @@
 //! The machine's doors. Each turns facts into events and applies them at once; the [`super::fold`] of the same events
 //! restores it. A ticket is the only way to fetch, and settles once.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::forum::sight::Look;
 use crate::model::{
     Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Refusal,
-    Relevance, RobotsRules, Stop, UrlId, Validators, Verdict,
+    Relevance, Stop, UrlId, Validators, Verdict,
 };
 use crate::strategy::Strategy;
 use crate::strategy::scope::Scope;
+use crate::trap::Traps;
 
-use super::Outcome;
-use super::fold::differs;
+use super::canonical::Canonicals;
 use super::forums::{ForumMode, Forums};
-use super::frontier::{Frontier, Head};
-use super::hosts::{Hosts, Politeness, Rules, millis};
+use super::frontier::Frontier;
+use super::goals::{Goals, Nearness};
+use super::groups::GroupId;
+use super::health::Silence;
+use super::hosts::Hosts;
+use super::politeness::Politeness;
 use super::refresh::{Refresh, Refreshing};
 use super::settle::Arrived;
+use super::sources::{Sources, Sourcing};
+use super::traps::Watched;
 use super::urls::Urls;
 use super::watch::Watch;
-
-/// RFC 9309, 2.3.1.2: at least five redirects of a robots.txt should be followed.
-const ROBOTS_REDIRECTS: u8 = 5;
+use super::{Delivery, Outcome};
 
 /// `[limits]` of the configuration. A limit that is not set does not bind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,7 +47,7 @@ pub struct Limits {
     pub redirects: u8,
     /// How often a failed fetch is tried again, at most 15.
     pub retries: u8,
-    /// A host that failed so often in a row is left alone.
+    /// A host is given up that failed so often in a row, and for as long as `politeness.give_up` says.
     pub host_failures: u32,
 }
 
@@ -56,10 +62,18 @@ impl Default for Limits {
 pub struct Conditions {
     /// Budgets and caps.
     pub limits: Limits,
+    /// What the crawl is done with; a refresh has a budget instead.
+    pub goals: Goals,
     /// When a host may be asked.
     pub politeness: Politeness,
     /// Which URLs may be touched.
     pub scope: Scope,
+    /// What is done about traps.
+    pub traps: Traps,
+    /// What is taken from sitemaps and feeds.
+    pub sources: Sources,
+    /// ISO 639-3 codes of the languages that are kept; all if empty. Pages in others are off topic.
+    pub languages: Vec<String>,
     /// The product token that robots.txt files know us by.
     pub agent: String,
     /// Drives what a discipline does at random.
@@ -83,8 +97,10 @@ pub enum Wanted {
     Page(UrlId),
     /// A page of a forum, to be looked at as one.
     Forum(UrlId, Look),
-    /// A sitemap or a feed, to be asked which pages have changed.
+    /// A sitemap or a feed, to be asked which pages there are, and which have changed.
     Hints(UrlId),
+    /// A page of the host that cannot exist, to see what it answers then.
+    Absent(HostId),
     /// The robots.txt of the host, for http or https.
     Robots {
         /// The host.
@@ -105,6 +121,8 @@ pub struct Ticket {
     pub validators: Option<Box<Validators>>,
     /// The host that is kept waiting by it.
     pub(super) host: HostId,
+    /// The groups of hosts that it counts for.
+    pub(super) groups: [Option<GroupId>; 2],
     /// For a robots.txt: scheme and authority it speaks for.
     pub(super) origin: String,
     /// It is asked for because a page that was fetched before is due.
@@ -129,6 +147,8 @@ pub struct Progress {
     pub pages: u64,
     /// Relevant ones among them.
     pub relevant: u64,
+    /// Bytes of the pages' bodies, unpacked, those of later visits included.
+    pub bytes: u64,
     /// Visits of pages that had been fetched before, to see whether they have changed.
     pub visits: u64,
     /// URLs given up after failed fetches.
@@ -148,6 +168,7 @@ pub struct Progress {
 }
 
 /// A page whose links were dropped because its tunnel had ended: kept in case a longer tunnel leads to it.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Ended {
     pub relevance: Relevance,
     pub place: Place,
@@ -164,14 +185,25 @@ pub struct Crawl {
     pub(super) ended: FxHashMap<UrlId, Ended>,
     pub(super) forums: Forums,
     pub(super) refreshing: Option<Refreshing>,
+    pub(super) sourcing: Sourcing,
+    pub(super) canonicals: Canonicals,
     pub(super) left_due: FxHashSet<UrlId>,
     /// Fingerprints of URLs refused at the door, so that each is told once.
     pub(super) skipped: FxHashSet<u64>,
     pub(super) progress: Progress,
+    /// URLs refused, by reason: where each of them stands now.
+    pub(super) refusals: BTreeMap<Refusal, u64>,
+    pub(super) nearness: Nearness,
+    pub(super) watched: Watched,
     /// Page tickets settled so far.
     pub(super) attempts: u64,
-    pages_in_flight: u64,
-    robots_in_flight: u64,
+    pub(super) pages_in_flight: u64,
+    pub(super) robots_in_flight: u64,
+    /// What the fetch took whose events are applied, until somebody has taken note of it.
+    pub(super) took: Option<u64>,
+    pub(super) silence: Silence,
+    /// It was restored, and nothing was handed out since.
+    pub(super) restored: bool,
     /// Refusals since the last batch.
     pub(super) pending: Vec<Event>,
 }
@@ -182,35 +214,48 @@ impl Crawl {
     pub fn new(conditions: Conditions, strategy: Box<dyn Strategy>) -> Self {
         let frontier = Frontier::new(strategy.discipline(), conditions.seed);
         let forums = Forums::new(&conditions.forums, conditions.watch);
+        let hosts = Hosts::new(&conditions.politeness);
         Self {
             forums,
             refreshing: conditions.refresh.clone().map(|wish| Refreshing::new(wish, conditions.seed)),
             conditions,
             strategy,
             urls: Urls::default(),
-            hosts: Hosts::default(),
+            hosts,
             frontier,
             ended: FxHashMap::default(),
+            sourcing: Sourcing::default(),
+            canonicals: Canonicals::default(),
             left_due: FxHashSet::default(),
             skipped: FxHashSet::default(),
             progress: Progress::default(),
+            refusals: BTreeMap::new(),
+            nearness: Nearness::default(),
+            watched: Watched::default(),
             attempts: 0,
             pages_in_flight: 0,
             robots_in_flight: 0,
+            took: None,
+            silence: Silence::default(),
+            restored: false,
             pending: Vec::new(),
         }
     }
 
     /// Restores what happened before: call it with every batch ever handed out, in order, before any other door.
     pub fn restore(&mut self, batch: &Batch) {
+        self.took = batch.took;
         for event in &batch.events {
             self.apply(event, batch.at);
         }
+        self.took = None;
+        self.restored = true;
     }
 
     /// Lets so many more pages be fetched than were by now.
     pub fn allow(&mut self, pages: u64) {
         self.conditions.limits.pages = Some(self.progress.pages + pages);
+        self.conditions.goals.pages = None;
     }
 
     /// A URL by its number.
@@ -231,6 +276,12 @@ impl Crawl {
         self.progress
     }
 
+    /// How many URLs are refused, by reason. One that is refused, and known by another way since, is not among them.
+    #[must_use]
+    pub fn refusals(&self) -> &BTreeMap<Refusal, u64> {
+        &self.refusals
+    }
+
     /// Tickets handed out and not settled.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
@@ -240,144 +291,54 @@ impl Crawl {
     /// What happened outside a settling: refusals since the last batch. For the end of a crawl.
     pub fn finish(&mut self, now: Millis) -> Option<Batch> {
         let events = std::mem::take(&mut self.pending);
-        (!events.is_empty()).then_some(Batch { at: now, events })
+        (!events.is_empty()).then_some(Batch { at: now, took: None, events })
     }
 
-    /// Takes in seeds; those known already are left as they are.
+    /// Takes in seeds; those known already are left as they are, but for those whose address was private: that may be
+    /// allowed now.
     pub fn seed(&mut self, seeds: &[CrawlUrl], now: Millis) -> Batch {
+        self.nearness.begin(now);
         let mut events = std::mem::take(&mut self.pending);
         for url in seeds {
-            if let Some(reason) = self.conditions.scope.refuses(url) {
+            let plain = self.without_session(url);
+            let url = plain.as_ref().unwrap_or(url);
+            if let Some(reason) = self.refuses(url) {
                 self.skip(&mut events, url, None, reason, now);
                 continue;
             }
             let id = self.number(&mut events, url, Origin::Seed, "", now);
-            if self.urls.get(id).state == LinkState::Dropped {
+            let known = self.urls.get(id);
+            if known.state == LinkState::Dropped || known.state == LinkState::Failed && known.was_private {
                 let verdict = Verdict::Follow(self.strategy.seed(url));
                 let link = Link::bare(id, Relevance::ONE, verdict);
                 self.tell(&mut events, Event::Seeded(link), now);
             }
         }
-        Batch { at: now, events }
+        Batch { at: now, took: None, events }
     }
 
-    /// Hands out the next fetch.
-    pub fn next(&mut self, now: Millis) -> Next {
-        match (self.hand_out(now), self.round_ends().filter(|end| *end > now)) {
-            // Nobody sleeps over the end of a round.
-            (Next::Wait(until), Some(end)) => Next::Wait(Some(until.map_or(end, |until| until.min(end)))),
-            (next, _) => next,
-        }
+    /// Takes back what became of a ticket, and how that came; the batch tells what it changed.
+    pub fn settle(&mut self, ticket: Ticket, outcome: Outcome, delivery: Delivery, now: Millis) -> Batch {
+        let groups = ticket.groups;
+        self.took = delivery.took;
+        let events = self.settle_ticket(ticket, outcome, delivery, now);
+        self.took = None;
+        self.leave_groups(groups, now);
+        Batch { at: now, took: delivery.took, events }
     }
 
-    fn hand_out(&mut self, now: Millis) -> Next {
-        while let Some(host) = self.hosts.due(now) {
-            self.make_ready(host);
-        }
-        match self.refresh_rests(now) {
-            Some(Ok(until)) => return Next::Wait(Some(until)),
-            Some(Err(_)) if self.in_flight() > 0 => return Next::Wait(None),
-            Some(Err(stop)) => {
-                self.end_round(stop, now);
-                return Next::Done(stop);
-            }
-            None => {}
-        }
-        // A refresh has a budget of its own.
-        let limit = self.conditions.limits.pages.filter(|_| self.refreshing.is_none()).unwrap_or(u64::MAX);
-        if self.progress.pages >= limit {
-            return if self.in_flight() == 0 { Next::Done(Stop::PageLimit) } else { Next::Wait(None) };
-        }
-        if self.progress.pages + self.pages_in_flight >= limit {
-            return Next::Wait(None);
-        }
-        self.visit_due(now);
-        let turn = self.attempts + self.pages_in_flight;
-        loop {
-            self.frontier.begin(self.progress.queued);
-            let Some((head, again)) = self.take(turn, now) else {
-                match self.idle(now) {
-                    // The rest of the batch cannot be had: what waits for the next need not wait for it.
-                    Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
-                    Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
-                    Next::Done(_) if self.open_shares() => continue,
-                    Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
-                        // A board that was due is queued already.
-                        _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 => continue,
-                        Some(at) => return Next::Wait(Some(at)),
-                        None => {
-                            self.end_round(stop, now);
-                            return Next::Done(stop);
-                        }
-                    },
-                    idle => return idle,
-                }
-            };
-            if !again && self.has_fallen(head, now) {
-                continue;
-            }
-            let url = self.urls.url(head.id);
-            // A page that was had is asked for as it was.
-            if let Some(home) = self.at_home(&url).filter(|_| !again) {
-                self.move_home(head.id, &home, now);
-                self.make_ready(head.host);
-                continue;
-            }
-            match self.permission(head.host, &url, again, now) {
-                Permission::Granted => {
-                    self.set_state(head.id, LinkState::InFlight);
-                    self.hosts.get_mut(head.host).in_flight = true;
-                    self.pages_in_flight += 1;
-                    self.count_request(again, true, now);
-                    let look = self.forums.look(&url, now);
-                    let wanted = match look {
-                        _ if again && self.is_source(head.id) => Wanted::Hints(head.id),
-                        Some(look) => Wanted::Forum(head.id, look),
-                        None => Wanted::Page(head.id),
-                    };
-                    let validators = if again { self.validators(head.id) } else { None };
-                    let origin = String::new();
-                    return Next::Fetch(Ticket { url, wanted, validators, host: head.host, origin, again });
-                }
-                Permission::AskRobots => {
-                    self.put_back(head, again);
-                    self.count_request(false, true, now);
-                    let host = self.hosts.get_mut(head.host);
-                    host.in_flight = true;
-                    self.robots_in_flight += 1;
-                    let redirected = host.robots_redirect.as_ref().map(|(to, _)| to.clone());
-                    let wanted = Wanted::Robots { host: head.host, https: url.scheme() == "https" };
-                    let origin = url.origin();
-                    let url = redirected.unwrap_or_else(|| url.robots());
-                    let host = head.host;
-                    return Next::Fetch(Ticket { url, wanted, validators: None, host, origin, again: false });
-                }
-                Permission::Refused(reason) => {
-                    let event = Event::Refused { id: head.id, reason };
-                    self.apply(&event, now);
-                    self.pending.push(event);
-                    self.make_ready(head.host);
-                }
-            }
+    /// A request came back that counted for these groups.
+    pub(super) fn leave_groups(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
+        for group in groups.into_iter().flatten() {
+            self.hosts.groups.finish(group);
+            self.let_go(group, now);
         }
     }
 
-    /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
-    fn has_fallen(&mut self, head: Head, now: Millis) -> bool {
-        let queued = self.urls.get(head.id).place().priority;
-        let worth = self.strategy.appraise(head.id).filter(|worth| *worth < queued && differs(*worth, queued));
-        let Some(priority) = worth else { return false };
-        let event = Event::Lowered { id: head.id, priority };
-        self.apply(&event, now);
-        self.pending.push(event);
-        self.make_ready(head.host);
-        true
-    }
-
-    /// Takes back what became of a ticket; the batch tells what that changed.
-    pub fn settle(&mut self, ticket: Ticket, outcome: Outcome, now: Millis) -> Batch {
+    fn settle_ticket(&mut self, ticket: Ticket, outcome: Outcome, delivery: Delivery, now: Millis) -> Vec<Event> {
         let mut events = std::mem::take(&mut self.pending);
         self.hosts.get_mut(ticket.host).in_flight = false;
+        self.learn_address(&mut events, &ticket, delivery, now);
         self.count_request(ticket.again, false, now);
         self.learn_scheme(&mut events, &ticket, &outcome, now);
         // No answer under https: the same will be asked under http before anything is held against the host.
@@ -396,7 +357,7 @@ impl Crawl {
                     } else {
                         self.frontier.give_back(ticket.host, id, self.urls.get(id).place());
                     }
-                    return Batch { at: now, events };
+                    return events;
                 }
                 match outcome {
                     Outcome::Page { status, page, sight, validators } => {
@@ -417,77 +378,31 @@ impl Crawl {
                     }
                 }
             }
-            Wanted::Robots { host, .. } => {
+            Wanted::Absent(host) => {
                 self.robots_in_flight -= 1;
-                let origin = ticket.origin;
-                if asked_again {
-                    return Batch { at: now, events };
+                if !asked_again {
+                    self.settle_absent(&mut events, host, outcome, now);
                 }
-                let followed = self.hosts.get(host).robots_redirect.as_ref().map_or(0, |(_, followed)| *followed);
-                let event = match outcome {
-                    Outcome::Redirect { to, .. } if followed < ROBOTS_REDIRECTS => {
-                        Event::RobotsRedirected { host, origin, to }
-                    }
-                    // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows all.
-                    Outcome::Redirect { .. } => Event::Robots { host, origin, rules: RobotsRules::AllowAll },
-                    Outcome::Robots(rules) => Event::Robots { host, origin, rules },
-                    // The guard's word, not the host's: each page is refused the same way, and told why.
-                    Outcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => {
-                        Event::Robots { host, origin, rules: RobotsRules::AllowAll }
-                    }
-                    Outcome::Page { .. } | Outcome::Unchanged | Outcome::Hints(..) | Outcome::Failed(_) => {
-                        Event::Robots { host, origin, rules: RobotsRules::Unreachable }
-                    }
-                };
-                self.tell(&mut events, event, now);
+            }
+            Wanted::Robots { host, https } => {
+                self.robots_in_flight -= 1;
+                if !asked_again {
+                    self.settle_robots(&mut events, (host, https, ticket.origin), outcome, now);
+                }
             }
         }
-        Batch { at: now, events }
+        self.release(&mut events, now);
+        events
     }
 
-    /// Nothing is ready: wait, or end.
-    fn idle(&self, now: Millis) -> Next {
-        if self.in_flight() > 0 {
-            return Next::Wait(self.hosts.next_due());
-        }
-        if self.progress.queued == 0 {
-            return Next::Done(Stop::FrontierEmpty);
-        }
-        let patience = millis(self.conditions.politeness.patience);
-        let worth_waiting = self.hosts.waiting().filter(|&(at, host)| {
-            let host = self.hosts.get(host);
-            host.queued > 0 && (!host.failing || at.since(now) <= patience)
-        });
-        match worth_waiting.map(|(at, _)| at).min() {
-            Some(at) => Next::Wait(Some(at)),
-            None => Next::Done(Stop::OnlyUnreachable),
-        }
-    }
-
-    fn permission(&self, id: HostId, url: &CrawlUrl, again: bool, now: Millis) -> Permission {
-        let limits = &self.conditions.limits;
-        let politeness = &self.conditions.politeness;
-        let host = self.hosts.get(id);
-        if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
-            return Permission::Refused(Refusal::HostBudget);
-        }
-        if host.failures >= limits.host_failures {
-            return Permission::Refused(Refusal::HostFailing);
-        }
-        if !politeness.robots {
-            return Permission::Granted;
-        }
-        let Some(robots) = host.robots(url.scheme()) else { return Permission::AskRobots };
-        // The host rests after its robots.txt was fetched: the rules are to outlast that.
-        let fresh = now.since(robots.at) <= millis(politeness.robots_max_age).max(2 * host.delay(politeness));
-        match &robots.rules {
-            Rules::Unreachable(failed) if *failed > u32::from(limits.retries) => {
-                Permission::Refused(Refusal::RobotsUnreachable)
-            }
-            Rules::Unreachable(_) => Permission::AskRobots,
-            Rules::All | Rules::Parsed(_) if !fresh => Permission::AskRobots,
-            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => Permission::Refused(Refusal::Robots),
-            Rules::All | Rules::Parsed(_) => Permission::Granted,
+    /// The address that answered is another than before. Of a robots.txt that stands elsewhere it says nothing.
+    fn learn_address(&mut self, events: &mut Vec<Event>, ticket: &Ticket, delivery: Delivery, now: Millis) {
+        let host = ticket.host;
+        let known = self.hosts.get(host).address.map(|(address, _)| address);
+        if let Some(address) = delivery.from.filter(|address| Some(*address) != known)
+            && self.hosts.id_of(&ticket.url) == Some(host)
+        {
+            self.tell(events, Event::Addressed { host, address }, now);
         }
     }
 
@@ -525,10 +440,4 @@ impl Crawl {
         self.apply(&event, now);
         events.push(event);
     }
-}
-
-enum Permission {
-    Granted,
-    AskRobots,
-    Refused(Refusal),
 }

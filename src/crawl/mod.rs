@@ -1,26 +1,46 @@
 //! The crawl as a synchronous state machine with two doors, [`Crawl::next`] and [`Crawl::settle`]. It does no I/O,
 //! reads no clock and cannot fail. Drivers turn the handle: `live` over the real web, `replay` over a recorded one.
 
+mod canonical;
+mod checkpoint;
 mod fold;
 mod forums;
 mod frontier;
+mod goals;
+mod groups;
+mod health;
 mod hosts;
 mod machine;
+mod next;
 mod outcome;
+mod overview;
+mod politeness;
 mod refresh;
+mod rehearsal;
+mod robots;
+mod rules;
 mod scheme;
 mod settle;
 mod signals;
+mod sources;
 #[cfg(test)]
 mod tests;
+mod tickets;
+mod traps;
 mod urls;
 mod visits;
 mod watch;
 
 pub use forums::ForumMode;
 pub use frontier::Frontier;
-pub use hosts::Politeness;
+pub use goals::{Exhaustion, Goals};
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};
-pub use outcome::{Outcome, outcome};
+pub use outcome::{Delivery, Outcome, outcome};
+pub use overview::{HostCounts, HostView, LaneView, Overview};
+pub use politeness::Politeness;
 pub use refresh::{Planned, Refresh};
+pub use rehearsal::{Rehearsed, Turn};
+pub use rules::{Robot, Ruling, product};
+pub use sources::Sources;
+pub use traps::TrapCounts;
 pub use watch::Watch;

@@ -1,16 +1,17 @@
 //! What a fetch came to, as the machine needs to know it. Pure, so that drivers may run it on any thread.
 
+use core::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::forum::sight::{self, Look};
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Hints, Millis, Page, RobotsRules, Sight, Validators};
-use crate::read::hints;
+use crate::read::{Parsed, hints, score_hints};
 use crate::topic::Topic;
+use crate::trap::absent;
 
 use super::machine::Wanted;
-
-/// RFC 9309, 2.5: at least 500 KiB of a robots.txt must be read.
-const ROBOTS_BYTES: usize = 500 * 1024;
+use super::rules;
 
 /// What a fetch came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,15 @@ pub enum Outcome {
     Failed(Failure),
 }
 
+/// How an answer came: what the network tells beside what the answer says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Milliseconds from the request to the last byte; none where nobody measured it.
+    pub took: Option<u64>,
+    /// The address that answered; none where nothing did, or a proxy stands between.
+    pub from: Option<IpAddr>,
+}
+
 /// Reads an answer for what it was wanted for. `retry_after`: how long the server asked to wait, in milliseconds.
 #[must_use]
 pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: Option<u64>, topic: &Topic) -> Outcome {
@@ -54,13 +64,22 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
     match fetched.status {
         200..=299 => match wanted {
             Wanted::Robots { .. } => {
-                let bytes = &fetched.body[..fetched.body.len().min(ROBOTS_BYTES)];
+                let bytes = &fetched.body[..fetched.body.len().min(rules::MOST_BYTES)];
                 Outcome::Robots(RobotsRules::Rules(bytes.to_vec()))
             }
-            Wanted::Hints(_) => Outcome::Hints(Box::new(hints(fetched)), fetched.validators()),
-            Wanted::Page(_) | Wanted::Forum(..) => match fetched.media_type().as_str() {
+            Wanted::Hints(_) => {
+                let mut hints = hints(fetched);
+                score_hints(&mut hints, topic);
+                Outcome::Hints(Box::new(hints), fetched.validators())
+            }
+            Wanted::Page(_) | Wanted::Forum(..) | Wanted::Absent(_) => match fetched.media_type().as_str() {
                 "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
-                    let (page, sight) = page(fetched, wanted, topic);
+                    let parsed = crate::read::parse(fetched);
+                    // Where browsers would be led on to; the server has not said that it is for good.
+                    if let Some(to) = parsed.refresh {
+                        return Outcome::Redirect { to, permanent: false };
+                    }
+                    let (page, sight) = page(fetched, parsed, wanted, topic);
                     Outcome::Page {
                         status: fetched.status,
                         page: Box::new(page),
@@ -85,8 +104,7 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
 }
 
 /// Reads a page, and looks at it as one of a forum if it may be one.
-fn page(fetched: &Fetched, wanted: &Wanted, topic: &Topic) -> (Page, Option<Box<Sight>>) {
-    let parsed = crate::read::parse(fetched);
+fn page(fetched: &Fetched, parsed: Parsed, wanted: &Wanted, topic: &Topic) -> (Page, Option<Box<Sight>>) {
     let look = match wanted {
         Wanted::Forum(_, look) => Some(look.clone()),
         // Long before any page: what it shows in relation to now has no time, where the server tells none.
@@ -94,7 +112,9 @@ fn page(fetched: &Fetched, wanted: &Wanted, topic: &Topic) -> (Page, Option<Box<
     };
     let sight = look.map(|look| Box::new(sight::look(fetched, &parsed, &look)));
     let scores = topic.score(&parsed.document);
-    (crate::read::page(parsed, scores, &fetched.url), sight)
+    let mut page = crate::read::page(parsed, scores, &fetched.url);
+    page.missing = absent::says_so(&page.title, &page.text);
+    (page, sight)
 }
 
 #[cfg(test)]
@@ -119,6 +139,7 @@ mod tests {
                 body: Bytes::new(),
                 wire: None,
                 asked: asked.map(|asked| Box::new(asked.clone())),
+                rendered: None,
             };
             outcome(wanted, Ok(&fetched), None, &topic)
         };

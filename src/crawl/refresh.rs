@@ -183,7 +183,7 @@ impl Crawl {
         if matches!(budget, Budget::PerDay(_)) {
             self.make_agenda(now);
         }
-        Some(Batch { at: now, events })
+        Some(Batch { at: now, took: None, events })
     }
 
     /// How many sitemaps and feeds may be asked: a quarter of the requests for known pages, one for ten of them where requests
@@ -443,6 +443,20 @@ impl Crawl {
         match &mut self.refreshing {
             Some(refreshing) if again => refreshing.queue.put_back(head),
             _ => self.frontier.put_back(head),
+        }
+    }
+
+    /// What a URL that waits is worth, among those that are due or among the others.
+    pub(super) fn worth(&self, id: UrlId, again: bool) -> Priority {
+        let due = self.refreshing.as_ref().filter(|_| again).and_then(|refreshing| refreshing.due.get(&id));
+        due.map_or_else(|| self.urls.get(id).place().priority, |value| Priority::new(*value))
+    }
+
+    /// The host leaves the ready set.
+    pub(super) fn rest_queues(&mut self, host: HostId) {
+        self.frontier.rest(host);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.rest(host);
         }
     }
 

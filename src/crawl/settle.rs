@@ -6,13 +6,15 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::model::{
     CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Found, Link, LinkState, Millis, Origin, Outlink, Page,
-    Place, Refusal, Region, Relevance, Role, Settled, Sight, UrlId, Validators, Verdict,
+    Place, Refusal, Region, Relevance, Role, Settled, Sight, Signs, UrlId, Validators, Verdict,
 };
 use crate::strategy::{Candidate, Visit};
 
 use super::forums::Made;
-use super::machine::Crawl;
+use super::health::{is_down, is_hosts};
+use super::machine::{Conditions, Crawl, Ended};
 use crate::forum::shape::{sessions, without};
+use crate::trap::row::rows;
 
 impl Crawl {
     pub(super) fn settle_page(
@@ -33,6 +35,11 @@ impl Crawl {
             self.tell(events, Event::Unchanged { id, status, since, validators }, now);
             return;
         }
+        if self.is_no_page(id, url, &page) {
+            let failure = Failure { kind: FailureKind::NoSuchPage, retry_after: None };
+            self.settle_failure(events, id, failure, now);
+            return;
+        }
         let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
         let wants: FxHashMap<UrlId, Role> =
             forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
@@ -44,6 +51,8 @@ impl Crawl {
             }
             add_wanted(&mut page.outlinks, made);
         }
+        self.drop_sessions(&mut page.outlinks);
+        let looked = (forum.is_none() && self.tracked(id).is_none()).then(|| self.look_for_traps(id, url, &page));
         let outlinks = outlinks(&page);
         let again = self.tracked(id).map(|known| known.compare(page.sketch.digest, outlinks));
         let mut candidates = Vec::with_capacity(page.outlinks.len());
@@ -64,8 +73,9 @@ impl Crawl {
             let refusal = if self.conditions.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
                 Some(Refusal::NoFollow)
             } else {
-                self.conditions.scope.refuses(&target)
+                self.refuses(&target)
             };
+            let refusal = refusal.or_else(|| if found.is_some() { None } else { self.refuses_new(&target) });
             if let Some(reason) = refusal {
                 self.skip(events, &target, Some(id), reason, now);
                 continue;
@@ -88,7 +98,8 @@ impl Crawl {
             let Outlink { evidence, relevance, region, path, .. } = outlink;
             candidates.push(Candidate { url: target, evidence, relevance, region, path, role });
         }
-        let relevant = page.relevance >= self.conditions.page_threshold;
+        let foreign = self.is_foreign(page.language.as_deref());
+        let relevant = page.relevance >= self.conditions.page_threshold && !foreign;
         let is_first = self.hosts.get(self.urls.get(id).host()).pages == 0;
         let feeds = if is_first { std::mem::take(&mut page.feeds) } else { Vec::new() };
         let visit = Visit {
@@ -100,29 +111,61 @@ impl Crawl {
             link_threshold: self.conditions.link_threshold,
             links: &candidates,
         };
-        let judged = self.judge(&visit, &targets);
+        let claim = self.claim_address(events, id, url, &page, now);
+        // The address of a copy says what that says, and leads on in its place.
+        let repeats = looked.as_ref().is_some_and(|looked| looked.repeats) && !self.canonicals.is_claimed(id);
+        let left_be = claim.map(|_| Refusal::Copy).or(repeats.then_some(Refusal::NearDuplicate));
+        let mut judged = self.judge(&visit, &targets, left_be);
+        let signs = looked.map_or_else(Signs::default, |looked| {
+            let seen = (page.sketch, page.listing, page.relevance);
+            let barren = self.barren(url, &looked, seen, (&candidates, &targets));
+            Signs { barren, ..looked.signs }
+        });
+        judged.links.extend(claim.and_then(|claim| self.lead_to(claim, &page, place)));
+        let named = self.name_sources(events, &visit, &feeds, now);
         let (forum, made) = forum.unzip();
         let forum = forum.map(Box::new);
         // A link that nobody had found before is a change, wherever it stands.
         let brought = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == Origin::Link(id));
         let again = again.map(|found| Found { links: found.links || events.iter().any(brought), ..found });
         let own = Settled::of(id, status, place, relevant, page);
-        let settled =
-            Settled { links: judged.links, known: judged.known, forum, validators, again, outlinks, feeds, ..own };
+        let settled = Settled {
+            links: judged.links,
+            known: judged.known,
+            forum,
+            validators,
+            again,
+            outlinks,
+            feeds,
+            signs,
+            copy_of: claim,
+            foreign,
+            ..own
+        };
         self.tell(events, Event::Settled(Box::new(settled)), now);
+        if let Some(named) = named {
+            self.tell(events, named, now);
+        }
         if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
             self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);
         }
         self.expand(events, judged.longer, now);
+        self.tell_traps(events, now);
     }
 
-    /// Asks the strategy, applies the caps, and sorts out the links that change nothing.
-    fn judge(&self, visit: &Visit, targets: &[UrlId]) -> Judged {
+    /// Asks the strategy, applies the caps, and sorts out the links that change nothing. `left_be`: why none of the links is
+    /// followed, whatever it is worth.
+    pub(super) fn judge(&self, visit: &Visit, targets: &[UrlId], left_be: Option<Refusal>) -> Judged {
         let mut judged = Judged::default();
         let verdicts = self.strategy.judge(visit);
         debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
         for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
-            let verdict = self.cap(verdict);
+            let verdict = match left_be {
+                // Further pages of a list are followed all the same: its first may say what a post of it says.
+                Some(Refusal::NearDuplicate) if !rows(&candidate.url).is_empty() => self.cap(verdict),
+                Some(reason) => Verdict::Drop(reason),
+                None => self.cap(verdict),
+            };
             let &Candidate { evidence, relevance, region, path, .. } = candidate;
             let link = Link { to, region, path, evidence, relevance, verdict };
             let known = self.urls.get(to);
@@ -133,9 +176,11 @@ impl Crawl {
                     judged.links.push(link);
                 }
                 (LinkState::Dropped, Verdict::Follow(_)) => judged.links.push(link),
+                // Kept with its evidence: the page may prove to be no copy.
+                (_, Verdict::Drop(Refusal::Copy)) => judged.links.push(link),
                 // Kept with its evidence even if it changes nothing now: a longer tunnel may revive it.
                 (LinkState::Dropped | LinkState::Queued, Verdict::Drop(Refusal::TunnelEnd)) => judged.links.push(link),
-                (LinkState::Dropped, Verdict::Drop(_)) if !known.was_dropped => judged.links.push(link),
+                (LinkState::Dropped, Verdict::Drop(_)) if known.dropped.is_none() => judged.links.push(link),
                 (LinkState::Fetched, Verdict::Follow(place)) if !self.strategy.learns() => {
                     judged.known.push(to);
                     judged.longer.push((to, place));
@@ -160,36 +205,41 @@ impl Crawl {
 
     /// A fetched page whose links were dropped at the end of a tunnel, found again with more tunnel left, is judged
     /// anew from the links on record: otherwise the result would depend on the order of arrival.
-    fn expand(&mut self, events: &mut Vec<Event>, mut longer: Vec<(UrlId, Place)>, now: Millis) {
+    pub(super) fn expand(&mut self, events: &mut Vec<Event>, mut longer: Vec<(UrlId, Place)>, now: Millis) {
         while let Some((id, place)) = longer.pop() {
             let Some(ended) = self.ended.get(&id) else { continue };
             if place.trail.k <= ended.place.trail.k {
                 continue;
             }
-            let targets: Vec<UrlId> = ended.links.iter().map(|link| link.to).collect();
-            let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| Candidate {
-                url: self.urls.url(to),
-                evidence,
-                relevance,
-                region,
-                path,
-                role: None,
-            };
-            let candidates: Vec<Candidate> = ended.links.iter().map(candidate).collect();
-            let visit = Visit {
-                id,
-                relevance: ended.relevance,
-                relevant: false,
-                place,
-                // No strategy that ends tunnels asks for it.
-                layer: None,
-                link_threshold: self.conditions.link_threshold,
-                links: &candidates,
-            };
-            let judged = self.judge(&visit, &targets);
+            let judged = self.judge_anew(id, ended, false, place);
             longer.extend(judged.longer);
             self.tell(events, Event::Expanded { id, place, links: judged.links }, now);
         }
+    }
+
+    /// Judges the links of a page from the record, as if it had been fetched from this place.
+    pub(super) fn judge_anew(&self, id: UrlId, page: &Ended, relevant: bool, place: Place) -> Judged {
+        let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
+        let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| Candidate {
+            url: self.urls.url(to),
+            evidence,
+            relevance,
+            region,
+            path,
+            role: None,
+        };
+        let candidates: Vec<Candidate> = page.links.iter().map(candidate).collect();
+        let visit = Visit {
+            id,
+            relevance: page.relevance,
+            relevant,
+            place,
+            // No strategy that ends tunnels asks for it.
+            layer: None,
+            link_threshold: self.conditions.link_threshold,
+            links: &candidates,
+        };
+        self.judge(&visit, &targets, None)
     }
 
     pub(super) fn settle_redirect(
@@ -200,6 +250,10 @@ impl Crawl {
         permanent: bool,
         now: Millis,
     ) {
+        let own = self.urls.url(id);
+        // Whoever answers a URL without a session by one with it gets that.
+        let plain = self.without_session(to).filter(|plain| *plain != own);
+        let to = plain.as_ref().unwrap_or(to);
         let home = self.at_home(to);
         let to = home.as_ref().unwrap_or(to);
         let known = self.urls.get(id);
@@ -207,7 +261,7 @@ impl Crawl {
         let link = if redirects > self.conditions.limits.redirects.min(15) {
             self.skip(events, to, Some(id), Refusal::Redirects, now);
             None
-        } else if let Some(reason) = self.conditions.scope.refuses(to) {
+        } else if let Some(reason) = self.refuses(to) {
             self.skip(events, to, Some(id), reason, now);
             None
         } else {
@@ -234,18 +288,30 @@ impl Crawl {
     }
 
     pub(super) fn settle_failure(&mut self, events: &mut Vec<Event>, id: UrlId, failure: Failure, now: Millis) {
-        let tries = self.urls.get(id).tries();
-        let event = if failure.is_transient() && tries < self.conditions.limits.retries.min(15) {
+        let may_be_tried = self.urls.get(id).tries() < self.conditions.limits.retries.min(15);
+        let event = if failure.is_transient() && (may_be_tried || self.is_hosts_fault(id, &failure)) {
             Event::Retried { id, failure }
         } else {
             Event::Failed { id, failure }
         };
-        let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410));
+        let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
         let failed = matches!(&event, Event::Failed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
         self.tell(events, event, now);
         if failed && self.is_lost(id, now) {
             self.tell(events, Event::Retired { id, to: None }, now);
         }
+    }
+
+    /// Whether the failure of a page that has used up its tries is held against its host: that has failed as often in a
+    /// row, and no page could cause it, or others of the host are there to tell which of the two it is; or nobody can be
+    /// reached at all. Never where nothing is waited for, because then it would be the same page again at once.
+    fn is_hosts_fault(&self, id: UrlId, failure: &Failure) -> bool {
+        let Conditions { limits, politeness, .. } = &self.conditions;
+        let host = self.hosts.get(self.urls.get(id).host());
+        let others = host.queued as usize > host.aside.len();
+        let waits = politeness.backoff > 0.0 && limits.retries > 0;
+        let is_host = host.health.opens(limits) && (is_down(failure) || others);
+        is_hosts(failure) && waits && !self.is_due(id) && (is_host || self.silence.is_total())
     }
 }
 
@@ -259,11 +325,11 @@ pub(super) struct Arrived {
 
 /// What became of a page's links.
 #[derive(Default)]
-struct Judged {
-    links: Vec<Link>,
+pub(super) struct Judged {
+    pub links: Vec<Link>,
     known: Vec<UrlId>,
     /// Fetched pages that this page leads to, with the place it would give them.
-    longer: Vec<(UrlId, Place)>,
+    pub longer: Vec<(UrlId, Place)>,
 }
 
 /// Digest of the set of links in the main content, of a list or where that has none of all links: the same whatever their

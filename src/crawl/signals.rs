@@ -19,7 +19,7 @@ const USELESS: f64 = 14.0;
 /// Signals that are doubted more are not heeded: what is left of a liar's credit would add days to pages that hardly change.
 const HEEDED: f64 = 0.7;
 /// Sources of one host, and redirects to one, at most.
-const SOURCES: usize = 4;
+pub(super) const SOURCES: usize = 4;
 
 /// A sitemap or a feed.
 #[derive(Clone, Debug, Default)]
@@ -137,8 +137,8 @@ impl Crawl {
 
     /// Whether a source that a host names is one of the host itself, and in scope. (What is no page by its extension may be a
     /// sitemap.)
-    fn may_be_asked(&self, host: HostId, url: &CrawlUrl) -> bool {
-        let refused = self.conditions.scope.refuses(url).is_some_and(|reason| reason != Refusal::Extension);
+    pub(super) fn may_be_asked(&self, host: HostId, url: &CrawlUrl) -> bool {
+        let refused = self.refuses(url).is_some_and(|reason| reason != Refusal::Extension);
         !refused && self.hosts.id_of(url) == Some(host)
     }
 
@@ -154,6 +154,7 @@ impl Crawl {
         let host = self.urls.get(id).host();
         let mut useful = false;
         let mut pages: Vec<UrlId> = Vec::new();
+        let is_listing = self.sourcing.is_source(id);
         for hint in &hints.pages {
             let Some(at) = hint.at else { continue };
             let known = self.urls.find(&hint.url).or_else(|| self.urls.find(&self.at_home(&hint.url)?));
@@ -171,21 +172,23 @@ impl Crawl {
         pages.dedup();
         let mut sources = Vec::new();
         let inner = self.refreshing.as_ref().is_none_or(|refreshing| refreshing.signals.is_inner(id));
-        for url in hints.sitemaps.iter().filter(|_| !inner).take(SOURCES) {
+        for url in hints.sitemaps.iter().filter(|_| !inner && !is_listing).take(SOURCES) {
             let url = self.at_home(url).unwrap_or_else(|| url.clone());
             if self.may_be_asked(host, &url) {
-                sources.push(self.number(events, &url, Origin::Named, "", now));
+                sources.push(self.number(events, &url, Origin::Listed(id), "", now));
             }
         }
+        let links = if is_listing { self.take_listed(events, id, hints, &mut sources, now) } else { Vec::new() };
         // An index is asked because of what it leads to.
         useful |= !sources.is_empty();
-        self.tell(events, Event::Hinted { id, pages, sources, useful, validators }, now);
+        self.tell(events, Event::Hinted { id, pages, sources, useful, links, validators }, now);
     }
 
     /// A source says that nothing has changed.
     pub(super) fn settle_same_hints(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
         let validators = self.refreshing.as_ref().and_then(|refreshing| refreshing.signals.validators(id));
-        let event = Event::Hinted { id, pages: Vec::new(), sources: Vec::new(), useful: true, validators };
+        let (pages, sources, links) = (Vec::new(), Vec::new(), Vec::new());
+        let event = Event::Hinted { id, pages, sources, useful: true, links, validators };
         self.tell(events, event, now);
     }
 
@@ -193,11 +196,15 @@ impl Crawl {
     pub(super) fn settle_moved_source(&mut self, events: &mut Vec<Event>, id: UrlId, to: &CrawlUrl, now: Millis) {
         let to = self.at_home(to).unwrap_or_else(|| to.clone());
         let mut sources = Vec::new();
+        let mut links = Vec::new();
         let inner = self.refreshing.as_ref().is_none_or(|refreshing| refreshing.signals.is_inner(id));
-        if !inner && self.may_be_asked(self.urls.get(id).host(), &to) {
-            sources.push(self.number(events, &to, Origin::Named, "", now));
+        if self.sourcing.is_source(id) {
+            links = self.follow_source(events, id, &to, &mut sources, now);
+        } else if !inner && self.may_be_asked(self.urls.get(id).host(), &to) {
+            sources.push(self.number(events, &to, Origin::Redirect(id), "", now));
         }
-        self.tell(events, Event::Hinted { id, pages: Vec::new(), sources, useful: false, validators: None }, now);
+        let pages = Vec::new();
+        self.tell(events, Event::Hinted { id, pages, sources, useful: false, links, validators: None }, now);
     }
 
     /// The part of signals in the fold.

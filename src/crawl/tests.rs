@@ -1,11 +1,16 @@
 //! The machine driven by hand over webs of a few lines, without readers and topics: a page is a relevance and links.
 
+#[cfg(test)]
+mod manners;
+
 use std::collections::BTreeMap;
 
 use super::*;
 use crate::model::*;
 use crate::strategy::scope::Scope;
-use crate::strategy::{BestFirst, BreadthFirst, Dth, Focus, Reading, Strategy, UrlWeight};
+use crate::strategy::{
+    BestFirst, BestNFirst, BreadthFirst, Dth, Focus, Reading, Settings, Strategy, StrategyName, UrlWeight,
+};
 
 /// A web as text, a page a line: `URL RELEVANCE -> URL RELEVANCE, URL RELEVANCE` (relevance of page and of links),
 /// or `URL => URL` for a redirect, or `URL STATUS!` for a failure.
@@ -38,18 +43,23 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             title: from.to_owned(),
             text: String::new(),
             language: None,
+            author: None,
             charset: "UTF-8".into(),
             relevance: Relevance::new(what.parse().unwrap()),
             terms: Vec::new(),
             layer: None,
             digest: Digest([0; 20]),
+            bytes: 1_000,
             outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
             listing: false,
             noindex: false,
+            rendered: false,
+            expires: None,
             nofollow: false,
             canonical: None,
             feeds: Vec::new(),
             sketch: Sketch::default(),
+            missing: false,
             published: None,
             defects: Vec::new(),
         };
@@ -61,8 +71,12 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
 fn conditions() -> Conditions {
     Conditions {
         limits: Limits::default(),
+        goals: crate::crawl::Goals::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
         scope: Scope::default(),
+        traps: crate::trap::Traps::default(),
+        sources: Sources::default(),
+        languages: Vec::new(),
         agent: "suidao".into(),
         seed: 1,
         page_threshold: Relevance::new(0.5),
@@ -118,7 +132,7 @@ fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, Outcome>, in_fli
         at = at.after(10);
         let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
         let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
-        batches.push(crawl.settle(ticket, outcome, at));
+        batches.push(crawl.settle(ticket, outcome, Delivery::default(), at));
     }
 }
 
@@ -421,6 +435,77 @@ proptest::proptest! {
     }
 
     #[test]
+    fn pieces_of_anything_else_are_refused(piece in proptest::collection::vec(0u8.., 0..40)) {
+        // It may be a piece by chance; it must not end in a panic.
+        let mut crawl = Crawl::new(conditions(), Box::new(Dth::default()));
+        crawl.take_piece(&piece);
+    }
+
+    #[test]
+    fn a_machine_from_its_pieces_goes_on_as_one_from_its_events(
+        cut in 1usize..80,
+        in_flight in 1usize..12,
+        which in 0usize..5,
+        polite: bool,
+    ) {
+        let strategy = || -> Box<dyn Strategy> {
+            let name = match which {
+                0 => StrategyName::Tunnel,
+                1 => StrategyName::BestNFirst,
+                2 => StrategyName::UrlWeight,
+                3 => StrategyName::Pagerank,
+                _ => StrategyName::Dth,
+            };
+            Settings { name, ..Settings::default() }.build(Relevance::new(0.5))
+        };
+        let politeness = Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
+        let new = || Crawl::new(Conditions { politeness: politeness.clone(), ..conditions() }, strategy());
+        let mut web = tangle();
+        for host in 0..3 {
+            web.insert(format!("http://h{host}.cn/robots.txt"), robots("User-agent: *\nDisallow: /a/a/a/\nCrawl-delay: 3"));
+        }
+        let (mut live, mut told) = (new(), new());
+        let first = live.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
+        told.restore(&first);
+        let (mut at, mut out, mut settled) = (Millis(0), std::collections::VecDeque::new(), 0);
+        while settled < cut {
+            match live.next(at) {
+                Next::Fetch(ticket) => {
+                    out.push_back(ticket);
+                    if out.len() < in_flight {
+                        continue;
+                    }
+                }
+                Next::Wait(Some(until)) if out.is_empty() => {
+                    at = until;
+                    continue;
+                }
+                Next::Wait(_) => {}
+                Next::Done(_) => break,
+            }
+            let ticket: Ticket = out.pop_front().unwrap();
+            at = at.after(10);
+            let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+            let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+            told.restore(&live.settle(ticket, outcome, Delivery::default(), at));
+            settled += 1;
+        }
+        if let Some(batch) = live.finish(at) {
+            told.restore(&batch);
+        }
+        let mut kept = new();
+        for piece in live.pieces().unwrap() {
+            proptest::prop_assert!(kept.take_piece(&piece));
+        }
+        kept.set_up();
+        proptest::prop_assert_eq!(kept.progress(), told.progress());
+        let rest = |crawl: Crawl| drive(crawl, Batch { at, took: None, events: Vec::new() }, &web, 1);
+        let (kept, told) = (rest(kept), rest(told));
+        proptest::prop_assert_eq!(kept.fetched, told.fetched);
+        proptest::prop_assert_eq!(kept.batches, told.batches);
+    }
+
+    #[test]
     fn no_page_is_fetched_twice_whatever_is_in_flight(in_flight in 1usize..20) {
         let (crawl, batch) = seeded(conditions(), Dth::default(), &["http://s.cn/"]);
         let mut fetched = drive(crawl, batch, &tangle(), in_flight).fetched;
@@ -495,4 +580,215 @@ fn a_longer_tunnel_to_a_page_in_flight_counts() {
         fetched.sort();
         assert_eq!(fetched, ["a.cn/", "b.cn/", "c.cn/", "s.cn/"], "{in_flight} in flight");
     }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(60))]
+
+    /// However the clock jumps, back or forth by years, the machine neither panics nor loses or doubles a page; and
+    /// tickets given back change nothing but the order.
+    #[test]
+    fn clocks_that_jump_and_tickets_given_back_cost_no_page(
+        jumps in proptest::collection::vec((0u64..40, proptest::num::i64::ANY, 0u8..4), 1..40),
+        in_flight in 1usize..6,
+    ) {
+        let name = |n: usize| if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{n}", n % 4) };
+        let line = |n: usize| format!("{} 0.8 -> {} 0.5, {} 0.5", name(n), name((n * 2 + 1) % 40), name((n * 2 + 2) % 40));
+        let web = web(&(0..30).map(line).collect::<Vec<_>>().join("\n"));
+        let polite = Conditions { politeness: Politeness { delay: 1.0, robots: false, ..Politeness::default() }, ..conditions() };
+        let (crawl, first) = seeded(polite.clone(), BreadthFirst, &["http://s.cn/"]);
+        let mut wanted = drive(crawl, first, &web, 1).fetched;
+        wanted.sort();
+        let (mut crawl, first) = seeded(polite.clone(), BreadthFirst, &["http://s.cn/"]);
+        let mut batches = vec![first];
+        let mut fetched = Vec::new();
+        let mut at = Millis(1_000_000);
+        let mut out = std::collections::VecDeque::new();
+        let mut jumps = jumps.into_iter().cycle();
+        for turn in 0..20_000u32 {
+            let (steps, jump, act) = jumps.next().unwrap();
+            // Few enough jumps that the waits between them pass.
+            at = if turn % 37 == 0 { Millis(at.0.saturating_add_signed(jump >> (jump as u64 % 50))) } else { at.after(steps * 100) };
+            let mut idle = false;
+            if out.len() < in_flight {
+                match crawl.next(at) {
+                    Next::Fetch(ticket) => out.push_back(ticket),
+                    Next::Wait(Some(until)) if out.is_empty() => at = at.max(until),
+                    Next::Wait(_) => idle = true,
+                    Next::Done(_) if out.is_empty() => break,
+                    Next::Done(_) => idle = true,
+                }
+            }
+            let due = idle || out.len() == in_flight || act == 0;
+            if let Some(ticket) = due.then(|| out.pop_front()).flatten() {
+                if act == 1 && turn % 3 == 0 {
+                    crawl.give_back(ticket, at);
+                    continue;
+                }
+                fetched.push(ticket.url.as_str().trim_start_matches("http://").to_owned());
+                let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+                let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+                batches.push(crawl.settle(ticket, outcome, Delivery::default(), at));
+            }
+        }
+        fetched.sort();
+        proptest::prop_assert_eq!(fetched, wanted);
+        // Whatever the times are, the log restores what it made.
+        let mut again = Crawl::new(polite, Box::new(BreadthFirst));
+        batches.iter().for_each(|batch| again.restore(batch));
+        let progress = |crawl: &Crawl| (crawl.progress().pages, crawl.progress().failed, crawl.progress().queued);
+        proptest::prop_assert_eq!(progress(&again), progress(&crawl));
+    }
+}
+
+#[test]
+fn an_answer_that_is_there_already_is_settled_out_of_turn() {
+    let web = web(ISLANDS);
+    let (mut crawl, _) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let url = |text: &str| CrawlUrl::parse(text).unwrap();
+    assert!(crawl.claim(&url("http://s.cn/a"), Millis(0)).is_none(), "nobody has found it yet");
+    for next in ["http://s.cn/", "http://s.cn/off", "http://s.cn/a"] {
+        let ticket = crawl.claim(&url(next), Millis(5)).unwrap();
+        assert!(crawl.claim(&url(next), Millis(5)).is_none(), "one ticket");
+        crawl.settle(ticket, web[next].clone(), Delivery::default(), Millis(5));
+        assert!(crawl.claim(&url(next), Millis(5)).is_none(), "{next} is fetched");
+    }
+    assert_eq!(crawl.progress().pages, 3);
+    // Under the other scheme than it waits under: the host answered that.
+    let ticket = crawl.claim(&url("https://t.cn/1"), Millis(6)).unwrap();
+    let batch = crawl.settle(
+        ticket,
+        Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None }),
+        Delivery::default(),
+        Millis(6),
+    );
+    assert!(batch.events.iter().any(|event| matches!(event, Event::Scheme { https: true, .. })), "{batch:?}");
+    assert_eq!((crawl.progress().failed, crawl.in_flight()), (1, 0));
+    assert!(crawl.claim_robots("http://unknown.cn").is_none());
+    let ticket = crawl.claim_robots("http://s.cn").unwrap();
+    crawl.settle(ticket, robots("User-agent: *\nDisallow: /x"), Delivery::default(), Millis(7));
+    assert_eq!(crawl.in_flight(), 0);
+}
+
+/// A chain of pages, relevant or not as the letters say, and a link from each to one beside it.
+fn chain(relevant: &str) -> BTreeMap<String, Outcome> {
+    let line = |(n, kind): (usize, char)| {
+        let worth = if kind == '+' { 0.9 } else { 0.1 };
+        format!("http://s{n}.cn/ {worth} -> http://s{}.cn/ 0\n", n + 1)
+    };
+    web(&relevant.chars().enumerate().map(line).collect::<String>())
+}
+
+fn towards(goals: &[&str], relevant: &str, in_flight: usize) -> Run {
+    let mut wanted = Goals::default();
+    goals.iter().for_each(|goal| wanted.add(goal).unwrap());
+    let (crawl, batch) = seeded(Conditions { goals: wanted, ..conditions() }, BreadthFirst, &["http://s0.cn/"]);
+    drive(crawl, batch, &chain(relevant), in_flight)
+}
+
+#[test]
+fn a_crawl_stops_at_the_first_goal_it_reaches() {
+    let pages = "++-+-----+--++++++++";
+    for (goals, fetched, stop) in [
+        (&["pages=7"][..], 7, Stop::PageLimit),
+        (&["relevant=3"], 4, Stop::RelevantReached),
+        (&["relevant=3", "pages=3"], 3, Stop::PageLimit),
+        (&["bytes=4500"], 5, Stop::BytesReached),
+        // Of the last four pages the fewest are relevant at the eighth.
+        (&["harvest<0.25/4"], 8, Stop::TopicExhausted),
+        (&["harvest<0.1/8"], 20, Stop::FrontierEmpty),
+        (&["relevant=100"], 20, Stop::FrontierEmpty),
+        // A request takes 10 ms.
+        (&["minutes=0.001"], 6, Stop::TimeUp),
+    ] {
+        for in_flight in [1, 8] {
+            let run = towards(goals, pages, in_flight);
+            assert_eq!((run.crawl.progress().pages, run.stop), (fetched, stop), "{goals:?}, {in_flight} in flight");
+        }
+    }
+}
+
+#[test]
+fn a_goal_is_as_near_after_a_restart_as_it_was() {
+    let whole = towards(&["harvest<0.25/4"], "++-+-----+--++++", 1);
+    for cut in 0..whole.batches.len() {
+        let goals = Goals { harvest: Some(Exhaustion { under: 0.25, over: 4 }), ..Goals::default() };
+        let mut crawl = Crawl::new(Conditions { goals, ..conditions() }, Box::new(BreadthFirst));
+        whole.batches[..=cut].iter().for_each(|batch| crawl.restore(batch));
+        let again = crawl.seed(&[], Millis(0));
+        let rest = drive(crawl, again, &chain("++-+-----+--++++"), 1);
+        assert_eq!((rest.crawl.progress(), rest.stop), (whole.crawl.progress(), whole.stop), "cut after {cut}");
+    }
+}
+
+#[test]
+fn minutes_are_of_one_run_and_nobody_sleeps_over_their_end() {
+    let goals = Goals { minutes: Some(1.0), ..Goals::default() };
+    let politeness = Politeness { delay: 45.0, robots: false, ..Politeness::default() };
+    let conditions = Conditions { goals, politeness, ..conditions() };
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0, http://s.cn/c 0
+        http://s.cn/a 0
+        http://s.cn/b 0
+        http://s.cn/c 0
+    ";
+    let (crawl, batch) = seeded(conditions.clone(), BreadthFirst, &["http://s.cn/"]);
+    let first = drive(crawl, batch, &web(text), 1);
+    assert_eq!((first.fetched.len(), first.stop, first.at), (2, Stop::TimeUp, Millis(60_000)));
+    let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
+    first.batches.iter().for_each(|batch| crawl.restore(batch));
+    // The second begins later, and has a minute of its own.
+    let batch = crawl.seed(&[], Millis(50_000));
+    assert_eq!(drive(crawl, batch, &web(text), 1).fetched.len(), 1);
+}
+
+#[test]
+fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
+    let run = run(
+        Conditions { limits: Limits { pages: Some(3), ..Limits::default() }, ..conditions() },
+        Dth::default(),
+        ISLANDS,
+    );
+    let restored = || {
+        let mut crawl = Crawl::new(conditions(), Box::new(Dth::default()));
+        run.batches.iter().for_each(|batch| crawl.restore(batch));
+        crawl
+    };
+    let (told, stop) = restored().rehearse(Millis(5_000), 1, 10);
+    let urls: Vec<&str> = told.iter().map(|told| told.url.as_str()).collect();
+    // What the pages lead to is not known yet.
+    assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
+    assert_eq!(stop, Some(Stop::FrontierEmpty));
+    assert!(matches!(told[0].turn, Turn::Page(_, place) if place.trail.depth == 2), "{:?}", told[0]);
+    let mut crawl = restored();
+    let overview = crawl.overview(Millis(5_000), 5);
+    let heads: Vec<&str> = overview.lanes.iter().flat_map(|lane| &lane.heads).map(|(url, _)| url.as_str()).collect();
+    assert_eq!(heads, urls, "the heads are what leaves first");
+    assert_eq!(overview.largest[0].name.as_ref(), "s.cn");
+    assert_eq!((overview.largest[0].pages, overview.hosts.ready), (3, 1));
+    assert!(overview.memory.iter().any(|(part, bytes)| *part == "urls" && *bytes > 0));
+    assert!(
+        matches!(crawl.next(Millis(5_000)), Next::Fetch(ticket) if ticket.url.as_str() == urls[0]),
+        "nothing changed"
+    );
+}
+
+#[test]
+fn a_rehearsal_asks_for_robots_first_and_keeps_to_the_delay() {
+    let politeness = Politeness { delay: 2.0, ..Politeness::default() };
+    let seeds = ["http://s.cn/", "http://s.cn/b", "http://t.cn/"];
+    let (mut crawl, _) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &seeds);
+    let (told, _) = crawl.rehearse(Millis(0), 4, 9);
+    let told: Vec<(&str, bool, u64)> =
+        told.iter().map(|told| (told.url.as_str(), told.turn == Turn::Robots, told.after / 1000)).collect();
+    assert_eq!(
+        told,
+        [
+            ("http://s.cn/robots.txt", true, 0),
+            ("http://t.cn/robots.txt", true, 0),
+            ("http://s.cn/", false, 2),
+            ("http://t.cn/", false, 2),
+            ("http://s.cn/b", false, 4),
+        ]
+    );
 }

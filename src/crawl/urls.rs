@@ -1,10 +1,12 @@
 //! Every URL the crawl knows, by number and by text. Apart because its memory is the crawl's memory: one record of 32
 //! bytes, 12 of index and the text for each.
 
-use crate::model::{CrawlUrl, HostId, Lane, LinkState, Place, Priority, Relevance, Trail, Tunnel, UrlId};
+use serde::{Deserialize, Serialize};
+
+use crate::model::{CrawlUrl, HostId, Lane, LinkState, Place, Priority, Refusal, Relevance, Trail, Tunnel, UrlId};
 
 /// What the machine remembers of a URL.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Known {
     text_from: u64,
     host: HostId,
@@ -15,12 +17,21 @@ pub(super) struct Known {
     k: u8,
     lane: u8,
     pub state: LinkState,
-    /// A link to it was dropped before: the reason is told once.
-    pub was_dropped: bool,
+    /// Why a link to it was dropped, if none was followed since: it is counted once.
+    pub dropped: Option<Refusal>,
     /// It was a page that was given up.
     pub was_page: bool,
+    /// It failed because its address is private.
+    pub was_private: bool,
     /// Fetches that brought nothing (low 4 bits), redirects on the way here (high 4 bits).
     counts: u8,
+}
+
+/// Records in a portion: some MB with their text.
+const PORTION: usize = 1 << 16;
+
+fn offset(at: u64) -> usize {
+    usize::try_from(at).expect("the text is in memory")
 }
 
 /// k = ∞ in one byte.
@@ -107,6 +118,11 @@ impl Urls {
         self.known.len()
     }
 
+    /// Bytes allocated.
+    pub fn memory(&self) -> usize {
+        self.known.capacity() * size_of::<Known>() + self.text.capacity() + self.index.allocation_size()
+    }
+
     pub fn find(&self, url: &CrawlUrl) -> Option<UrlId> {
         self.find_fingerprint(url.fingerprint())
     }
@@ -139,12 +155,53 @@ impl Urls {
             k: 0,
             lane: 0,
             state: LinkState::Dropped,
-            was_dropped: false,
+            dropped: None,
             was_page: false,
+            was_private: false,
             counts: 0,
         });
         self.index.insert_unique(fingerprint, Indexed::new(fingerprint, id), Indexed::fingerprint);
         UrlId(id)
+    }
+
+    /// The records in portions, each with the text of its URLs.
+    pub fn portions(&self) -> impl Iterator<Item = (&[Known], &[u8])> {
+        self.known.chunks(PORTION).enumerate().map(|(at, known)| {
+            let from = |at: usize| self.known.get(at).map_or(self.text.len(), |known| offset(known.text_from));
+            (known, &self.text[from(at * PORTION)..from(at * PORTION + known.len())])
+        })
+    }
+
+    /// Takes back a portion; false, and nothing is changed, for what is none.
+    pub fn take_portion(&mut self, known: &[Known], text: &[u8]) -> bool {
+        let start = self.text.len() as u64;
+        let ends = known.iter().skip(1).map(|known| known.text_from).chain([start + text.len() as u64]);
+        let spans: Option<Vec<&str>> = known
+            .iter()
+            .zip(ends)
+            .map(|(known, end)| {
+                let from = usize::try_from(known.text_from.checked_sub(start)?).ok()?;
+                std::str::from_utf8(text.get(from..usize::try_from(end.checked_sub(start)?).ok()?)?).ok()
+            })
+            .collect();
+        let Some(spans) = spans.filter(|_| known.first().is_none_or(|first| first.text_from == start)) else {
+            return false;
+        };
+        for (id, url) in (self.known.len()..).zip(spans) {
+            let id = u32::try_from(id).expect("it had one before");
+            let Ok(url) = CrawlUrl::parse(url) else { return false };
+            let fingerprint = url.fingerprint();
+            self.index.insert_unique(fingerprint, Indexed::new(fingerprint, id), Indexed::fingerprint);
+        }
+        self.known.extend_from_slice(known);
+        self.text.extend_from_slice(text);
+        true
+    }
+
+    /// The numbers of all that are in a state.
+    pub fn in_state(&self, state: LinkState) -> Vec<UrlId> {
+        let ids = (0..).map(UrlId).zip(&self.known).filter(|(_, known)| known.state == state);
+        ids.map(|(id, _)| id).collect()
     }
 
     pub fn get(&self, id: UrlId) -> &Known {
@@ -156,11 +213,8 @@ impl Urls {
     }
 
     pub fn url(&self, id: UrlId) -> CrawlUrl {
-        let from = usize::try_from(self.get(id).text_from).expect("the text is in memory");
-        let to = self
-            .known
-            .get(id.0 as usize + 1)
-            .map_or(self.text.len(), |next| usize::try_from(next.text_from).expect("the text is in memory"));
+        let from = offset(self.get(id).text_from);
+        let to = self.known.get(id.0 as usize + 1).map_or(self.text.len(), |next| offset(next.text_from));
         let text = std::str::from_utf8(&self.text[from..to]).expect("written from a str");
         CrawlUrl::parse(text).expect("the text of a URL in normal form is one")
     }

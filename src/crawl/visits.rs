@@ -25,7 +25,7 @@ impl Crawl {
                 }
                 (Some(page.id), false)
             }
-            Event::Hinted { id, pages, sources, useful, validators } => {
+            Event::Hinted { id, pages, sources, useful, validators, .. } => {
                 self.count_spent(*id);
                 self.is_done(*id, at);
                 return self.observe_hints(*id, pages, sources, (*useful, validators), at);

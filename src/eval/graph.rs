@@ -9,6 +9,7 @@ use crate::crawl::{Conditions, Crawl, Limits, Outcome, Wanted};
 use crate::model::{CrawlUrl, Event, Settled, UrlId};
 use crate::replay::{Source, replay};
 use crate::strategy::BreadthFirst;
+use crate::trap::Traps;
 
 /// A web as its link graph. Nodes are URLs, numbered in order of discovery, breadth first.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +73,11 @@ impl Graph {
     ) -> Self {
         let limits =
             Limits { pages: Some(reach), pages_per_host: None, depth: None, hops: u16::MAX, ..conditions.limits };
-        let mut conditions = Conditions { limits, ..conditions };
+        // The whole web is wanted, and its end is known: only what tells itself by its URL is left out.
+        let Traps { repeats, max_segments, session_parameters, .. } = conditions.traps;
+        let traps = Traps { repeats, max_segments, session_parameters, ..Traps::off() };
+        let goals = crate::crawl::Goals::default();
+        let mut conditions = Conditions { limits, goals, traps, ..conditions };
         conditions.politeness.delay = 0.0;
         let overheard = Overheard { source, redirects: Mutex::default() };
         let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
@@ -230,18 +235,23 @@ pub(super) mod tests {
                 title: String::new(),
                 text: String::new(),
                 language: None,
+                author: None,
                 charset: String::new(),
                 relevance: Relevance::ZERO,
                 terms: vec![],
                 layer: None,
                 digest: Digest([0; 20]),
+                bytes: 1_000,
                 outlinks: line.split(' ').skip(1).map(outlink).collect(),
                 listing: false,
                 noindex: false,
+                rendered: false,
+                expires: None,
                 nofollow: false,
                 canonical: None,
                 feeds: Vec::new(),
                 sketch: Sketch::default(),
+                missing: false,
                 published: None,
                 defects: vec![],
             };
@@ -252,8 +262,12 @@ pub(super) mod tests {
     pub(in crate::eval) fn conditions() -> Conditions {
         Conditions {
             limits: Limits::default(),
+            goals: crate::crawl::Goals::default(),
             politeness: Politeness { robots: false, delay: 0.0, ..Politeness::default() },
             scope: Scope::default(),
+            traps: crate::trap::Traps::default(),
+            sources: crate::crawl::Sources::default(),
+            languages: Vec::new(),
             agent: "t".into(),
             seed: 1,
             page_threshold: Relevance::ONE,

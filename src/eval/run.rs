@@ -148,14 +148,15 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
         loop {
             match self.found.get(at.0 as usize).map(|found| found.origin) {
                 // A URL is found by one with a smaller number: this ends.
-                Some(Origin::Redirect(from)) if from < at => at = from,
+                Some(Origin::Redirect(from) | Origin::Canonical(from)) if from < at => at = from,
                 Some(Origin::Link(from)) => {
                     return self.found.get(from.0 as usize).map_or(0, |from| match from.hit {
                         true => 0,
                         false => from.hops.saturating_add(1),
                     });
                 }
-                Some(Origin::Seed | Origin::Redirect(_) | Origin::Named) | None => return 0,
+                Some(Origin::Seed | Origin::Redirect(_) | Origin::Canonical(_) | Origin::Named | Origin::Listed(_))
+                | None => return 0,
             }
         }
     }
@@ -214,13 +215,19 @@ pub(super) mod tests {
             relevant,
             title: String::new(),
             language: None,
+            author: None,
             digest: Digest([0; 20]),
+            bytes: 1_000,
             terms: vec![],
             listing: false,
             noindex: false,
+            rendered: false,
+            expires: None,
+            foreign: false,
             sketch: Sketch::default(),
             published: None,
             canonical: None,
+            copy_of: None,
             links: vec![],
             known: vec![],
             forum: None,
@@ -228,6 +235,7 @@ pub(super) mod tests {
             again: None,
             outlinks: 0,
             feeds: Vec::new(),
+            signs: crate::model::Signs::default(),
         }))
     }
 
@@ -255,7 +263,7 @@ pub(super) mod tests {
             (url.host() != "out.cn" && page.status == 200).then_some(Known { hit, island: hit.then_some(7) })
         };
         let mut recorder = Recorder::new(ask);
-        recorder.fold(&Batch { at: Millis(0), events });
+        recorder.fold(&Batch { at: Millis(0), took: None, events });
         assert_eq!(recorder.pages(), 4);
         let of = RunOf { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
         let run = recorder.finish(of, Stop::FrontierEmpty, 9);
@@ -278,7 +286,7 @@ pub(super) mod tests {
         let mut events: Vec<Event> =
             ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), Origin::Seed)).collect();
         events.extend(ids.map(|id| settled(id, 200, true)));
-        recorder.fold(&Batch { at: Millis(0), events });
+        recorder.fold(&Batch { at: Millis(0), took: None, events });
         let run = by_hand("t", 1, "s", "");
         let of = RunOf { task: run.task, web: run.web, seed: 1, strategy: run.strategy, targets: 5, islands: None };
         assert_eq!(recorder.finish(of, Stop::PageLimit, 3).steps.len(), 3);

@@ -57,6 +57,7 @@ fn column(name: &str, rows: &[Document]) -> Result<(ArrayRef, bool), ArrowError>
         "text" => there(texts(documents().map(|page| &page.text))),
         "chars" => there(longs(documents().map(|page| page.chars.into()))),
         "language" => missing(perhaps(documents().map(|page| page.language.as_deref()))),
+        "author" => missing(perhaps(documents().map(|page| page.author.as_deref()))),
         "published" => {
             missing(Arc::new(documents().map(|page| page.published.map(|day| day.0)).collect::<Date32Array>()))
         }

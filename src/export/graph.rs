@@ -346,7 +346,7 @@ mod tests {
         let xml = std::fs::read_to_string(&path).unwrap();
         let count = |part: &str| xml.matches(part).count();
         assert_eq!((count("<node "), count("<edge ")), (3, 3), "{xml}");
-        assert!(xml.contains("<data key=\"url\">http://a.cn/1</data>") && xml.contains("A&amp;&lt;b&gt;"), "{xml}");
+        assert!(xml.contains("<data key=\"url\">http://a.cn/1</data>") && xml.contains("A &amp; &lt;b&gt;"), "{xml}");
         assert!(xml.contains(
             "<edge source=\"n0\" target=\"n1\"><data key=\"anchor\">比赛 &lt;1&gt;</data>\
              <data key=\"region\">content</data><data key=\"links\">2</data>"

@@ -37,7 +37,8 @@ pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
                     }
                     archive.pages += 1;
                     archive.add(&exchange.request)?;
-                    let place = Place { filename: archive.name.clone(), offset: archive.length, length: record.len() };
+                    let place =
+                        Place { filename: archive.name.clone(), offset: archive.length, length: exchange.length };
                     archive.add(&record)?;
                     index.add(line(&exchange, &url, &place)?)?;
                 }

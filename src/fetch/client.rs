@@ -1,15 +1,23 @@
 //! The client: one request at a time, nothing followed, nothing unpacked behind our back.
 
+use std::fmt;
 use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, COOKIE, HeaderMap, HeaderValue, LOCATION, SET_COOKIE, USER_AGENT,
+};
 use reqwest::{Client, ClientBuilder, Proxy, Response, Url, redirect};
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
+use super::cookies::Cookies;
+use super::credentials::Access;
 use super::failure;
-use super::guard::{Guard, refused};
+use super::guard::{Allowed, Guard, Lookup, system};
 use super::settings::{Checked, Settings, SettingsError};
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Validators};
 use crate::read::coding::{self, UnpackError};
@@ -88,20 +96,48 @@ pub enum FetcherError {
     },
 }
 
+/// What a page loads.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::fetch) struct Part<'a> {
+    /// The page.
+    pub page: &'a CrawlUrl,
+    /// Header fields that go with the request for it.
+    pub fields: &'a [(String, String)],
+}
+
 /// Fetches one URL at a time, any number of them at once. Clones share one pool of connections and cost little.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Fetcher {
     client: Client,
     headers: HeaderMap,
     max_body: usize,
     max_wire: usize,
-    allow_private: bool,
+    allowed: Allowed,
     proxy: Option<Url>,
     connect_timeout: Duration,
+    /// By origin.
+    known_to: Arc<FxHashMap<String, Known>>,
+    cookies: Option<Arc<Cookies>>,
+}
+
+/// How one origin is asked that knows us.
+struct Known {
+    /// Sensitive header fields.
+    headers: HeaderMap,
+    /// A client that shows a certificate, or trusts one, and is used for this origin alone.
+    client: Option<Client>,
+}
+
+/// Nothing of it: it holds secrets.
+impl fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fetcher").finish_non_exhaustive()
+    }
 }
 
 impl Fetcher {
-    /// A fetcher that keeps to `settings`. Proxies named by the environment are not used.
+    /// A fetcher that keeps to `settings`. Proxies named by the environment are not used; of the environment only the
+    /// variables that credentials name are read, and their files.
     ///
     /// On a machine without certificates of authorities the fetcher works for http; https then fails as
     /// [`FailureKind::Tls`], and a warning is logged.
@@ -110,6 +146,11 @@ impl Fetcher {
     /// [`FetcherError::Settings`] for a value that cannot be used, [`FetcherError::Client`] if the client does not
     /// start.
     pub fn new(settings: &Settings) -> Result<Self, FetcherError> {
+        Self::with_names(settings, &system())
+    }
+
+    /// The same, with names looked up elsewhere.
+    pub(super) fn with_names(settings: &Settings, lookup: &Lookup) -> Result<Self, FetcherError> {
         let checked = settings.checked()?;
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, checked.agent.clone());
@@ -118,24 +159,46 @@ impl Fetcher {
         if let Some(language) = &checked.accept_language {
             headers.insert(ACCEPT_LANGUAGE, language.clone());
         }
-        let client = match builder(&checked, &headers).and_then(ClientBuilder::build) {
+        let client = match builder(&checked, &headers, lookup).and_then(ClientBuilder::build) {
             Ok(client) => client,
             // What fails here on a bare machine is the search for certificates; demo and loopback need none.
             Err(error) => {
-                let bare = builder(&checked, &headers).and_then(|builder| builder.tls_certs_only([]).build());
+                let bare = builder(&checked, &headers, lookup).and_then(|builder| builder.tls_certs_only([]).build());
                 let Ok(client) = bare else { return Err(FetcherError::Client(error)) };
                 tracing::warn!("no CA certificates on this machine: https pages will fail (install ca-certificates)");
                 client
             }
         };
+        let mut known_to = FxHashMap::default();
+        for credential in &settings.credentials {
+            let Access { origin, headers: own, identity, authorities } =
+                credential.access(&|name| std::env::var(name).ok())?;
+            let client = match (identity, authorities) {
+                (None, none) if none.is_empty() => None,
+                (identity, authorities) => {
+                    let mut builder = builder(&checked, &headers, lookup).map_err(FetcherError::Client)?;
+                    if let Some(identity) = identity {
+                        builder = builder.identity(identity);
+                    }
+                    // Without authorities of its own it is the system's that count.
+                    if !authorities.is_empty() {
+                        builder = builder.tls_certs_only(authorities);
+                    }
+                    Some(builder.build().map_err(FetcherError::Client)?)
+                }
+            };
+            known_to.insert(origin, Known { headers: own, client });
+        }
         Ok(Self {
             client,
             headers,
             max_body: checked.max_body,
             max_wire: checked.max_wire,
-            allow_private: checked.allow_private,
+            allowed: checked.allowed,
             proxy: checked.proxy,
             connect_timeout: checked.connect_timeout,
+            known_to: Arc::new(known_to),
+            cookies: settings.cookies.then(Arc::default),
         })
     }
 
@@ -153,24 +216,72 @@ impl Fetcher {
     /// media type is none of a page's (not asked of `/robots.txt` and what is named like a sitemap). `retry_after` is never set: a status that asks to
     /// wait is an answer, see [`retry_after`](super::retry_after).
     pub async fn fetch(&self, url: &CrawlUrl, known: Option<&Validators>) -> Result<Fetched, Failure> {
-        self.exchange(url, known).await.map_err(|kind| Failure { kind, retry_after: None })
+        self.fetch_from(url, known).await.0
     }
 
-    async fn exchange(&self, url: &CrawlUrl, known: Option<&Validators>) -> Result<Fetched, FailureKind> {
+    /// [`Fetcher::fetch`], and the address that answered: none where nothing did, or a proxy stands between.
+    pub async fn fetch_from(
+        &self,
+        url: &CrawlUrl,
+        known: Option<&Validators>,
+    ) -> (Result<Fetched, Failure>, Option<IpAddr>) {
+        let mut from = None;
+        let answer = self.exchange(url, known, None, &mut from).await;
+        (answer.map_err(|kind| Failure { kind, retry_after: None }), from.filter(|_| self.proxy.is_none()))
+    }
+
+    /// Asks once for what a page loads (a script, data), as [`Fetcher::fetch`] does for a page, but of any media type, and
+    /// with its own header fields in the place of ours of the same names. What an origin is told of us, and cookies, it is
+    /// told only for its own pages.
+    ///
+    /// # Errors
+    /// As [`Fetcher::fetch`].
+    #[cfg(feature = "render")]
+    pub(super) async fn fetch_part(&self, url: &CrawlUrl, part: &Part<'_>) -> Result<Fetched, Failure> {
+        self.exchange(url, None, Some(part), &mut None).await.map_err(|kind| Failure { kind, retry_after: None })
+    }
+
+    async fn exchange(
+        &self,
+        url: &CrawlUrl,
+        known: Option<&Validators>,
+        part: Option<&Part<'_>>,
+        from: &mut Option<IpAddr>,
+    ) -> Result<Fetched, FailureKind> {
         let target = url.to_url();
-        if !self.allow_private && refused(&target, self.proxy.is_some()) {
+        if self.allowed.refuses(&target) {
             return Err(FailureKind::PrivateAddress);
         }
         let kind = |error: reqwest::Error| failure::kind(&error, self.proxy.is_some(), url.scheme() == "https");
-        let mut request = self.client.get(target);
+        let known_to = if self.known_to.is_empty() { None } else { self.known_to.get(&url.origin()) };
+        let own = part.is_none_or(|part| part.page.origin() == url.origin());
+        let known_to = known_to.filter(|_| own);
+        let client = known_to.and_then(|known| known.client.as_ref()).unwrap_or(&self.client);
+        let mut request = client.get(target.clone());
+        if let Some(known) = known_to {
+            request = request.headers(known.headers.clone());
+        }
+        if let Some(cookies) = self.cookies.as_ref().filter(|_| own)
+            && let Some(value) = cookies.header(&target)
+            && known_to.is_none_or(|known| !known.headers.contains_key(COOKIE))
+        {
+            request = request.header(COOKIE, value);
+        }
         let known = known.filter(|known| !known.is_empty());
         for (name, value) in known.iter().flat_map(|known| known.fields()) {
             request = request.header(name, value);
         }
+        for (name, value) in part.into_iter().flat_map(|part| part.fields) {
+            request = request.header(name, value);
+        }
         let response = request.send().await.map_err(kind)?;
+        *from = response.remote_addr().map(|address| address.ip());
         let status = response.status().as_u16();
         if status == 407 && self.proxy.is_some() {
             return Err(FailureKind::Proxy);
+        }
+        if let Some(cookies) = self.cookies.as_ref().filter(|_| own) {
+            cookies.take(&target, response.headers().get_all(SET_COOKIE).iter());
         }
         let headers = response.headers().iter().map(|(name, value)| match name {
             &LOCATION => (name.as_str().to_owned(), escaped(value)),
@@ -178,10 +289,11 @@ impl Fetcher {
         });
         let headers = headers.collect();
         let asked = known.map(|known| Box::new(known.clone()));
-        let mut fetched = Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None, asked };
+        let mut fetched =
+            Fetched { url: url.clone(), status, headers, body: Bytes::new(), wire: None, asked, rendered: None };
         if response.status().is_success() {
             let media = fetched.media_type();
-            if is_no_page(&media) && !is_for_crawlers(url) {
+            if part.is_none() && is_no_page(&media) && !is_for_crawlers(url) {
                 return Err(FailureKind::MediaType(media));
             }
             self.read_body(response, &mut fetched, self.max_wire, self.max_body).await?;
@@ -226,7 +338,8 @@ impl Fetcher {
         Ok(())
     }
 
-    /// The header fields every request carries beside `host`, names in lower case: for the archive's request records.
+    /// The header fields every request carries beside `host`, names in lower case: for the archive's request records. What
+    /// single origins are told of us, and cookies, are not among them.
     #[must_use]
     pub fn request_headers(&self) -> Vec<(String, String)> {
         self.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
@@ -252,7 +365,33 @@ impl Fetcher {
     }
 }
 
-fn builder(checked: &Checked, headers: &HeaderMap) -> Result<ClientBuilder, reqwest::Error> {
+impl Fetcher {
+    /// Whether the host of `url` has an address and takes a connection there, within the time limit for connections.
+    /// Nothing is asked of it. For whoever wonders whether the network is there; with a proxy it is the proxy that
+    /// would have to be asked ([`Fetcher::check_proxy`]).
+    pub async fn reaches(&self, url: &CrawlUrl) -> bool {
+        let target = url.to_url();
+        let (Some(host), Some(port)) = (target.host_str(), target.port_or_known_default()) else { return false };
+        // An IPv6 address stands in brackets in a URL, and must not for the resolver.
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let connect = async {
+            let addresses = tokio::net::lookup_host((bare, port)).await?;
+            let mut last = io::Error::from(io::ErrorKind::NotFound);
+            for address in addresses.filter(|address| self.allowed.permits(address.ip())) {
+                match tokio::net::TcpStream::connect(address).await {
+                    Ok(_) => return Ok(()),
+                    Err(error) => last = error,
+                }
+            }
+            Err(last)
+        };
+        matches!(tokio::time::timeout(self.connect_timeout, connect).await, Ok(Ok(())))
+    }
+}
+
+fn builder(checked: &Checked, headers: &HeaderMap, lookup: &Lookup) -> Result<ClientBuilder, reqwest::Error> {
+    // With a proxy the only name resolved here is its own, and that is the user's word.
+    let allowed = checked.proxy.is_none().then(|| checked.allowed.clone());
     let builder = Client::builder()
         .no_proxy()
         .redirect(redirect::Policy::none())
@@ -269,8 +408,7 @@ fn builder(checked: &Checked, headers: &HeaderMap) -> Result<ClientBuilder, reqw
         .http1_ignore_invalid_headers_in_responses(true)
         .http1_allow_spaces_after_header_name_in_responses(true)
         .http1_allow_obsolete_multiline_headers_in_responses(true)
-        // With a proxy the only name resolved here is its own, and that is the user's word.
-        .dns_resolver(Guard { keep_all: checked.allow_private || checked.proxy.is_some() });
+        .dns_resolver(Guard { lookup: Arc::clone(lookup), allowed });
     Ok(match &checked.proxy {
         Some(proxy) => builder.proxy(Proxy::all(proxy.clone())?),
         None => builder,

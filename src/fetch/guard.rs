@@ -3,34 +3,55 @@
 //!
 //! Names are judged where they are resolved ([`Guard`] is the client's resolver): the connection goes to the very
 //! addresses that were judged, so a name that answers differently the second time (DNS rebinding) gains nothing.
-//! Addresses written in the URL never reach a resolver and are judged by [`refused`] before the request. With a proxy,
-//! names are resolved there, and only such literals and `localhost` can be refused here.
+//! Addresses written in the URL never reach a resolver and are judged by [`Allowed::refuses`] before the request. With a
+//! proxy, names are resolved there, and only such literals and the names of [`reach_of_name`] can be refused here.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use thiserror::Error;
 use url::Host;
 
+/// Who is behind an address; the later, the less should a stranger's link lead there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// The public Internet.
+    Public,
+    /// This machine, its network, and what has no business in a URL: asked if private addresses are allowed.
+    Private,
+    /// The neighbours of a network card, and with them the services that tell a cloud's machines their credentials:
+    /// asked only if the address itself is named.
+    Metadata,
+}
+
 /// Whether `address` belongs to the public Internet.
 ///
 /// Refused are the special-purpose blocks of RFC 6890 and its registry: private, loopback, link-local, unspecified,
 /// shared (100.64/10), documentation, benchmarking, multicast, reserved and broadcast; of IPv6 all but global unicast
-/// (2000::/3). IPv6 addresses that carry an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are as public as that is.
+/// (2000::/3). IPv6 addresses that carry an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are as public as that is. A
+/// public address at which a cloud keeps its metadata (168.63.129.16) is refused too.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
+    reach(address) == Reach::Public
+}
+
+fn reach(address: IpAddr) -> Reach {
     match address {
-        IpAddr::V4(v4) => is_public_v4(v4),
-        IpAddr::V6(v6) => is_public_v6(v6),
+        IpAddr::V4(v4) => reach_v4(v4),
+        IpAddr::V6(v6) => reach_v6(v6),
     }
 }
 
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let refused = match address.octets() {
+fn reach_v4(address: Ipv4Addr) -> Reach {
+    let private = match address.octets() {
+        // Link-local, where most clouds have their metadata; Alibaba's, Oracle's and Azure's stand elsewhere.
+        [169, 254, ..] | [100, 100, 100, 200] | [192, 0, 0, 192] | [168, 63, 129, 16] => return Reach::Metadata,
         [0 | 10 | 127, ..] => true,
         [100, b, ..] => (64..128).contains(&b),
-        [169, 254, ..] => true,
         [172, b, ..] => (16..32).contains(&b),
         // IETF protocols, documentation, the former 6to4 relays, private.
         [192, 0, 0 | 2, _] | [192, 88, 99, _] | [192, 168, ..] => true,
@@ -39,63 +60,126 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         [224..=255, ..] => true,
         _ => false,
     };
-    !refused
+    if private { Reach::Private } else { Reach::Public }
 }
 
-fn is_public_v6(address: Ipv6Addr) -> bool {
+fn reach_v6(address: Ipv6Addr) -> Reach {
     let segments = address.segments();
-    let v4 = |high: u16, low: u16| is_public_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    let v4 = |high: u16, low: u16| reach_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
     match segments {
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Reach::Private,
         // v4-mapped ::ffff:0:0/96 and the well-known NAT64 prefix 64:ff9b::/96: what is connected to is the IPv4 address.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
+        // v4-compatible (RFC 4291, 2.5.5.1, long deprecated) and NAT64 of a network's own (RFC 8215): never public.
+        [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 1, .., high, low] => v4(high, low).max(Reach::Private),
         // 6to4: the router's IPv4 address.
         [0x2002, high, low, ..] => v4(high, low),
         // Teredo: server, then client with all bits turned (RFC 4380, 4).
-        [0x2001, 0, server_high, server_low, _, _, high, low] => v4(server_high, server_low) && v4(!high, !low),
+        [0x2001, 0, server_high, server_low, _, _, high, low] => v4(server_high, server_low).max(v4(!high, !low)),
         // The rest of the IETF's 2001::/23 (benchmarking, ORCHID), documentation.
-        [0x2001, 0..0x200, ..] | [0x2001, 0xdb8, ..] => false,
-        [0x3fff, 0..0x1000, ..] => false,
-        // Outside global unicast: loopback, v4-compatible, discard, local NAT64, ULA, link- and site-local, multicast.
-        [first, ..] => first & 0xe000 == 0x2000,
+        [0x2001, 0..0x200, ..] | [0x2001, 0xdb8, ..] => Reach::Private,
+        [0x3fff, 0..0x1000, ..] => Reach::Private,
+        // Link-local; the metadata of Amazon (fd00:ec2::/32) and of Google (fd20:ce::254).
+        [first, ..] if first & 0xffc0 == 0xfe80 => Reach::Metadata,
+        [0xfd00, 0xec2, ..] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => Reach::Metadata,
+        // Outside global unicast: discard, ULA, site-local, multicast.
+        [first, ..] => {
+            if first & 0xe000 == 0x2000 {
+                Reach::Public
+            } else {
+                Reach::Private
+            }
+        }
     }
 }
 
-/// All addresses of a name are private.
+/// Names that mean a machine or network of one's own whatever a resolver says (RFC 6761, RFC 6762, RFC 8375, and the top
+/// level that is reserved for private use): told here too, as a proxy resolves names where nobody looks.
+fn reach_of_name(name: &str) -> Reach {
+    let name = name.trim_end_matches('.');
+    let under = |zone: &str| name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    if under("metadata.google.internal") {
+        Reach::Metadata
+    } else if ["localhost", "local", "internal", "home.arpa"].into_iter().any(under) {
+        Reach::Private
+    } else {
+        Reach::Public
+    }
+}
+
+/// What may be asked beside the public Internet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Allowed {
+    /// Private addresses.
+    pub private: bool,
+    /// These, whatever they are.
+    pub addresses: Arc<[IpAddr]>,
+}
+
+impl Allowed {
+    /// Whether this address may be asked.
+    pub(super) fn permits(&self, address: IpAddr) -> bool {
+        self.permits_reach(reach(address)) || self.addresses.contains(&address.to_canonical())
+    }
+
+    fn permits_reach(&self, reach: Reach) -> bool {
+        match reach {
+            Reach::Public => true,
+            Reach::Private => self.private,
+            Reach::Metadata => false,
+        }
+    }
+
+    /// Whether `url` names what may not be asked as it stands: by a literal address, or by a name that is private
+    /// everywhere.
+    ///
+    /// Odd spellings (`2130706433`, `0x7f.1`, `127.0.0.1.`) are no concern here: [`Url`] holds them as plain addresses.
+    pub(super) fn refuses(&self, url: &Url) -> bool {
+        match url.host() {
+            Some(Host::Ipv4(v4)) => !self.permits(v4.into()),
+            Some(Host::Ipv6(v6)) => !self.permits(v6.into()),
+            // A name may have an address that is allowed one by one.
+            Some(Host::Domain(name)) => !self.permits_reach(reach_of_name(name)) && self.addresses.is_empty(),
+            None => true,
+        }
+    }
+}
+
+/// No address of a name may be asked.
 #[derive(Debug, Error)]
 #[error("{0} has none but private addresses")]
 pub(super) struct AllPrivate(String);
 
-/// Whether `url` names a private address as it stands: a literal address, or, where a proxy resolves names, `localhost`.
-///
-/// Odd spellings (`2130706433`, `0x7f.1`, `127.0.0.1.`) are no concern here: [`Url`] holds them as plain addresses.
-pub(super) fn refused(url: &Url, by_proxy: bool) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(v4)) => !is_public_v4(v4),
-        Some(Host::Ipv6(v6)) => !is_public_v6(v6),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            by_proxy && (name == "localhost" || name.ends_with(".localhost"))
-        }
-        None => false,
-    }
+/// Addresses of a name. Port 0 stands for the URL's own.
+pub(super) type Found = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+
+/// Where names are looked up.
+pub(super) type Lookup = Arc<dyn Fn(&str) -> Found + Send + Sync>;
+
+/// The system's resolver.
+pub(super) fn system() -> Lookup {
+    Arc::new(|name| {
+        let name = name.to_owned();
+        Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
+    })
 }
 
-/// The system's resolver, keeping public addresses only.
-#[derive(Clone, Copy, Debug)]
+/// A resolver that keeps what may be asked.
+#[derive(Clone)]
 pub(super) struct Guard {
-    /// Keep all: private addresses are allowed, or the only name ever resolved is the proxy's own.
-    pub keep_all: bool,
+    pub lookup: Lookup,
+    /// None: the only name ever resolved is the proxy's own, and that is the user's word.
+    pub allowed: Option<Allowed>,
 }
 
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
-        let keep_all = self.keep_all;
+        let Self { lookup, allowed } = self.clone();
         Box::pin(async move {
-            // Port 0 stands for the URL's own.
-            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            let found = lookup(name.as_str()).await?;
             let some = !found.is_empty();
-            let kept: Vec<SocketAddr> =
-                found.into_iter().filter(|address| keep_all || is_public(address.ip())).collect();
+            let may = |address: &SocketAddr| allowed.as_ref().is_none_or(|allowed| allowed.permits(address.ip()));
+            let kept: Vec<SocketAddr> = found.into_iter().filter(may).collect();
             if some && kept.is_empty() {
                 return Err(AllPrivate(name.as_str().to_owned()).into());
             }
@@ -159,6 +243,8 @@ mod tests {
             ("64:ff9b::169.254.169.254", false),
             ("64:ff9b::8.8.8.8", true),
             ("64:ff9b:1::8.8.8.8", false),
+            ("168.63.129.16", false),
+            ("168.63.129.17", true),
             ("100::1", false),
             ("2001:0:808:808::f7f7:f7f7", true),  // Teredo, client 8.8.8.8
             ("2001:0:808:808::f5ff:fffe", false), // client 10.0.0.1
@@ -189,38 +275,128 @@ mod tests {
         }
     }
 
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
     #[test]
     fn odd_spellings_of_literals_are_refused() {
-        for url in [
+        let guarded = Allowed::default();
+        for text in [
             "http://127.0.0.1/",
             "http://2130706433/",
             "http://0x7f.1/",
             "http://0x7f000001/",
+            "http://0x7F.0.0.0x1/",
+            "http://017700000001/",
             "http://0177.0.0.1:8080/",
             "http://127.1./",
+            "http://127.0.1/",
             "http://１２７.０.０.１/",
+            "http://①②⑦.0.0.1/",
+            "http://127%2e0%2e0%2e1/",
+            "http://user@127.0.0.1/",
+            "http://8.8.8.8@127.0.0.1/",
+            "http://127.0.0.1\\@8.8.8.8/",
             "http://[::1]/",
+            "http://[::]/",
+            "http://[0:0:0:0:0:0:0:1]/",
             "http://[::ffff:7f00:1]/",
             "http://[::ffff:192.168.0.1]/",
+            "http://[::127.0.0.1]/",
+            "http://[64:ff9b::a00:1]/",
+            "http://[2002:7f00:1::]/",
             "http://0/",
+            "http://0.0.0.0/",
+            "http://localhost/",
+            "http://localhost./",
+            "http://LocalHost.:80/",
+            "http://a.localhost/",
+            "http://printer.local/",
+            "http://metadata.google.internal/computeMetadata/v1/",
+            "http://169.254.169.254/latest/meta-data/",
+            "http://2852039166/",
+            "http://[fd00:ec2::254]/",
+            "http://[::ffff:a9fe:a9fe]/",
         ] {
-            assert!(refused(&Url::parse(url).unwrap(), false), "{url}");
+            assert!(guarded.refuses(&url(text)), "{text}");
         }
-        for url in ["http://8.8.8.8/", "http://a.cn/", "http://[2400:3200::1]/", "http://127.0.0.1.a.cn/"] {
-            assert!(!refused(&Url::parse(url).unwrap(), true), "{url}");
+        for text in [
+            "http://8.8.8.8/",
+            "http://a.cn/",
+            "http://[2400:3200::1]/",
+            "http://127.0.0.1.a.cn/",
+            "http://notlocalhost/",
+            "http://localhost.cn/",
+            "http://internal.cn/",
+        ] {
+            assert!(!guarded.refuses(&url(text)), "{text}");
         }
-        for url in ["http://localhost/", "http://LocalHost.:80/", "http://a.localhost/"] {
-            assert!(refused(&Url::parse(url).unwrap(), true), "{url}");
-            assert!(!refused(&Url::parse(url).unwrap(), false), "{url}: left to the resolver");
+        // What browsers do not take for a URL, nobody can be led to.
+        for text in ["http://[fe80::1%25eth0]/", "http://[::1%lo]/", "http://127.0.0.1.1/", "http://256.1.1.1/"] {
+            assert!(Url::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn private_addresses_do_not_open_metadata() {
+        let private = Allowed { private: true, ..Allowed::default() };
+        for text in ["http://127.0.0.1/", "http://10.0.0.1/", "http://localhost/", "http://[fd12::1]/", "http://[::1]/"]
+        {
+            assert!(!private.refuses(&url(text)), "{text}");
+        }
+        for text in [
+            "http://169.254.169.254/",
+            "http://169.254.0.1/",
+            "http://100.100.100.200/",
+            "http://192.0.0.192/",
+            "http://168.63.129.16/",
+            "http://[::ffff:169.254.169.254]/",
+            "http://[::169.254.169.254]/",
+            "http://[64:ff9b::169.254.169.254]/",
+            "http://[64:ff9b:1::169.254.169.254]/",
+            "http://[2002:a9fe:a9fe::1]/",
+            "http://[fe80::1]/",
+            "http://[fd00:ec2::254]/",
+            "http://[fd20:ce::254]/",
+            "http://metadata.google.internal/",
+        ] {
+            assert!(private.refuses(&url(text)), "{text}");
+        }
+        let named = Allowed { private: false, addresses: ["169.254.169.254".parse().unwrap()].into() };
+        for text in ["http://169.254.169.254/", "http://[::ffff:169.254.169.254]/"] {
+            assert!(!named.refuses(&url(text)), "{text}");
+        }
+        assert!(named.refuses(&url("http://169.254.169.253/")) && named.refuses(&url("http://127.0.0.1/")));
+    }
+
+    fn guard(allowed: Option<Allowed>) -> Guard {
+        Guard { lookup: system(), allowed }
     }
 
     #[tokio::test]
     async fn a_name_with_private_addresses_only_is_refused_when_resolved() {
         let name = || "localhost".parse::<Name>().unwrap();
-        let error = Guard { keep_all: false }.resolve(name()).await.map(drop).unwrap_err();
+        let error = guard(Some(Allowed::default())).resolve(name()).await.map(drop).unwrap_err();
         assert!(error.is::<AllPrivate>(), "{error}");
-        assert!(Guard { keep_all: true }.resolve(name()).await.unwrap().count() > 0);
+        assert!(guard(None).resolve(name()).await.unwrap().count() > 0);
+    }
+
+    #[tokio::test]
+    async fn of_a_name_with_addresses_of_both_kinds_the_public_ones_are_kept() {
+        let lookup: Lookup = Arc::new(|_| {
+            let found = ["127.0.0.1:0", "8.8.8.8:0", "[::1]:0", "169.254.169.254:0", "[2400:3200::1]:0"];
+            Box::pin(async move { Ok(found.map(|address| address.parse().unwrap()).into()) })
+        });
+        let kept = async |allowed| {
+            let guard = Guard { lookup: Arc::clone(&lookup), allowed };
+            let kept = guard.resolve("a.cn".parse().unwrap()).await.unwrap();
+            kept.map(|address| address.ip().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(Some(Allowed::default())).await, ["8.8.8.8", "2400:3200::1"]);
+        let private = Allowed { private: true, ..Allowed::default() };
+        assert_eq!(kept(Some(private)).await, ["127.0.0.1", "8.8.8.8", "::1", "2400:3200::1"]);
+        assert_eq!(kept(None).await.len(), 5);
     }
 
     proptest::proptest! {

@@ -13,7 +13,7 @@ use crate::read::coding::tests::{brotli, gzip, raw_deflate, zlib, zstd};
 
 /// What a server does once it has read a request's head.
 #[derive(Clone)]
-enum Act {
+pub(super) enum Act {
     /// Sends these bytes and closes.
     Close(Vec<u8>),
     /// Sends these bytes and waits for the next request.
@@ -24,17 +24,21 @@ enum Act {
     Drip(Vec<u8>, Vec<u8>, Duration),
 }
 
-struct Server {
-    address: SocketAddr,
+pub(super) struct Server {
+    pub address: SocketAddr,
     /// Heads of the requests, in order.
-    heads: Arc<Mutex<Vec<String>>>,
+    pub heads: Arc<Mutex<Vec<String>>>,
     /// How many connections there were.
-    connections: Arc<Mutex<usize>>,
+    pub connections: Arc<Mutex<usize>>,
 }
 
 impl Server {
-    async fn start(act: Act) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    pub async fn start(act: Act) -> Self {
+        Self::start_at("127.0.0.1:0".parse().unwrap(), act).await
+    }
+
+    pub async fn start_at(address: SocketAddr, act: Act) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let (heads, connections) = (Arc::default(), Arc::default());
         let server = Self { address, heads: Arc::clone(&heads), connections: Arc::clone(&connections) };
@@ -48,11 +52,11 @@ impl Server {
         server
     }
 
-    fn url(&self, path: &str) -> CrawlUrl {
+    pub fn url(&self, path: &str) -> CrawlUrl {
         CrawlUrl::parse(&format!("http://{}{path}", self.address)).unwrap()
     }
 
-    fn heads(&self) -> Vec<String> {
+    pub fn heads(&self) -> Vec<String> {
         self.heads.lock().unwrap().clone()
     }
 }
@@ -86,29 +90,29 @@ async fn play(mut stream: TcpStream, act: Act, heads: Arc<Mutex<Vec<String>>>) -
 }
 
 /// An answer with its length stated.
-fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
+pub(super) fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-fn packed(coding: &str, body: &[u8]) -> Vec<u8> {
+pub(super) fn packed(coding: &str, body: &[u8]) -> Vec<u8> {
     answer("200 OK", &format!("Content-Type: text/html\r\nContent-Encoding: {coding}\r\n"), body)
 }
 
-fn local() -> Settings {
+pub(super) fn local() -> Settings {
     Settings { allow_private: true, ..Settings::default() }
 }
 
-async fn get(settings: &Settings, act: Act) -> Result<Fetched, Failure> {
+pub(super) async fn get(settings: &Settings, act: Act) -> Result<Fetched, Failure> {
     let server = Server::start(act).await;
     Fetcher::new(settings).unwrap().fetch(&server.url("/p"), None).await
 }
 
-async fn failing(settings: &Settings, act: Act) -> FailureKind {
+pub(super) async fn failing(settings: &Settings, act: Act) -> FailureKind {
     get(settings, act).await.unwrap_err().kind
 }
 
-const HELLO: &[u8] = "<html><p>隧道隧道隧道隧道隧道隧道隧道隧道".as_bytes();
+pub(super) const HELLO: &[u8] = "<html><p>隧道隧道隧道隧道隧道隧道隧道隧道".as_bytes();
 
 #[tokio::test]
 async fn an_answer_comes_as_it_was_sent() {

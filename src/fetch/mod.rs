@@ -5,15 +5,24 @@
 //! statuses are handed back as they came, when to ask again is the machine's.
 
 mod client;
+mod cookies;
+mod credentials;
 mod failure;
 mod guard;
+pub mod render;
 mod retry;
 mod settings;
 
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod loopback;
+#[cfg(test)]
+mod secrets;
 
 pub use client::{Fetcher, FetcherError};
+pub(crate) use credentials::warn_if_open;
+pub use credentials::{Credential, Secret};
 pub use guard::is_public;
 pub use retry::retry_after;
 pub use settings::{Settings, SettingsError};

@@ -11,8 +11,9 @@ const LONGEST: u64 = 86_400_000;
 
 /// The wait a 429 or 503 answer asks for, in milliseconds, at most a day; `now` is since the Unix epoch.
 ///
-/// The header holds seconds or an HTTP date (in any of the three forms of RFC 9110, 5.6.7); a date in the past is a
-/// wait of 0. None for other statuses, and where the header is missing or unreadable.
+/// The header holds seconds or an HTTP date (in any of the three forms of RFC 9110, 5.6.7), which is of the server's
+/// clock: where the answer has a `Date` the wait is counted from there, else from `now`. A date in the past is a wait
+/// of 0. None for other statuses, and where the header is missing or unreadable.
 #[must_use]
 pub fn retry_after(answer: &Fetched, now: Millis) -> Option<u64> {
     if !matches!(answer.status, 429 | 503) {
@@ -23,7 +24,9 @@ pub fn retry_after(answer: &Fetched, now: Millis) -> Option<u64> {
         // The cast saturates, and the cap follows.
         Ok(seconds) if seconds >= 0.0 => (seconds * 1000.0) as u64,
         Ok(_) => return None,
-        Err(_) => Millis(date(value)?).since(now),
+        Err(_) => {
+            Millis(date(value)?).since(answer.header("date").and_then(|sent| date(sent.trim())).map_or(now, Millis))
+        }
     };
     Some(wait.min(LONGEST))
 }
@@ -54,6 +57,7 @@ mod tests {
             body: bytes::Bytes::new(),
             wire: None,
             asked: None,
+            rendered: None,
         };
         // Sun, 06 Nov 1994 08:49:37 GMT is 784111777.
         retry_after(&fetched, Millis(784_111_777_000 - 60_000))
@@ -81,5 +85,22 @@ mod tests {
         }
         assert_eq!(wait(503, "7"), Some(7_000));
         assert_eq!(wait(200, "7"), None);
+    }
+
+    #[test]
+    fn a_server_whose_clock_is_wrong_is_believed_how_long() {
+        let fields = [("date", "Sun, 06 Nov 1994 08:49:07 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")];
+        let fetched = Fetched {
+            url: CrawlUrl::parse("http://a.cn/").unwrap(),
+            status: 503,
+            headers: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            body: bytes::Bytes::new(),
+            wire: None,
+            asked: None,
+            rendered: None,
+        };
+        for now in [0, 784_111_777_000, u64::MAX] {
+            assert_eq!(retry_after(&fetched, Millis(now)), Some(30_000));
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! What a user may set about fetching (section `[fetch]` of the config), and what is wrong with it.
 
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
@@ -7,11 +10,14 @@ use reqwest::header::HeaderValue;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::credentials::Credential;
+use super::guard::Allowed;
+
 /// The longest time limit that makes sense, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
 
 /// The section `[fetch]` of the config. Times are in seconds, sizes in bytes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Longest wait for a connection: name, TCP and TLS together. Seconds, above 0, at most a day.
@@ -27,14 +33,29 @@ pub struct Settings {
     /// Proxy all requests go through: `http://[user:password@]host[:port]` or `https://...`. The environment's
     /// `HTTP_PROXY` and its like are never read.
     pub proxy: Option<String>,
-    /// Whether private, loopback and link-local addresses may be asked; for a web on one's own machine.
+    /// Whether private and loopback addresses may be asked; for a web on one's own machine. Link-local addresses and
+    /// those of a cloud's metadata stay refused.
     pub allow_private: bool,
+    /// Addresses that may be asked whatever they are, one by one.
+    pub allow_addresses: Vec<IpAddr>,
     /// Name and version sent as `User-Agent`, before the contact.
     pub user_agent: String,
     /// URL or mail address where the owner of a site can complain; sent as ` (+contact)` behind the agent's name.
     pub contact: Option<String>,
     /// Sent as `Accept-Language`; nothing is sent if it is empty.
     pub accept_language: String,
+    /// Whether cookies are taken and sent back, for the time of one run.
+    pub cookies: bool,
+    /// Who we are to single origins.
+    pub credentials: Vec<Credential>,
+}
+
+/// As it may be shown.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = serde_json::to_string(&self.shown()).map_err(|_| fmt::Error)?;
+        write!(f, "Settings {shown}")
+    }
 }
 
 impl Default for Settings {
@@ -47,9 +68,12 @@ impl Default for Settings {
             max_wire: 10 << 20,
             proxy: None,
             allow_private: false,
+            allow_addresses: Vec::new(),
             user_agent: concat!("suidao/", env!("CARGO_PKG_VERSION")).to_owned(),
             contact: None,
             accept_language: "zh-CN,zh;q=0.9,en;q=0.8".to_owned(),
+            cookies: false,
+            credentials: Vec::new(),
         }
     }
 }
@@ -77,6 +101,14 @@ pub enum SettingsError {
         /// What is wrong.
         problem: String,
     },
+    /// An entry of `[[fetch.credentials]]`. Its secrets are left out.
+    #[error("fetch.credentials of {origin:?} {problem}")]
+    Credential {
+        /// Of which origin.
+        origin: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// Something that cannot stand in a header field.
     #[error("fetch.{key} = {value:?}: {problem}")]
     Header {
@@ -90,7 +122,6 @@ pub enum SettingsError {
 }
 
 /// [`Settings`] after checking, in the form the client needs.
-#[derive(Clone, Debug)]
 pub(super) struct Checked {
     pub connect_timeout: Duration,
     pub read_timeout: Duration,
@@ -98,7 +129,7 @@ pub(super) struct Checked {
     pub max_body: usize,
     pub max_wire: usize,
     pub proxy: Option<Url>,
-    pub allow_private: bool,
+    pub allowed: Allowed,
     pub agent: HeaderValue,
     pub accept_language: Option<HeaderValue>,
 }
@@ -113,7 +144,20 @@ impl Settings {
         }
     }
 
-    /// Whether all values can be used.
+    /// The settings as they may be shown and kept: without the password of a proxy. Those of credentials never show.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        if let Some(proxy) = &mut shown.proxy
+            && let Some((head, host)) = proxy.rsplit_once('@')
+        {
+            let scheme = head.split_once("://").map_or("", |(scheme, _)| scheme);
+            *proxy = format!("{scheme}://***@{host}");
+        }
+        shown
+    }
+
+    /// Whether all values can be used, as far as that is seen without the environment and files they name.
     ///
     /// # Errors
     /// [`SettingsError`] for the first that cannot.
@@ -138,6 +182,15 @@ impl Settings {
             return Err(SettingsError::Header { key: "contact", value: contact.to_owned(), problem });
         }
         header("user_agent", &self.user_agent)?;
+        let mut origins = Vec::new();
+        for credential in &self.credentials {
+            let origin = credential.check()?;
+            if origins.contains(&origin) {
+                let problem = "stands there twice: put all that is said to it into one entry".to_owned();
+                return Err(SettingsError::Credential { origin, problem });
+            }
+            origins.push(origin);
+        }
         let language = header("accept_language", self.accept_language.trim())?;
         Ok(Checked {
             connect_timeout: seconds("connect_timeout", self.connect_timeout)?,
@@ -146,7 +199,10 @@ impl Settings {
             max_body: self.max_body,
             max_wire: self.max_wire,
             proxy: self.proxy.as_deref().map(proxy).transpose()?,
-            allow_private: self.allow_private,
+            allowed: Allowed {
+                private: self.allow_private,
+                addresses: self.allow_addresses.iter().map(IpAddr::to_canonical).collect::<Arc<[IpAddr]>>(),
+            },
             agent: header("user_agent", &self.agent())?,
             accept_language: (!language.is_empty()).then_some(language),
         })
@@ -203,7 +259,8 @@ mod tests {
     fn every_key_is_read_and_unknown_ones_are_refused() {
         let settings: Settings = toml::from_str(
             "connect_timeout = 1\nread_timeout = 0.25\ntimeout = 3\nmax_body = 4\nmax_wire = 5\nallow_private = true\n\
-             proxy = 'http://p.example:3128'\nuser_agent = 'bot/1'\ncontact = 'mailto:a@b.cn'\naccept_language = ''",
+             proxy = 'http://p.example:3128'\nuser_agent = 'bot/1'\ncontact = 'mailto:a@b.cn'\naccept_language = ''\n\
+             cookies = true\nallow_addresses = ['::ffff:10.0.0.1']",
         )
         .unwrap();
         let checked = settings.checked().unwrap();
@@ -211,7 +268,9 @@ mod tests {
             (checked.connect_timeout, checked.read_timeout),
             (Duration::from_secs(1), Duration::from_millis(250))
         );
-        assert_eq!((checked.max_body, checked.max_wire, checked.allow_private), (4, 5, true));
+        assert_eq!((checked.max_body, checked.max_wire, checked.allowed.private), (4, 5, true));
+        assert_eq!(checked.allowed.addresses[..], ["10.0.0.1".parse::<IpAddr>().unwrap()]);
+        assert!(settings.cookies);
         assert_eq!(checked.agent, "bot/1 (+mailto:a@b.cn)");
         assert_eq!(checked.accept_language, None);
         assert!(toml::from_str::<Settings>("timeuot = 3").unwrap_err().to_string().contains("timeuot"));
@@ -227,6 +286,25 @@ mod tests {
         assert!(problem(|s| s.contact = Some("a\r\nX: y".into())).contains("fetch.contact"));
         assert!(problem(|s| s.contact = Some("a) evil (".into())).contains("fetch.contact"));
         assert!(problem(|s| s.accept_language = "zh\n".repeat(2)).contains("fetch.accept_language"));
+    }
+
+    #[test]
+    fn no_secret_is_shown() {
+        let settings: Settings = toml::from_str(
+            "proxy = 'http://me:hush@p.cn:1'\n[[credentials]]\norigin = 'a.cn'\nuser = 'me'\npassword = 'hush'",
+        )
+        .unwrap();
+        settings.check().unwrap();
+        let shown = [format!("{settings:?}"), toml::to_string(&settings.shown()).unwrap()];
+        for shown in shown {
+            assert!(!shown.contains("hush") && shown.contains("***") && shown.contains("a.cn"), "{shown}");
+        }
+        // What was kept of it asks for the rest.
+        let kept: Settings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
+        assert!(kept.check().unwrap_err().to_string().contains("-c"));
+        let twice = "[[credentials]]\norigin = 'a.cn'\nbearer = 'x'\n".repeat(2);
+        let twice: Settings = toml::from_str(&twice).unwrap();
+        assert!(twice.check().unwrap_err().to_string().contains("twice"));
     }
 
     #[test]

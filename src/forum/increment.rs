@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::{Listed, Moment};
+use serde::{Deserialize, Serialize};
 
 /// Index pages that a pass reads at most, if nothing else is said (Li, Cheng, Guo, Zhang 2007 stop there too).
 pub const PAGES: u32 = 32;
@@ -18,7 +19,7 @@ const SLACK: i64 = 60;
 const QUARTER: u32 = 900;
 
 /// What was on record of a thread when it was last fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
     /// When it had last been replied to.
     pub last_reply: Option<Moment>,
@@ -62,7 +63,7 @@ fn same(one: Moment, other: Moment) -> bool {
 }
 
 /// What a list of threads is ordered by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// By last reply, the latest first.
     LastReply,
@@ -100,7 +101,8 @@ pub fn sorted_by(records: &[Listed]) -> Order {
 }
 
 /// One pass over the index pages of one board, from the first on. `K`: what a thread is called.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound(serialize = "K: Serialize", deserialize = "K: Deserialize<'de> + Ord"))]
 pub struct Pass<K> {
     /// Pages that may still be read.
     left: u32,

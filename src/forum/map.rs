@@ -2,6 +2,7 @@
 //! people: a class is a URL with `{n}`, `{s}` and `{h}` where numbers, words and codes stand, and `{id}`, `{slug}` and
 //! `{code}` where those are what tells one board or thread from another.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::model::{CrawlUrl, ForumMap, PagingRule};
@@ -57,7 +58,7 @@ pub enum MapError {
 }
 
 /// A class, with those of its values that tell its members apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keyed {
     class: Class,
     key: Vec<usize>,

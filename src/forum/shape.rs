@@ -10,6 +10,7 @@ use std::fmt::{self, Display, Write as _};
 use std::ops::Range;
 
 use crate::model::CrawlUrl;
+use serde::{Deserialize, Serialize};
 
 /// So many words in one place make it a slug's.
 const VARIETY: usize = 3;
@@ -54,7 +55,7 @@ struct Part {
 }
 
 /// A class of URLs, as `/thread-{n}-{n}.html` or `/viewtopic.php?f={n}&t={n}` (parameters by name).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Class(Box<str>);
 
 impl Class {
@@ -500,9 +501,9 @@ mod tests {
     #[test]
     fn sessions_are_told_by_being_the_same_everywhere() {
         let urls: Vec<CrawlUrl> =
-            (0..4).map(|n| url(&format!("/showthread.php?s=0123456789abcdef0123456789abcdef&t={n}"))).collect();
+            (0..4).map(|n| url(&format!("/showthread.php?visit=0123456789abcdef0123456789abcdef&t={n}"))).collect();
         let names = sessions(urls.iter());
-        assert_eq!(names.iter().collect::<Vec<_>>(), ["s"]);
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["visit"]);
         assert_eq!(without(&urls[2], &names), url("/showthread.php?t=2"));
         let hashes: Vec<CrawlUrl> = (0..4).map(|n| url(&format!("/t?h=0123456789abcdef012345678{n}"))).collect();
         assert!(sessions(hashes.iter()).is_empty(), "they differ: they are names");

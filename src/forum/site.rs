@@ -2,6 +2,7 @@
 //! on. Apart from the machine, which numbers, queues and refuses; what is remembered here is a fold of what it tells.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use crate::model::{
     CrawlUrl, ForumMap, ForumPage, Listed, Moment, PageKind, PagingRule, Role, Sight, ThreadRecord, UrlId,
@@ -21,7 +22,7 @@ const TITLE: usize = 6;
 const THREAD_PAGES: u16 = 2_000;
 
 /// A thread as it is on record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Thread {
     /// Where it was listed.
     board: UrlId,
@@ -29,7 +30,7 @@ struct Thread {
 }
 
 /// A forum that is understood.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Site {
     map: ForumMap,
     shapes: Shapes,

@@ -72,6 +72,7 @@ impl Tree {
     /// Reads an answer in its charset, which links are written in too. Never fails: what is beyond the bounds is left out.
     #[must_use]
     pub fn read(fetched: &Fetched) -> Self {
+        let fetched = &*fetched.shown();
         let decoded = decode(&fetched.body, fetched.header("content-type"));
         let encoding = Encoding::for_label(decoded.charset.as_bytes()).unwrap_or(UTF_8);
         builder::build(&decoded.text, &fetched.url, encoding)

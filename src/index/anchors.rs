@@ -88,7 +88,7 @@ fn targets(store: &Store, catalogue: &Catalogue) -> Result<FxHashMap<u64, u32>, 
     let mut pages: FxHashMap<UrlId, u32> = (0..)
         .zip(&catalogue.entries)
         .map(|(at, entry)| match entry.part {
-            Part::Further(thread) => (entry.id, thread),
+            Part::Further(place) | Part::Copy(place) => (entry.id, place),
             _ => (entry.id, at),
         })
         .collect();

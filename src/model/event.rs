@@ -2,11 +2,13 @@
 //! all learn of the crawl from here and nowhere else. Times are kept outside ([`Batch`]), so that two runs of one
 //! crawl can be compared byte for byte.
 
+use core::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
     CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority, RefreshStep,
-    Region, Relevance, Sketch, TermMatch, UrlId, Validators, Verdict,
+    Refusal, Region, Relevance, Signs, Sketch, TermMatch, TrapStep, UrlId, Validators, Verdict,
 };
 
 /// How a URL became known.
@@ -19,8 +21,12 @@ pub enum Origin {
     Link(UrlId),
     /// This URL answered with a redirect to it.
     Redirect(UrlId),
-    /// A sitemap or a feed that robots.txt, a page or another sitemap names.
+    /// A sitemap or a feed that robots.txt or a page names.
     Named,
+    /// This sitemap or feed names it.
+    Listed(UrlId),
+    /// This page calls it its own address.
+    Canonical(UrlId),
 }
 
 impl Link {
@@ -42,71 +48,6 @@ pub struct Discovered {
     pub origin: Origin,
     /// Text of the link by which it became known; empty for seeds and redirects.
     pub anchor: String,
-}
-
-/// Why a URL was not queued, or not fetched. Each reason is counted and listed in `skipped.csv`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Refusal {
-    /// Strategy: found on an off-topic page, and the strategy follows only relevant ones.
-    OffTopicPage,
-    /// Strategy: the tunnel counter k is used up.
-    TunnelEnd,
-    /// Link says `rel=nofollow`, or its page does.
-    NoFollow,
-    /// Scope: host not among the allowed ones, or among the refused.
-    Host,
-    /// Scope: extension of something that is no page.
-    Extension,
-    /// Scope: URL too long.
-    UrlTooLong,
-    /// Scope: looks like a trap (repeating or too many path segments).
-    Trap,
-    /// Scope: scheme is not allowed.
-    Scheme,
-    /// Cap: too many links from the seed.
-    Depth,
-    /// Cap: too many off-topic pages in a row.
-    Hops,
-    /// robots.txt forbids it.
-    Robots,
-    /// robots.txt could not be had, so all is forbidden for now.
-    RobotsUnreachable,
-    /// The host's page budget is used up.
-    HostBudget,
-    /// Too many redirects in a row.
-    Redirects,
-    /// The host failed too often in a row.
-    HostFailing,
-    /// A link of a forum that is neither a board, nor a list of threads, nor a thread: a function, or the same again.
-    ForumFunction,
-}
-
-impl Refusal {
-    /// One sentence for people.
-    #[must_use]
-    pub fn why(self) -> &'static str {
-        match self {
-            Self::OffTopicPage => "it was found only on off-topic pages, whose links this strategy does not follow",
-            Self::TunnelEnd => "the tunnel it lies in ended: k reached 0 on off-topic pages",
-            Self::NoFollow => "its page says nofollow in meta robots, or its links in rel (scope.nofollow)",
-            Self::Host => "its host is outside the crawl's scope (scope.allow_hosts, scope.deny_hosts)",
-            Self::Extension => "its extension is not a page's (scope.deny_extensions)",
-            Self::UrlTooLong => "the URL is longer than scope.max_url_length",
-            Self::Trap => "its path looks like a trap: segments repeat, or there are too many",
-            Self::Scheme => "its scheme is not among scope.schemes",
-            Self::Depth => "it lies more than limits.depth links from the seeds",
-            Self::Hops => "it lies behind more than limits.hops off-topic pages in a row",
-            Self::Robots => "the host's robots.txt forbids it",
-            Self::RobotsUnreachable => "the host's robots.txt could not be fetched, so nothing of the host may be",
-            Self::HostBudget => "its host has had limits.pages_per_host pages",
-            Self::Redirects => "it is the end of more than limits.redirects redirects in a row",
-            Self::HostFailing => "its host failed too often in a row",
-            Self::ForumFunction => {
-                "its host is a forum, and it is neither a board, nor a list of threads, nor a thread: a function, or the same again"
-            }
-        }
-    }
 }
 
 /// What went wrong with a fetch.
@@ -137,6 +78,8 @@ pub enum FailureKind {
     BadRedirect,
     /// The proxy does not answer.
     Proxy,
+    /// The page says what its host says of a page that cannot exist: a soft 404.
+    NoSuchPage,
 }
 
 /// A fetch that brought no page.
@@ -176,11 +119,14 @@ impl std::fmt::Display for Failure {
             FailureKind::TooLarge => f.write_str("the answer is larger than fetch.max_body allows"),
             FailureKind::Encoding => f.write_str("the content encoding does not unpack"),
             FailureKind::PrivateAddress => {
-                f.write_str("the address is private, loopback or link-local (--allow-private permits)")
+                f.write_str("the address is private, loopback or link-local (--allow-private permits the first two)")
             }
             FailureKind::MediaType(media) => write!(f, "the answer is {media}, not a page"),
             FailureKind::BadRedirect => f.write_str("a redirect without a usable target"),
             FailureKind::Proxy => f.write_str("the proxy does not answer"),
+            FailureKind::NoSuchPage => {
+                f.write_str("it says what its host says of pages that do not exist (a soft 404)")
+            }
         }
     }
 }
@@ -262,6 +208,8 @@ pub struct Settled {
     pub id: UrlId,
     /// HTTP status.
     pub status: u16,
+    /// Length of the body, unpacked.
+    pub bytes: u32,
     /// The place it was taken from: lane, score, and what it had taken over from its path.
     pub place: Place,
     /// Page relevance, eq. (1).
@@ -272,6 +220,8 @@ pub struct Settled {
     pub title: String,
     /// Language, if told.
     pub language: Option<String>,
+    /// Who wrote it, as far as it says so.
+    pub author: Option<String>,
     /// Digest of the body.
     pub digest: Digest,
     /// Terms of the topic in it.
@@ -280,12 +230,20 @@ pub struct Settled {
     pub listing: bool,
     /// The page asks not to be kept.
     pub noindex: bool,
+    /// A browser ran its scripts, and what it made of the page was read.
+    pub rendered: bool,
+    /// From then on it asks the same (`unavailable_after`).
+    pub expires: Option<Millis>,
+    /// It is in none of the languages that are kept, and so not relevant.
+    pub foreign: bool,
     /// Sketch of its main text.
     pub sketch: Sketch,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
     /// Another URL the page calls its own address.
     pub canonical: Option<CrawlUrl>,
+    /// That address, where it is believed: the links of this page are left to it, until it proves not to hold the same.
+    pub copy_of: Option<UrlId>,
     /// Links to URLs not fetched yet, in order of appearance; all links where the strategy learns from them.
     pub links: Vec<Link>,
     /// The rest of the link graph: links to URLs that were fetched before, or that changed nothing.
@@ -300,6 +258,8 @@ pub struct Settled {
     pub feeds: Vec<CrawlUrl>,
     /// What the server marks this version with.
     pub validators: Option<Box<Validators>>,
+    /// What about it may be a trap's.
+    pub signs: Signs,
 }
 
 impl Settled {
@@ -309,18 +269,24 @@ impl Settled {
         Self {
             id,
             status,
+            bytes: page.bytes,
             place,
             relevance: page.relevance,
             relevant,
             title: page.title,
             language: page.language,
+            author: page.author,
             digest: page.digest,
             terms: page.terms,
             listing: page.listing,
             noindex: page.noindex,
+            rendered: page.rendered,
+            expires: page.expires,
+            foreign: false,
             sketch: page.sketch,
             published: page.published,
             canonical: page.canonical,
+            copy_of: None,
             links: Vec::new(),
             known: Vec::new(),
             forum: None,
@@ -328,6 +294,7 @@ impl Settled {
             outlinks: 0,
             feeds: Vec::new(),
             validators: None,
+            signs: Signs::default(),
         }
     }
 }
@@ -351,7 +318,8 @@ pub enum Event {
     },
     /// A page was fetched, read and judged.
     Settled(Box<Settled>),
-    /// A page whose links had been dropped was found again on a path with more tunnel left: its links, judged anew.
+    /// A page whose links had been dropped was found again on a path with more tunnel left, or is no copy of the address that
+    /// it calls its own: its links, judged anew.
     Expanded {
         /// Which page.
         id: UrlId,
@@ -431,6 +399,8 @@ pub enum Event {
         origin: String,
         /// What it says.
         rules: RobotsRules,
+        /// Why it could not be had, where that was a failure.
+        failure: Option<Failure>,
     },
     /// A robots.txt answered with a redirect.
     RobotsRedirected {
@@ -452,6 +422,15 @@ pub enum Event {
     Forum(Box<ForumStep>),
     /// A step of a refresh.
     Refresh(Box<RefreshStep>),
+    /// What the crawl has come to know of a host's traps.
+    Trap(Box<TrapStep>),
+    /// A host has proved worth it, so that its sitemaps and feeds are asked for further pages.
+    Sources {
+        /// The host.
+        host: HostId,
+        /// Its sitemaps and feeds.
+        links: Vec<Link>,
+    },
     /// A sitemap or a feed was read.
     Hinted {
         /// Which.
@@ -460,10 +439,19 @@ pub enum Event {
         pages: Vec<UrlId>,
         /// Further sitemaps.
         sources: Vec<UrlId>,
+        /// Pages never fetched that it names, and further sitemaps, where it is asked for such.
+        links: Vec<Link>,
         /// It tells of known pages when they changed.
         useful: bool,
         /// To ask by whether it has changed.
         validators: Option<Box<Validators>>,
+    },
+    /// A host answered from another address than before; never told where a proxy stands between.
+    Addressed {
+        /// The host.
+        host: HostId,
+        /// The address.
+        address: IpAddr,
     },
 }
 
@@ -472,6 +460,8 @@ pub enum Event {
 pub struct Batch {
     /// When.
     pub at: Millis,
+    /// How long the fetch took that was settled, in milliseconds; none where there was none.
+    pub took: Option<u64>,
     /// What, in order.
     pub events: Vec<Event>,
 }
@@ -488,4 +478,33 @@ pub enum Stop {
     OnlyUnreachable,
     /// The requests or the minutes of a refresh are used up.
     BudgetSpent,
+    /// So many relevant pages were asked for, and they are there.
+    RelevantReached,
+    /// So many bytes were asked for, and they are there.
+    BytesReached,
+    /// The minutes of the run are over.
+    TimeUp,
+    /// Too few of the last pages were relevant.
+    TopicExhausted,
+}
+
+impl Stop {
+    /// One sentence for people.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::PageLimit => "The page limit is reached; a larger --max-pages (or --stop-when pages=N) goes on.",
+            Self::FrontierEmpty => "Nothing is left to fetch.",
+            Self::OnlyUnreachable => {
+                "Only hosts are left that fail or whose robots.txt cannot be had; the same command tries them again."
+            }
+            Self::BudgetSpent => "The budget is spent.",
+            Self::RelevantReached => "As many relevant pages as were asked for are there; more of them go on.",
+            Self::BytesReached => "As many bytes as were asked for are there; more of them go on.",
+            Self::TimeUp => "The minutes of this run are over; the same command goes on for as many more.",
+            Self::TopicExhausted => {
+                "The topic is exhausted: too few of the last pages were relevant (stop.harvest); another threshold goes on."
+            }
+        }
+    }
 }

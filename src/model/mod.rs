@@ -7,13 +7,13 @@ mod forum;
 mod hint;
 mod page;
 mod refresh;
+mod refusal;
 mod scores;
 mod time;
+mod trap;
 mod url;
 
-pub use event::{
-    Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, Refusal, RobotsRules, Settled, Stop,
-};
+pub use event::{Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, RobotsRules, Settled, Stop};
 pub use forum::{
     BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,
     PostRecord, Role, Sight, SightLink, ThreadRecord,
@@ -21,6 +21,8 @@ pub use forum::{
 pub use hint::{Hint, Hints};
 pub use page::{Defect, Digest, Fetched, Outlink, Page, Region, Sketch, TermMatch, Validators};
 pub use refresh::{Budget, Found, RefreshStep};
+pub use refusal::Refusal;
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
 pub use time::{Day, Millis};
+pub use trap::{AbsentPage, Signs, TrapStep};
 pub use url::{CrawlUrl, HostId, UrlError, UrlId};

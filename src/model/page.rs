@@ -1,9 +1,11 @@
 //! A fetched answer, and what reading made of it.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Day, Evidence, Relevance};
+use super::{CrawlUrl, Day, Evidence, Millis, Relevance};
 
 /// Longest validator that is kept, in bytes: usual ones have less than a hundred.
 const VALIDATOR: usize = 256;
@@ -23,9 +25,24 @@ pub struct Fetched {
     pub wire: Option<Bytes>,
     /// What the request was conditional on: with it a status of 304 says that the page is as it was.
     pub asked: Option<Box<Validators>>,
+    /// What a browser made of the page by running its scripts: HTML in UTF-8, read in the place of `body`.
+    pub rendered: Option<Bytes>,
 }
 
 impl Fetched {
+    /// The answer as it is read: where a browser made something of it, that is the body, and declared as what it is.
+    #[must_use]
+    pub fn shown(&self) -> Cow<'_, Self> {
+        let Some(rendered) = &self.rendered else { return Cow::Borrowed(self) };
+        let mut shown = Self { body: rendered.clone(), wire: None, ..self.clone() };
+        shown.headers.retain(|(name, _)| name != "content-type");
+        shown.headers.push(("content-type".to_owned(), Self::RENDERED.to_owned()));
+        Cow::Owned(shown)
+    }
+
+    /// The media type of what a browser made of a page.
+    pub const RENDERED: &'static str = "text/html; charset=utf-8";
+
     /// First value of a header field; `name` in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -40,9 +57,13 @@ impl Fetched {
     }
 
     /// What the next request for it can be conditional on: `etag` and `last-modified` as sent. None without them; one
-    /// that is longer than 256 bytes, or could not be sent back as it came, counts as not there.
+    /// that is longer than 256 bytes, or could not be sent back as it came, counts as not there. None of a page that a
+    /// browser made: what the server marks is not what is shown.
     #[must_use]
     pub fn validators(&self) -> Option<Box<Validators>> {
+        if self.rendered.is_some() {
+            return None;
+        }
         let kept = |name| self.header(name).map(str::trim).filter(|value| can_be_sent(value)).map(str::to_owned);
         // Sent back, a bare asterisk would mean any page at all.
         let etag = kept("etag").filter(|etag| etag != "*");
@@ -82,7 +103,8 @@ fn can_be_sent(value: &str) -> bool {
     (1..=VALIDATOR).contains(&value.len()) && value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
-/// SHA-1 of the body as sent without encodings: equal bytes, equal digest (the WARC payload digest).
+/// SHA-1 of the body as sent without encodings (the WARC payload digest), or of what a browser made of it: equal bytes,
+/// equal digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 20]);
 
@@ -188,10 +210,13 @@ pub struct TermMatch {
 pub struct Page {
     /// Title, white space folded; empty if there is none.
     pub title: String,
-    /// Main content: paragraphs separated by one line feed.
+    /// Main content: paragraphs separated by one line feed. Items of lists begin with `- ` or their number; cells of a table's
+    /// row are separated by tabs; program code has its lines and their indentation.
     pub text: String,
     /// ISO 639-3 code of the language (`cmn`, `eng`), if it could be told.
     pub language: Option<String>,
+    /// Who wrote it, as far as it says so.
+    pub author: Option<String>,
     /// The charset the body was decoded with (a WHATWG name).
     pub charset: String,
     /// Eq. (1): Sim of title and main content with the topic.
@@ -202,10 +227,14 @@ pub struct Page {
     pub layer: Option<u8>,
     /// Digest of the body.
     pub digest: Digest,
+    /// Length of the body, unpacked.
+    pub bytes: u32,
     /// Each URL once (its best-scored link), in order of first appearance; the page itself left out.
     pub outlinks: Vec<Outlink>,
     /// `meta name=robots` or `X-Robots-Tag` forbid to keep the page.
     pub noindex: bool,
+    /// From then on it asks the same (`unavailable_after`).
+    pub expires: Option<Millis>,
     /// Most of it is a row of records, each with a link of its own to a page of the same host.
     pub listing: bool,
     /// They ask that none of its links be followed.
@@ -216,8 +245,12 @@ pub struct Page {
     pub feeds: Vec<CrawlUrl>,
     /// Sketch of its main text.
     pub sketch: Sketch,
+    /// It says of itself that there is no such page, whatever its status.
+    pub missing: bool,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
+    /// A browser ran its scripts, and what it made of the page was read.
+    pub rendered: bool,
     /// What was wrong with it.
     pub defects: Vec<Defect>,
 }
@@ -231,7 +264,8 @@ mod tests {
         let validators = |fields: &[(&str, &str)]| {
             let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             let url = CrawlUrl::parse("http://a.cn/").unwrap();
-            Fetched { url, status: 200, headers, body: Bytes::new(), wire: None, asked: None }.validators()
+            Fetched { url, status: 200, headers, body: Bytes::new(), wire: None, asked: None, rendered: None }
+                .validators()
         };
         let date = "Sun, 06 Nov 1994 08:49:37 GMT";
         let both = validators(&[("etag", "W/\"1-a\""), ("last-modified", date)]).unwrap();

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Url;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Number of a URL in order of discovery, from 0; ties in every order are broken by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,7 +31,8 @@ pub enum UrlError {
 ///
 /// Normal form: scheme and host in lower case, default port and fragment and credentials removed, dot segments
 /// resolved, empty path written `/`, percent escapes in upper case and only where needed, an empty query removed,
-/// session ids (`;jsessionid=`, `PHPSESSID`, `sid`) and campaign parameters (`utm_*`, `spm`, `fbclid`, `gclid`) removed.
+/// session ids (`;jsessionid=`, `/(S(...))/`, `PHPSESSID` and its like; `sid` and `s` where they hold a code) and campaign
+/// parameters (`utm_*`, `spm`, `fbclid`, `gclid` and their like) removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CrawlUrl {
     text: Box<str>,
@@ -83,8 +85,8 @@ impl CrawlUrl {
         let (mut at, mut end) = (path, bytes.len());
         while at < bytes.len() {
             match bytes[at] {
-                // A dot segment, perhaps.
-                b'/' if end == bytes.len() && bytes.get(at + 1) == Some(&b'.') => return None,
+                // A dot segment, perhaps, or a session.
+                b'/' if end == bytes.len() && matches!(bytes.get(at + 1), Some(b'.' | b'(')) => return None,
                 b'?' if end == bytes.len() => end = at,
                 // An escape that must stay one.
                 b'%' => match bytes.get(at + 1..at + 3)? {
@@ -115,11 +117,12 @@ impl CrawlUrl {
         let _ = url.set_password(None);
         if let Some(bare) = url.host_str().and_then(|host| host.strip_suffix('.')) {
             let bare = bare.to_owned();
-            if !bare.is_empty() {
+            // Two dots are no name's end; without one of them it might be another host's.
+            if !bare.is_empty() && !bare.ends_with('.') {
                 url.set_host(Some(&bare))?;
             }
         }
-        if url.path().contains(['%', ';']) {
+        if url.path().contains(['%', ';', '(']) {
             let path = without_session(&normal_escapes(url.path()));
             if path != url.path() {
                 url.set_path(&path);
@@ -229,11 +232,31 @@ impl CrawlUrl {
         Url::parse(&self.text).expect("the text was made by it, or is what it would make")
     }
 
+    /// The same on another host: `authority` is its name, with the port where it has one. None if that is no host.
+    #[must_use]
+    pub fn on(&self, authority: &str) -> Option<Self> {
+        if authority.is_empty() {
+            return None;
+        }
+        Self::parse(&format!("{}://{authority}{}", self.scheme(), &self.text[self.path as usize..])).ok()
+    }
+
     /// 64-bit fingerprint of the normal form: equal URLs have equal fingerprints; unequal ones collide with
-    /// probability about n²/2⁶⁵ among n URLs.
+    /// probability about n²/2⁶⁵ among n URLs. The order of parameters makes no difference: servers look them up by
+    /// name, and sites write one page's in several orders. It is asked for as it was first found.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
-        xxhash_rust::xxh3::xxh3_64(self.text.as_bytes())
+        let whole = || xxh3_64(self.text.as_bytes());
+        match self.query() {
+            Some(query) if query.contains('&') => {
+                let base = xxh3_64(&self.text.as_bytes()[..self.end as usize]);
+                let pairs = query
+                    .split('&')
+                    .fold(0_u64, |sum, pair| sum.wrapping_add(xxh3_64_with_seed(pair.as_bytes(), base)));
+                pairs ^ base.rotate_left(32)
+            }
+            _ => whole(),
+        }
     }
 }
 
@@ -290,24 +313,67 @@ impl<'de> Deserialize<'de> for CrawlUrl {
 
 /// Campaign and session parameters: they change the URL and not the page.
 fn is_noise(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or_default();
-    let names = ["spm", "fbclid", "gclid", "jsessionid", "phpsessid", "sid", "sessionid"];
+    const NAMES: [&str; 18] = [
+        "spm",
+        "fbclid",
+        "gclid",
+        "dclid",
+        "yclid",
+        "msclkid",
+        "mc_cid",
+        "mc_eid",
+        "jsessionid",
+        "phpsessid",
+        "sessionid",
+        "session_id",
+        "sessid",
+        "cfid",
+        "cftoken",
+        "oscsid",
+        "zenid",
+        "phpsessionid",
+    ];
+    // What a section or a story may be called, too.
+    const CODES: [&str; 3] = ["sid", "s", "session"];
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let is_start = |start: &str| name.get(..start.len()).is_some_and(|found| found.eq_ignore_ascii_case(start));
+    let is = |noise: &&str| name.eq_ignore_ascii_case(noise);
     name.is_empty()
-        || name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("utm_"))
-        || names.iter().any(|noise| name.eq_ignore_ascii_case(noise))
+        || is_start("utm_")
+        || is_start("aspsessionid")
+        || NAMES.iter().any(|noise| is(noise))
+        || CODES.iter().any(|noise| is(noise)) && is_code(value)
 }
 
+/// At least 16 letters and digits, and both of them.
+fn is_code(value: &str) -> bool {
+    value.len() >= 16
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Without `;jsessionid=` and its like behind the path, and without ASP.NET's segments: `/(S(...))/`, `/(X(1)S(...))/`.
 fn without_session(path: &str) -> String {
-    if !path.contains(';') {
-        return path.to_owned();
+    let is_session = |segment: &str| {
+        let inner = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix("))")).unwrap_or_default();
+        let mut chars = inner.chars();
+        chars.next().is_some_and(|c| c.is_ascii_uppercase()) && chars.next() == Some('(')
+    };
+    let mut path = path.to_owned();
+    if path.contains("/(") {
+        path = path.split('/').filter(|segment| !is_session(segment)).collect::<Vec<_>>().join("/");
     }
-    match path.to_ascii_lowercase().find(";jsessionid=") {
-        Some(at) => path[..at].to_owned(),
-        None => path.to_owned(),
+    if path.contains(';') {
+        let lower = path.to_ascii_lowercase();
+        let at = [";jsessionid=", ";phpsessid=", ";sid="].iter().filter_map(|mark| lower.find(mark)).min();
+        path.truncate(at.unwrap_or(path.len()));
     }
+    if path.is_empty() { "/".to_owned() } else { path }
 }
 
-/// Percent escapes in upper case, and those of unreserved characters (RFC 3986, 2.3) undone.
+/// Percent escapes in upper case, and those of unreserved characters (RFC 3986, 2.3) undone, unless that would make an
+/// escape with a percent sign that is none so far.
 fn normal_escapes(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
@@ -315,10 +381,14 @@ fn normal_escapes(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
+    let mut bare = None;
     while at < bytes.len() {
         let escape = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
+        let escape = escape.filter(|hex| hex.bytes().all(|digit| digit.is_ascii_hexdigit()));
         if let Some(code) = escape.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            if code.is_ascii_alphanumeric() || matches!(code, b'-' | b'.' | b'_' | b'~') {
+            let joins = code.is_ascii_hexdigit() && bare.is_some_and(|bare| out.len() - bare <= 2);
+            let unreserved = code.is_ascii_alphanumeric() || matches!(code, b'-' | b'.' | b'_' | b'~');
+            if unreserved && !joins {
                 out.push(char::from(code));
             } else {
                 out.push('%');
@@ -326,6 +396,9 @@ fn normal_escapes(text: &str) -> String {
             }
             at += 3;
         } else {
+            if bytes[at] == b'%' {
+                bare = Some(out.len());
+            }
             // `Url` hands out ASCII only, so a byte is a character.
             out.push(char::from(bytes[at]));
             at += 1;
@@ -349,13 +422,43 @@ mod tests {
             "http://example.cn/b/~user/中",
             " http://user:pw@example.cn./b/~user/%E4%B8%AD? ",
             "http://example.cn/b/~user/中;jsessionid=12AB",
-            "http://example.cn/b/~user/中?&PHPSESSID=1&sid=2",
+            "http://example.cn/b/~user/中?&PHPSESSID=1&sid=d41d8cd98f00b204e9800998ecf8427e",
+            "http://example.cn/(S(lit3py55t21z5v55vlm25s55))/b/~user/中",
+            "http://example.cn/b/(X(1)A(a1)S(b2))/~user/中;sid=3?ASPSESSIONIDQQ=x",
         ] {
             assert_eq!(normal(spelling), "http://example.cn/b/~user/%E4%B8%AD", "{spelling}");
         }
         assert_eq!(normal("https://a.cn"), "https://a.cn/");
         assert_eq!(normal("http://a.cn/x?b=2&a=1&utm_medium=q"), "http://a.cn/x?b=2&a=1");
         assert_eq!(normal("http://a.cn/100%"), "http://a.cn/100%");
+        // Found at random: each was another URL when it was read again.
+        for odd in ["http://a.cn../", "http://a.cn/%%41a", "http://a.cn/%4%31", "http://a.cn/?%%34%31"] {
+            assert_eq!(normal(&normal(odd)), normal(odd), "{odd}");
+        }
+        assert_eq!(
+            normal("http://a.cn/v?sid=12&s=abc"),
+            "http://a.cn/v?sid=12&s=abc",
+            "a story's number is no session"
+        );
+        assert_eq!(normal("http://a.cn/f(x)/(a)/"), "http://a.cn/f(x)/(a)/");
+    }
+
+    #[test]
+    fn the_order_of_parameters_makes_no_other_page() {
+        let print = |text: &str| CrawlUrl::parse(text).unwrap().fingerprint();
+        assert_eq!(print("http://a.cn/x?a=1&b=2&c=3"), print("http://a.cn/x?c=3&a=1&b=2"));
+        for other in [
+            "http://a.cn/x?a=1&b=2",
+            "http://a.cn/y?a=1&b=2&c=3",
+            "http://a.cn/x?a=1&b=3&c=2",
+            "http://a.cn/x?a=1&b=2&c=3&c=3",
+        ] {
+            assert_ne!(print("http://a.cn/x?a=1&b=2&c=3"), print(other), "{other}");
+        }
+        let url = CrawlUrl::parse("https://a.cn:81/x?y=1").unwrap();
+        assert_eq!(url.on("b.cn").unwrap().as_str(), "https://b.cn/x?y=1");
+        assert_eq!(url.on("b.cn:82").unwrap().as_str(), "https://b.cn:82/x?y=1");
+        assert_eq!(url.on(""), None);
     }
 
     #[test]

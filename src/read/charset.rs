@@ -24,6 +24,24 @@ const CONVINCING: f32 = 2.5;
 /// Fewer characters than this prove nothing against a declaration.
 const FEW: u32 = 4;
 
+/// What told the charset of a page. A declaration counts where the bytes bear it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CharsetFrom {
+    /// The byte order mark.
+    Bom,
+    /// The header field `Content-Type`.
+    Header,
+    /// The page's own `meta` element or XML declaration.
+    Meta,
+    /// The bytes: they are well-formed UTF-8 or UTF-16, or read as Chinese does in this charset alone, whatever is declared.
+    Bytes,
+    /// Statistics of the bytes; the least sure.
+    Guess,
+    /// Nothing: it is all ASCII, and no charset was declared.
+    Default,
+}
+
 /// A body as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoded<'a> {
@@ -31,6 +49,8 @@ pub struct Decoded<'a> {
     pub text: Cow<'a, str>,
     /// The WHATWG name of the charset used. GB2312 is `GBK`, as there.
     pub charset: &'static str,
+    /// What told it.
+    pub from: CharsetFrom,
     /// [`Defect::WrongCharset`], [`Defect::BrokenBytes`], or nothing.
     pub defects: Vec<Defect>,
 }
@@ -38,24 +58,68 @@ pub struct Decoded<'a> {
 /// Decodes `body`. `content_type` is the header field of that name, if there was one.
 #[must_use]
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Decoded<'a> {
-    let label = content_type.and_then(|value| charset_of(value.as_bytes())).or_else(|| declaration(body));
-    let declared =
-        label.as_deref().and_then(|label| Encoding::for_label(label.as_bytes())).filter(|&known| known != REPLACEMENT);
-    let (encoding, start) = match Encoding::for_bom(body) {
-        Some(found) => found,
-        None => (decide(body, declared), 0),
+    let header = content_type.and_then(|value| charset_of(value.as_bytes())).map(|label| (label, CharsetFrom::Header));
+    let known = |said: &Option<(String, CharsetFrom)>| {
+        let encoding = Encoding::for_label(said.as_ref()?.0.as_bytes())?;
+        (encoding != REPLACEMENT).then_some(encoding)
+    };
+    let mut said = header;
+    // Servers say Latin-1 of everything; a page that says of itself what can be proved wrong is asked first.
+    if said.is_none() || known(&said) == Some(WINDOWS_1252) {
+        let meta = declaration(body).map(|label| (label, CharsetFrom::Meta));
+        if said.is_none() || known(&meta).is_some_and(is_multibyte) {
+            said = meta.or(said);
+        }
+    }
+    let declared = known(&said);
+    let (mark, start) = byte_order_mark(body);
+    let (encoding, found) = match mark {
+        Some(encoding) => (encoding, CharsetFrom::Bom),
+        None => decide(&body[start..], declared),
     };
     let mut defects = Vec::new();
-    if let (Some(label), Some(declared)) = (label, declared)
-        && family(declared) != family(encoding)
-    {
+    let honest = declared.is_some_and(|declared| family(declared) == family(encoding));
+    let from = match &said {
+        Some((_, from)) if honest && found != CharsetFrom::Bom => *from,
+        _ => found,
+    };
+    if let (Some((label, _)), Some(_), false) = (said, declared, honest) {
         defects.push(Defect::WrongCharset { declared: label });
     }
     let (text, broken) = decode_counting(encoding, &body[start..]);
     if broken > 0 {
         defects.push(Defect::BrokenBytes(broken));
     }
-    Decoded { text, charset: encoding.name(), defects }
+    Decoded { text, charset: encoding.name(), from, defects }
+}
+
+/// What the byte order mark says, and where the text begins: some pages have several. One that is followed by what is
+/// not in its charset (a template saved in one, its parts in another) says nothing.
+fn byte_order_mark(body: &[u8]) -> (Option<&'static Encoding>, usize) {
+    let Some((encoding, length)) = Encoding::for_bom(body) else { return (None, 0) };
+    let mark = &body[..length];
+    let mut start = length;
+    while body[start..].starts_with(mark) {
+        start += length;
+    }
+    if encoding == UTF_8 {
+        let (sample, last) = sample(&body[start..]);
+        let shape = utf8_shape(sample, last);
+        if shape.errors > 4 + shape.long {
+            return (None, start);
+        }
+    }
+    (Some(encoding), start)
+}
+
+/// At most [`SAMPLE`] bytes, and whether they are all.
+fn sample(bytes: &[u8]) -> (&[u8], bool) {
+    bytes.get(..SAMPLE).map_or((bytes, true), |part| (part, false))
+}
+
+/// Charsets in which not every row of bytes is text.
+fn is_multibyte(encoding: &'static Encoding) -> bool {
+    !encoding.is_single_byte()
 }
 
 /// GB2312, GBK and GB18030 are one to a decoder; no page in ASCII tells UTF-8 from Latin.
@@ -63,57 +127,78 @@ fn family(encoding: &'static Encoding) -> &'static Encoding {
     if encoding == GBK { GB18030 } else { encoding }
 }
 
-fn decide(body: &[u8], declared: Option<&'static Encoding>) -> &'static Encoding {
-    match body {
-        [b'<', 0, ..] => return UTF_16LE,
-        [0, b'<', ..] => return UTF_16BE,
-        _ => {}
+/// The charset that the bytes are in, and what told it where that is not what was declared.
+fn decide(body: &[u8], declared: Option<&'static Encoding>) -> (&'static Encoding, CharsetFrom) {
+    use CharsetFrom::{Bytes, Default, Guess};
+    if let Some(wide) = utf16(body, declared) {
+        return (wide, Bytes);
     }
     let declared = declared.filter(|&encoding| encoding != UTF_16LE && encoding != UTF_16BE);
     let Some(first) = body.iter().position(|byte| !byte.is_ascii()) else {
-        return declared.unwrap_or(UTF_8);
+        return (declared.unwrap_or(UTF_8), Default);
     };
     if declared == Some(ISO_2022_JP) {
-        return ISO_2022_JP;
+        return (ISO_2022_JP, Default);
     }
     // The first byte that is not ASCII begins a character in every charset left.
-    let (sample, last) = match body.get(first..first + SAMPLE) {
-        Some(part) => (part, false),
-        None => (&body[first..], true),
-    };
+    let (sample, last) = sample(&body[first..]);
     let utf8 = utf8_shape(sample, last);
     // Two bytes of GBK may pass for a Latin or Greek letter of UTF-8; three in a row that fit do not come by chance.
     if utf8.long > 4 * utf8.errors {
-        return UTF_8;
+        return (UTF_8, Bytes);
     }
     let gb = reading(GB18030, sample, last);
     if utf8.errors == 0 && !(declared.is_some_and(is_chinese) && gb.mean() > CONVINCING) {
-        return UTF_8;
+        return (UTF_8, Bytes);
     }
     let big5 = reading(BIG5, sample, last);
     let (chinese, best) = if big5.mean() > gb.mean() { (BIG5, big5) } else { (GBK, gb) };
     if let Some(declared) = declared.filter(|&declared| is_chinese(declared)) {
         let own = if family(declared) == GB18030 { gb } else { big5 };
         if best.characters < FEW || own.mean() >= best.mean() || own.mean() > CONVINCING && own.errors == 0 {
-            return declared;
+            return (declared, Bytes);
         }
-        return if best.mean() > CONVINCING { chinese } else { guess(sample, last) };
+        return if best.mean() > CONVINCING { (chinese, Bytes) } else { (guess(sample, last), Guess) };
     }
     if best.mean() > CONVINCING && best.characters >= FEW {
-        return if chinese == GBK && declared.is_none() && has_four_bytes(sample) { GB18030 } else { chinese };
+        let four = chinese == GBK && declared.is_none() && has_four_bytes(sample);
+        return (if four { GB18030 } else { chinese }, Bytes);
     }
     let whole = utf8.short + utf8.long;
     match declared {
         // Latin text in UTF-8 with stray bytes in it.
-        _ if whole > 4 * utf8.errors => UTF_8,
-        Some(declared) if declared == UTF_8 && whole >= utf8.errors => UTF_8,
-        Some(declared) if declared != UTF_8 && reading(declared, sample, last).is_clean() => declared,
+        _ if whole > 4 * utf8.errors => (UTF_8, Bytes),
+        Some(declared) if declared == UTF_8 && whole >= utf8.errors => (UTF_8, Bytes),
+        Some(declared) if declared == WINDOWS_1252 => {
+            // Latin-1 fits everything, but no text in it is made of accents.
+            let accents = sample.iter().filter(|byte| !byte.is_ascii()).count();
+            let guess = guess(sample, last);
+            let other = is_multibyte(guess) && accents * 4 > sample.len() && reading(guess, sample, last).is_clean();
+            (if other { guess } else { declared }, Guess)
+        }
+        Some(declared) if declared != UTF_8 && reading(declared, sample, last).is_clean() => (declared, Bytes),
         _ => {
             let guess = guess(sample, last);
             // Latin-1 fits everything, so it is no better than what the page says of itself.
-            if guess == WINDOWS_1252 { declared.filter(|&other| other != UTF_8).unwrap_or(guess) } else { guess }
+            let other = declared.filter(|&other| other != UTF_8 && guess == WINDOWS_1252);
+            (other.unwrap_or(guess), Guess)
         }
     }
+}
+
+/// UTF-16 without a byte order mark: the zeros of its ASCII characters stand in every second byte, and few elsewhere. Text
+/// with few of those is believed to be what it is declared as, if it reads as Chinese so.
+fn utf16(body: &[u8], declared: Option<&'static Encoding>) -> Option<&'static Encoding> {
+    let head = &body[..body.len().min(4 << 10) & !1];
+    let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|&&byte| byte == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    let most = even.max(odd);
+    if most * 10 > head.len() / 2 && even.min(odd) * 8 <= most {
+        return Some(if odd > even { UTF_16LE } else { UTF_16BE });
+    }
+    let wide = declared.filter(|&encoding| encoding == UTF_16LE || encoding == UTF_16BE)?;
+    let (sample, last) = sample(body);
+    (reading(wide, sample, last).mean() > CONVINCING).then_some(wide)
 }
 
 fn is_chinese(encoding: &'static Encoding) -> bool {
@@ -423,6 +508,98 @@ mod tests {
             assert_eq!(declaration(page.as_bytes()).as_deref(), Some("big5"), "{page}");
         }
         assert_eq!(declaration(b"<meta charset=><p charset=big5><meta"), None);
+    }
+
+    #[test]
+    fn what_told_the_charset_is_said() {
+        use CharsetFrom::{Bom, Bytes, Default, Guess, Header, Meta};
+        let gbk = encoded(GBK, "gb2312", SIMPLIFIED);
+        let (kana, _, _) = encoding_rs::SHIFT_JIS.encode(JAPANESE);
+        let from = |body: &[u8], header: Option<&str>| decode(body, header).from;
+        assert_eq!(from(&gbk, Some("text/html; charset=GB18030")), Header);
+        assert_eq!(from(&gbk, None), Meta);
+        assert_eq!(from(&encoded(GBK, "utf-8", SIMPLIFIED), None), Bytes);
+        assert_eq!(from(&GBK.encode(SIMPLIFIED).0, None), Bytes);
+        assert_eq!(from(&kana, None), Guess);
+        assert_eq!(from(b"plain", None), Default);
+        assert_eq!(from("\u{FEFF}x".as_bytes(), Some("text/html; charset=utf-8")), Bom);
+    }
+
+    #[test]
+    fn utf_16_needs_no_mark() {
+        for (swap, name) in [(false, "UTF-16LE"), (true, "UTF-16BE")] {
+            let bytes = |text: &str| -> Vec<u8> {
+                text.encode_utf16()
+                    .flat_map(|unit| if swap { unit.to_be_bytes() } else { unit.to_le_bytes() })
+                    .collect()
+            };
+            let page = format!("\r\n<html><meta charset=gb2312><body><p>{SIMPLIFIED}</p>");
+            let body = bytes(&page);
+            let decoded = decode(&body, None);
+            assert_eq!((decoded.text.as_ref(), decoded.charset, decoded.from), (&*page, name, CharsetFrom::Bytes));
+            // Without a tag it is what it is declared as.
+            let label = format!("text/plain; charset={name}");
+            assert_eq!(decode(&bytes(SIMPLIFIED), Some(&label)).text, SIMPLIFIED);
+        }
+        // And a page that only says so is not.
+        assert_eq!(decode(SIMPLIFIED.as_bytes(), Some("text/html; charset=utf-16le")).text, SIMPLIFIED);
+    }
+
+    #[test]
+    fn marks_are_taken_off_and_not_always_believed() {
+        let twice = [b"\xEF\xBB\xBF\xEF\xBB\xBF".as_slice(), SIMPLIFIED.as_bytes()].concat();
+        assert_eq!(decode(&twice, None).text, SIMPLIFIED);
+        let lying = [b"\xEF\xBB\xBF".as_slice(), &encoded(GBK, "gb2312", SIMPLIFIED)].concat();
+        let decoded = decode(&lying, None);
+        assert_eq!((decoded.charset, decoded.from), ("GBK", CharsetFrom::Meta));
+        assert!(decoded.text.ends_with(SIMPLIFIED));
+    }
+
+    #[test]
+    fn lies_told_by_servers_and_pages_alike_are_found_out() {
+        // Characters that GB2312 does not have.
+        let rare = format!("{SIMPLIFIED}朱镕基，喆，𠮷，€。");
+        let body = GB18030.encode(&format!("<meta charset=gb2312>{rare}")).0.into_owned();
+        let decoded = decode(&body, Some("text/html; charset=gb2312"));
+        assert!(decoded.text.ends_with(&rare) && decoded.defects.is_empty(), "{:?}", decoded.defects);
+        // Hong Kong's characters in Big5, which encoders leave out.
+        let pairs = (0x87..=0xFE_u8).flat_map(|lead| (0x40..=0xFE_u8).map(move |trail| [lead, trail]));
+        let known: Vec<([u8; 2], String)> = pairs.map(|pair| (pair, BIG5.decode(&pair).0.into_owned())).collect();
+        let hong_kong = format!("{TRADITIONAL}佢哋喺度食嘢，咁啱冇人。");
+        let bytes = hong_kong.chars().flat_map(|c| known.iter().find(|(_, text)| *text == c.to_string()).unwrap().0);
+        let body: Vec<u8> = b"<meta charset=big5-hkscs>".iter().copied().chain(bytes).collect();
+        assert!(decode(&body, None).text.ends_with(&hong_kong));
+        assert!(decode(&body, Some("text/html; charset=gbk")).text.ends_with(&hong_kong));
+        // A charset that is declared late, and one that is declared twice.
+        let late = format!("<html><!-- {} --><meta charset=gb2312>{SIMPLIFIED}", "x".repeat(9_000));
+        assert!(decode(&GBK.encode(&late).0, None).text.ends_with(SIMPLIFIED));
+        let twice = format!("<meta charset=utf-8><meta charset=gbk>{SIMPLIFIED}");
+        assert!(decode(&GBK.encode(&twice).0, None).text.ends_with(SIMPLIFIED));
+        // A server that calls everything Latin-1.
+        for (encoding, text) in [(encoding_rs::SHIFT_JIS, JAPANESE), (encoding_rs::EUC_JP, JAPANESE), (GBK, SIMPLIFIED)]
+        {
+            let page = format!("<meta charset={}><p>{text}", encoding.name());
+            let (body, _, _) = encoding.encode(&page);
+            assert!(decode(&body, Some("text/html; charset=iso-8859-1")).text.ends_with(text), "{}", encoding.name());
+        }
+    }
+
+    #[test]
+    fn one_part_in_another_charset_spoils_only_itself() {
+        let (utf8, gbk) = (SIMPLIFIED.repeat(8), GBK.encode(SIMPLIFIED).0.into_owned());
+        let mixed = [utf8.as_bytes(), b"<!-- ", &gbk, b" -->", utf8.as_bytes()].concat();
+        for label in ["utf-8", "gbk"] {
+            let decoded = decode(&mixed, Some(&format!("text/html; charset={label}")));
+            assert_eq!(decoded.charset, "UTF-8");
+            assert!(decoded.text.starts_with(&utf8) && decoded.text.ends_with(&utf8));
+        }
+        let mixed = [gbk.repeat(8), b"<!-- ".to_vec(), SIMPLIFIED.as_bytes().to_vec(), b" -->".to_vec(), gbk.repeat(8)]
+            .concat();
+        for label in ["utf-8", "gb2312"] {
+            let decoded = decode(&mixed, Some(&format!("text/html; charset={label}")));
+            assert_eq!(decoded.charset, "GBK", "{label}");
+            assert!(decoded.text.ends_with(SIMPLIFIED));
+        }
     }
 
     /// The kept pages of real sites, 139 in all, are decoded with the right charset, and every lie is told.

@@ -5,14 +5,20 @@
 //! Nejdl, "Boilerplate detection using shallow text features" (2010), simplified; hints are checked against it, for
 //! they lie: a long text with few links is never furniture.
 
+use super::document::Block;
 use super::hint::Hint;
-use super::markup::{Amount, Markup};
+use super::markup::{Amount, Markup, Setting};
+use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_turning};
 use crate::model::Region;
 
 /// A text of 80 ideographs (or 240 letters) speaks for itself.
 const LONG: u32 = 240;
 /// And one of 150 does so even in what calls itself a sidebar or footer.
 const VERY_LONG: u32 = 450;
+/// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
+const SENTENCES: u32 = 90;
+/// A line of more is none of particulars.
+const LINE: u32 = 300;
 /// An element with so much text is large enough to judge what stands in it.
 const CONTEXT: u32 = 600;
 
@@ -97,8 +103,11 @@ pub(super) fn decide(markup: &mut Markup) {
     }
     let mut rest = open;
     rest.add(main);
-    // A page of links: what does not call itself furniture is its content.
-    if chosen.total() * 10 < rest.total() * 3 && !(chosen.plain >= LONG && chosen.plain * 2 >= rest.plain) {
+    // A page of links: what does not call itself furniture is its content. Of one without a sentence nothing tells which of
+    // its rows are meant.
+    let silent = chosen.total() * 3 < rest.total() * 2 && body(markup).is_none();
+    let few = chosen.total() * 10 < rest.total() * 3 && !(chosen.plain >= LONG && chosen.plain * 2 >= rest.plain);
+    if few || silent {
         let listing =
             if main.total() * 2 >= rest.total() { [false, true, false, false] } else { [true, true, false, false] };
         promote(markup, &areas, listing);
@@ -107,8 +116,93 @@ pub(super) fn decide(markup: &mut Markup) {
     if chosen.total() == 0 {
         promote(markup, &areas, [true; 4]);
     }
+    complete(markup, &areas);
+    trim(markup);
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
+    }
+}
+
+/// The first line of a block that is short enough to say what it is; none if it is a text.
+fn line<'a>(markup: &'a Markup, block: &Block, setting: &Setting) -> Option<&'a str> {
+    let text = markup.document.block_text(block);
+    // Particulars may stand in one block, a line each.
+    let most = if text.contains('\n') { 2 * LINE } else { LINE };
+    (setting.amount.total() <= most).then(|| text.split('\n').next().unwrap_or_default().trim())
+}
+
+/// The first and the last block of the main content that hold sentences, if those are most of it.
+fn body(markup: &Markup) -> Option<(usize, usize)> {
+    let content = || {
+        let blocks = markup.document.blocks.iter().zip(&markup.settings).enumerate();
+        blocks.filter(|(_, (block, _))| block.region == Region::Content)
+    };
+    let mut sentences = content().filter(|(_, (block, setting))| {
+        let amount = setting.amount;
+        let says =
+            || line(markup, block, setting).is_some_and(|line| is_particular(line).is_some() || is_closing(line));
+        amount.plain >= SENTENCES && amount.linked <= amount.plain && !says()
+    });
+    let first = sentences.next()?.0;
+    let last = sentences.next_back().map_or(first, |(at, _)| at);
+    let (mut within, mut all) = (0, 0);
+    for (at, (_, setting)) in content() {
+        all += setting.amount.total();
+        within += if (first..=last).contains(&at) { setting.amount.total() } else { 0 };
+    }
+    (within * 2 >= all).then_some((first, last))
+}
+
+/// Takes in lists of links that stand between the sentences of what calls itself the main content: there an author put them.
+fn complete(markup: &mut Markup, areas: &[Area]) {
+    let Some((first, last)) = body(markup) else { return };
+    let settings = &markup.settings[first..=last];
+    for (block, setting) in markup.document.blocks[first..=last].iter_mut().zip(settings) {
+        if areas[setting.element as usize] == Area::Main {
+            block.region = Region::Content;
+        }
+    }
+}
+
+/// Leaves out lines that say what they are: ways through the site, and above and below the text its particulars, thanks and
+/// requests. Between the sentences of a text they are the author's.
+fn trim(markup: &mut Markup) {
+    let body = body(markup);
+    let mut found = Vec::new();
+    let mut left = 0;
+    // The element of the line before, where that was a label without its value.
+    let mut label = None;
+    for (at, (block, setting)) in markup.document.blocks.iter().zip(&markup.settings).enumerate() {
+        let (amount, own) = (setting.amount, setting.element);
+        if block.region != Region::Content || amount.total() == 0 {
+            continue;
+        }
+        let parent = |element: u32| markup.elements[element as usize].parent;
+        let beside = |label: u32| label == own || label == parent(own) || parent(label) == parent(own);
+        let valued = label.take().is_some_and(beside) && amount.total() <= SENTENCES;
+        let outside = body.is_some_and(|(first, last)| at < first || at > last);
+        let below = body.is_some_and(|(_, last)| at > last);
+        let line = if outside || body.is_none() { line(markup, block, setting) } else { None };
+        let region = line.and_then(|line| {
+            if is_navigation(line, amount.linked * 2 >= amount.total()) || below && is_closing(line) {
+                return Some(Region::Navigation);
+            }
+            let value = if outside { is_particular(line) } else { None };
+            if value == Some(false) {
+                label = Some(own);
+            }
+            (value.is_some() || outside && valued).then_some(Region::Label)
+        });
+        match region {
+            Some(region) => found.push((at, region)),
+            None => left += amount.total(),
+        }
+    }
+    // A page of nothing else says just that.
+    if left > 0 {
+        for (at, region) in found {
+            markup.document.blocks[at].region = region;
+        }
     }
 }
 
@@ -142,8 +236,7 @@ fn headings(markup: &Markup, amounts: &[Amount]) -> Vec<bool> {
         if setting.amount.total() > 40 || block.pieces.is_empty() {
             continue;
         }
-        let pieces = &markup.document.pieces;
-        let text = &markup.document.text[pieces[block.pieces.start].text.start..pieces[block.pieces.end - 1].text.end];
+        let text = markup.document.block_text(block);
         if is_turning(text) {
             headed[setting.element as usize] |= amounts[setting.element as usize].total() < CONTEXT;
         } else if is_furniture_heading(text) {
@@ -158,95 +251,4 @@ fn headings(markup: &Markup, amounts: &[Amount]) -> Vec<bool> {
         }
     }
     headed
-}
-
-/// Whether a block leads to the pages before and after.
-fn is_turning(text: &str) -> bool {
-    ["上一篇", "下一篇", "上一页", "下一页", "上一頁", "下一頁", "上一章", "下一章"]
-        .iter()
-        .any(|turn| text.starts_with(turn))
-}
-
-fn is_furniture_heading(text: &str) -> bool {
-    let text = text.trim_matches(|c: char| !c.is_alphanumeric());
-    if text.is_ascii() {
-        return [
-            "related posts",
-            "related articles",
-            "recent posts",
-            "recent comments",
-            "categories",
-            "tags",
-            "tag cloud",
-            "archives",
-            "archive",
-            "blogroll",
-            "table of contents",
-            "contents",
-            "menu",
-            "navigation",
-            "links",
-            "popular posts",
-        ]
-        .iter()
-        .any(|name| text.eq_ignore_ascii_case(name));
-    }
-    matches!(
-        text,
-        "导航"
-            | "網站導航"
-            | "网站导航"
-            | "站内导航"
-            | "站点导航"
-            | "快速导航"
-            | "栏目导航"
-            | "導航"
-            | "相关文章"
-            | "相關文章"
-            | "相关推荐"
-            | "相关阅读"
-            | "相关新闻"
-            | "相关链接"
-            | "相关内容"
-            | "热门文章"
-            | "熱門文章"
-            | "热门推荐"
-            | "热门标签"
-            | "热门新闻"
-            | "最新文章"
-            | "最新评论"
-            | "最近文章"
-            | "近期文章"
-            | "最近评论"
-            | "最新發表"
-            | "随机文章"
-            | "推荐阅读"
-            | "推荐文章"
-            | "猜你喜欢"
-            | "猜你想看"
-            | "大家都在看"
-            | "友情链接"
-            | "友情連結"
-            | "友链"
-            | "标签"
-            | "標籤"
-            | "标签云"
-            | "標籤雲"
-            | "分类"
-            | "分類"
-            | "文章分类"
-            | "文章归档"
-            | "归档"
-            | "歸檔"
-            | "文章目录"
-            | "目录"
-            | "目錄"
-            | "站点概览"
-            | "点击排行"
-            | "阅读排行"
-            | "排行榜"
-            | "本站公告"
-            | "关于本站"
-            | "分享到"
-    )
 }

@@ -11,8 +11,6 @@ use super::document::Document;
 use super::markup::attribute;
 use crate::model::{CrawlUrl, Day};
 
-/// Bytes of a page's JSON-LD that are looked at.
-const SCRIPT: usize = 64 << 10;
 /// Characters of a block that may be a line of particulars (author, date, tags).
 const SHORT: usize = 60;
 /// Blocks from the top among which that line is looked for.
@@ -57,8 +55,6 @@ pub(super) struct Dates {
     best: Option<(Declared, Day)>,
     /// Days of `time` elements without a word on what they are: the first, and how many others follow.
     times: Vec<Day>,
-    /// The JSON-LD that is being read.
-    script: Option<String>,
 }
 
 impl Dates {
@@ -67,26 +63,12 @@ impl Dates {
         match tag.name {
             local_name!("meta") => self.meta(tag),
             local_name!("time") => self.time(tag),
-            local_name!("script") => {
-                self.end_script();
-                let kind = attribute(tag, &local_name!("type")).unwrap_or_default();
-                self.script = kind.trim().eq_ignore_ascii_case("application/ld+json").then(String::new);
-            }
-            _ if self.script.is_some() => self.end_script(),
             _ => {}
         }
     }
 
-    /// Takes in text that is not shown.
-    pub(super) fn script(&mut self, text: &str) {
-        if let Some(script) = self.script.as_mut().filter(|script| script.len() + text.len() <= SCRIPT) {
-            script.push_str(text);
-        }
-    }
-
     /// The most reliable of what was declared; nothing of a page that lists others, whose dates those are.
-    pub(super) fn best(mut self, lists: bool) -> Option<Day> {
-        self.end_script();
+    pub(super) fn best(self, lists: bool) -> Option<Day> {
         if lists {
             return None;
         }
@@ -128,8 +110,8 @@ impl Dates {
         }
     }
 
-    fn end_script(&mut self) {
-        let Some(script) = self.script.take() else { return };
+    /// Takes in a script of JSON-LD.
+    pub(super) fn json_ld(&mut self, script: &str) {
         let dates = script.split("\"datePublished\"").skip(1);
         let value =
             |rest: &str| rest.trim_start().strip_prefix(':').and_then(|rest| first(rest.get(..40).unwrap_or(rest)));
@@ -255,7 +237,8 @@ mod tests {
         let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         let body = Bytes::from(html.to_owned());
         let url = CrawlUrl::parse(url).unwrap();
-        let parsed = crate::read::parse(&Fetched { url, status: 200, headers, body, wire: None, asked: None });
+        let parsed =
+            crate::read::parse(&Fetched { url, status: 200, headers, body, wire: None, asked: None, rendered: None });
         parsed.published.map(|day| day.to_string())
     }
 

@@ -6,6 +6,9 @@ use std::ops::Range;
 
 use crate::model::{CrawlUrl, Region};
 
+/// Most empty cells in a row that are shown as such.
+const WIDEST: usize = 32;
+
 /// A run of text inside one block and inside or outside one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -22,6 +25,30 @@ pub struct Block {
     pub pieces: Range<usize>,
     /// Main content or furniture. The title is content.
     pub region: Region,
+    /// How it stands among the others.
+    pub form: Form,
+}
+
+/// How a block stands among the others of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// On its own.
+    #[default]
+    Paragraph,
+    /// The first of a list's item.
+    Item {
+        /// 1 in a list, 2 in a list within it, at most 8.
+        depth: u8,
+        /// Its number, in a numbered list.
+        number: Option<i32>,
+    },
+    /// A cell of a table whose rows are lines: each of them holds one block or none.
+    Cell {
+        /// What its row has of its own: the same for all its cells, another for other rows.
+        row: u32,
+        /// Cells before it in the row.
+        column: u16,
+    },
 }
 
 /// A link as it stands on the page.
@@ -46,7 +73,8 @@ pub struct DocumentLink {
 /// A page taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Document {
-    /// All text in document order, white space folded, pieces back to back.
+    /// All text in document order, pieces back to back. White space is folded to a blank, or to a line feed where the page
+    /// breaks the line; in preformatted text it is as on the page.
     pub text: String,
     /// Runs of text, in order, not overlapping.
     pub pieces: Vec<Piece>,
@@ -61,6 +89,17 @@ impl Document {
     #[must_use]
     pub fn piece(&self, index: usize) -> &str {
         &self.text[self.pieces[index].text.clone()]
+    }
+
+    /// Text of a block, what is not shown included.
+    pub(super) fn block_text(&self, block: &Block) -> &str {
+        match (
+            self.pieces.get(block.pieces.start),
+            block.pieces.end.checked_sub(1).and_then(|last| self.pieces.get(last)),
+        ) {
+            (Some(first), Some(last)) if !block.pieces.is_empty() => &self.text[first.text.start..last.text.end],
+            _ => "",
+        }
     }
 
     /// Pieces of title and main content that are shown, in order.
@@ -82,7 +121,7 @@ impl Document {
         for block in &mut self.blocks {
             block.pieces = block.pieces.start + 1..block.pieces.end + 1;
         }
-        self.blocks.insert(0, Block { pieces: 0..1, region: Region::Content });
+        self.blocks.insert(0, Block { pieces: 0..1, region: Region::Content, form: Form::Paragraph });
         for link in &mut self.links {
             link.anchor = link.anchor.start + 1..link.anchor.end + 1;
             link.block += 1;
@@ -90,34 +129,59 @@ impl Document {
     }
 
     /// The shown text of the main content's blocks, each on its line; `title`, if any, is block 0 and left out, and
-    /// so is a heading that only says the title, or its part, again.
+    /// so is a heading that only says the title, or its part, again. Items of lists begin with `- ` or their number, two
+    /// blanks further in for each list around them; cells of a row stand on one line with tabs between them.
     pub(super) fn main_text(&self, title: &str) -> String {
-        let mut text = String::with_capacity(self.text.len());
+        let mut text = String::with_capacity(self.text.len() + self.text.len() / 16);
         let mut headings = 3;
+        let mut row = None;
         for block in self.blocks.iter().skip(usize::from(!title.is_empty())) {
             if block.region != Region::Content {
                 continue;
             }
-            let start = text.len();
-            for piece in block.pieces.clone().filter(|&piece| !self.pieces[piece].hidden) {
-                text.push_str(self.piece(piece));
-            }
-            text.truncate(text.trim_end().len().max(start));
-            if text.len() == start {
+            let shown = || block.pieces.clone().filter(|&piece| !self.pieces[piece].hidden);
+            if shown().all(|piece| self.piece(piece).trim().is_empty()) {
                 continue;
             }
-            if headings > 0 {
+            let before = text.len();
+            let joined = lead(block.form, row, &mut text);
+            let start = text.len();
+            shown().for_each(|piece| text.push_str(self.piece(piece)));
+            text.truncate(text.trim_end().len());
+            if headings > 0 && !joined {
                 headings -= 1;
                 if is_part_of_title(title, &text[start..]) {
-                    text.truncate(start);
+                    text.truncate(before);
                     continue;
                 }
             }
-            text.push('\n');
+            row = if let Form::Cell { row, column } = block.form { Some((row, column)) } else { None };
         }
-        text.truncate(text.trim_end().len());
         text
     }
+}
+
+/// Writes what comes before a block of this form: the end of the line before, or of the cell before where that, in
+/// `last`, is of the same row; says whether it is.
+fn lead(form: Form, last: Option<(u32, u16)>, text: &mut String) -> bool {
+    let mut tabs = 0;
+    let mut joined = false;
+    if let Form::Cell { row, column } = form {
+        joined = last.is_some_and(|(last, _)| last == row);
+        tabs = usize::from(last.filter(|_| joined).map_or(column, |(_, last)| column - last)).min(WIDEST);
+    }
+    if !joined && !text.is_empty() {
+        text.push('\n');
+    }
+    text.extend(std::iter::repeat_n('\t', tabs));
+    if let Form::Item { depth, number } = form {
+        text.extend(std::iter::repeat_n("  ", usize::from(depth.saturating_sub(1))));
+        match number {
+            Some(number) => text.push_str(&format!("{number}. ")),
+            None => text.push_str("- "),
+        }
+    }
+    joined
 }
 
 /// Whether `text` is the title, or what stands in it before or after a separator (`Article | Site`).

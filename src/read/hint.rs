@@ -26,7 +26,10 @@ pub(super) enum Hint {
 /// The hint of a start tag.
 pub(super) fn of(tag: &Tag) -> Hint {
     let own = match tag.name {
-        local_name!("main") | local_name!("article") => return Hint::Main,
+        // Cards that lead to the posts before and after may be articles too.
+        local_name!("main") | local_name!("article") => {
+            return if leads_on(tag) { Hint::Furniture } else { Hint::Main };
+        }
         local_name!("nav") | local_name!("aside") | local_name!("menu") => return Hint::Furniture,
         // An article may have a foot of its own, the page's is furniture.
         local_name!("footer") => {
@@ -34,10 +37,14 @@ pub(super) fn of(tag: &Tag) -> Hint {
             return if of_names(names) == Hint::Label { Hint::Label } else { Hint::Furniture };
         }
         local_name!("header") => Hint::Header,
-        // Themes say of these what the page is like, not what they are.
+        // Themes say of these what the page is like, not what they are; the ids of headings are made from what they say.
         local_name!("html") | local_name!("body") => return Hint::None,
+        local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") => {
+            return of_names(attribute(tag, &local_name!("class")).unwrap_or_default());
+        }
         _ => Hint::None,
     };
+    let code = matches!(tag.name, local_name!("pre") | local_name!("code"));
     let mut hint = own;
     for attribute in &tag.attrs {
         let name = &attribute.name.local;
@@ -53,7 +60,21 @@ pub(super) fn of(tag: &Tag) -> Hint {
             hint = stronger(hint, of_names(&attribute.value));
         }
     }
+    // There it says that line numbers are to be added.
+    if code && hint == Hint::Hidden {
+        return Hint::None;
+    }
     hint
+}
+
+/// Whether an element's names say that it leads to the posts before and after.
+fn leads_on(tag: &Tag) -> bool {
+    let names = [&local_name!("class"), &local_name!("id")].map(|name| attribute(tag, name).unwrap_or_default());
+    names.into_iter().flat_map(str::split_ascii_whitespace).take(12).any(|name| {
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let (prev, next) = (words.clone().any(|word| word == "prev"), words.any(|word| word == "next"));
+        prev && next || name.starts_with("prenext")
+    })
 }
 
 fn stronger(one: Hint, other: Hint) -> Hint {
@@ -81,7 +102,8 @@ fn of_names(names: &str) -> Hint {
 
 fn of_name(name: &str) -> Hint {
     match name {
-        "gutter" | "line-numbers" | "line-numbers-rows" | "lineno" | "linenos" | "linenodiv" | "code-gutter"
+        "gutter" | "line-numbers" | "line-numbers-rows" | "lineno" | "linenos" | "linenodiv" | "code-gutter" | "ln"
+        | "lnt" | "hljs-ln-numbers" | "hljs-ln-n" | "rouge-gutter" | "linenumber" | "line-number" | "blob-num"
         | "sr-only" | "screen-reader-text" | "visually-hidden" => return Hint::Hidden,
         "content" | "main" | "post" | "article" | "entry" | "hentry" | "post-body" | "post-content" | "postcontent"
         | "entry-content" | "article-content" | "article-body" | "articlebody" | "article_content" | "artibody"
@@ -102,16 +124,24 @@ fn of_name(name: &str) -> Hint {
         }
     }
     let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
+    let (mut prev, mut next, mut author, mut about) = (false, false, false, false);
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
         match word {
             "tags" | "meta" => label = true,
             "foot" | "footer" => foot = true,
             "header" | "head" | "masthead" | "banner" | "topbar" => about_header = true,
             "post" | "article" | "entry" | "thread" | "topic" => of_post = true,
+            // Heads and feet of excerpts are what a list of articles says.
+            "excerpt" | "summary" => return Hint::None,
+            "prev" | "previous" => prev = true,
+            "next" => next = true,
+            "author" => author = true,
+            "profile" | "bio" | "info" | "box" | "card" => about = true,
             _ => furniture |= is_furniture(word),
         }
     }
-    if furniture || foot && !of_post {
+    let turning = prev && next || of_post && (prev || next);
+    if furniture || turning || author && about || foot && !of_post {
         Hint::Furniture
     } else if label || foot {
         Hint::Label
@@ -147,7 +177,7 @@ fn is_furniture(word: &str) -> bool {
         | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
         | "postnav" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal" | "cookie"
         | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
-        | "prevnext" | "skip" | "tooltip" | "drawer" => true,
+        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" => true,
         _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
     }
 }

@@ -5,6 +5,11 @@ use whatlang::{Detector, Lang};
 
 use super::hanzi::is_ideograph;
 
+/// A name that is none of a language that can be told.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is no language that can be told; write zh, en or one of {known}", known = all())]
+pub struct UnknownLanguage(String);
+
 /// How many characters are looked at.
 const SAMPLE: usize = 3_000;
 
@@ -53,6 +58,22 @@ pub(super) fn of<'a>(pieces: impl Iterator<Item = &'a str>, lang: Option<&str>) 
     }
 }
 
+/// ISO 639-3 code of a language that pages are told to be in, from such a code or a tag that begins with one of two letters:
+/// `cmn`, `zh`, `zh-CN`, `en`.
+///
+/// # Errors
+/// [`UnknownLanguage`] names those that can be told.
+pub fn language_code(name: &str) -> Result<String, UnknownLanguage> {
+    stated(name).map(|known| known.code().to_owned()).ok_or_else(|| UnknownLanguage(name.trim().to_owned()))
+}
+
+/// The codes of all languages that can be told, in order.
+fn all() -> String {
+    let mut codes: Vec<&str> = Lang::all().iter().map(Lang::code).collect();
+    codes.sort_unstable();
+    codes.join(", ")
+}
+
 /// The language a BCP 47 tag names, as far as whatlang knows it.
 fn stated(tag: &str) -> Option<Lang> {
     let primary = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
@@ -74,6 +95,45 @@ fn stated(tag: &str) -> Option<Lang> {
         "tr" => "tur",
         "pl" => "pol",
         "id" => "ind",
+        "uk" => "ukr",
+        "cs" => "ces",
+        "hu" => "hun",
+        "ro" => "ron",
+        "bg" => "bul",
+        "el" => "ell",
+        "he" | "iw" => "heb",
+        "hi" => "hin",
+        "bn" => "ben",
+        "ta" => "tam",
+        "te" => "tel",
+        "ur" => "urd",
+        "fa" | "fas" => "pes",
+        "sv" => "swe",
+        "da" => "dan",
+        "fi" => "fin",
+        "nb" | "no" | "nn" => "nob",
+        "sk" => "slk",
+        "sl" => "slv",
+        "sr" => "srp",
+        "hr" => "hrv",
+        "ca" => "cat",
+        "et" => "est",
+        "lv" => "lav",
+        "lt" => "lit",
+        "mk" => "mkd",
+        "ka" => "kat",
+        "hy" => "hye",
+        "az" => "aze",
+        "uz" => "uzb",
+        "tk" => "tuk",
+        "my" => "mya",
+        "km" => "khm",
+        "ne" => "nep",
+        "si" => "sin",
+        "jv" => "jav",
+        "tl" => "tgl",
+        "la" => "lat",
+        "eo" => "epo",
         other => other,
     };
     Lang::from_code(code)
@@ -107,5 +167,20 @@ mod tests {
         assert_eq!(language("OK", Some("en-US")).as_deref(), Some("eng"));
         assert_eq!(language("", Some("zh_CN")).as_deref(), Some("cmn"));
         assert_eq!(language("123", None), None);
+    }
+
+    #[test]
+    fn codes_are_told_by_either_name() {
+        for (name, code) in
+            [("zh", "cmn"), ("ZH-Hant", "cmn"), ("cmn", "cmn"), (" en ", "eng"), ("fra", "fra"), ("fa", "pes")]
+        {
+            assert_eq!(language_code(name).as_deref(), Ok(code), "{name}");
+        }
+        let told = language_code("xx").unwrap_err().to_string();
+        assert!(told.starts_with("xx is no language") && told.contains("cmn, ") && told.contains("zul"), "{told}");
+        // Every tag of two letters that is known leads to a language that can be told.
+        for lang in Lang::all() {
+            assert_eq!(language_code(lang.code()).as_deref(), Ok(lang.code()));
+        }
     }
 }

@@ -180,8 +180,10 @@ impl Builder {
             return;
         };
         for word in rel.split_ascii_whitespace() {
-            if word.eq_ignore_ascii_case("canonical") && self.markup.canonical.is_none() {
-                self.markup.canonical = self.resolve(href);
+            if word.eq_ignore_ascii_case("canonical") {
+                let own = self.resolve(href);
+                let agrees = self.markup.canonical.as_ref().is_none_or(|known| *known == own);
+                self.markup.canonical = Some(own.filter(|_| agrees));
             } else if word.eq_ignore_ascii_case("next") {
                 self.lone_link(tag, href, rel, "");
             } else if word.eq_ignore_ascii_case("alternate") && self.markup.feeds.len() < MOST_FEEDS && is_feed(tag) {

@@ -12,18 +12,26 @@ use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::{LocalName, local_name};
 
+use super::byline::Bylines;
 use super::date::Dates;
-use super::document::{Block, Document, Piece};
-use super::hanzi::is_ideograph;
+use super::document::Document;
+use super::flow::Gap;
+use super::form::Part;
 use super::hint::{self, Hint};
 use super::links::OpenLink;
 use super::names::{is_block, is_skipped, is_void};
-use super::nesting::{self, DEPTH, Opened, explicit_end, implied_end, raw_kind};
+use super::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind};
+use super::refresh;
 use super::robots::Robots;
-use crate::model::{CrawlUrl, Region};
+use super::tokens::tokenize;
+use crate::model::CrawlUrl;
 
 /// Bytes of text read of one page.
 pub(super) const TEXT: usize = 2 << 20;
+/// Characters of a title that are read.
+const TITLE: usize = 4_000;
+/// Bytes of a page's JSON-LD that are looked at.
+const SCRIPT: usize = 64 << 10;
 /// Block-level elements remembered.
 const ELEMENTS: usize = 200_000;
 
@@ -33,6 +41,7 @@ pub(super) struct Element {
     /// Index of the enclosing one; the root (0) is its own.
     pub(super) parent: u32,
     pub(super) hint: Hint,
+    pub(super) part: Part,
 }
 
 /// How much text there is: an ideograph counts 3, any other character 1, white space nothing.
@@ -67,20 +76,24 @@ pub(super) struct Markup {
     pub(super) declared_title: String,
     /// `lang` of the root element.
     pub(super) lang: Option<String>,
-    pub(super) canonical: Option<CrawlUrl>,
+    /// What it calls its own address; none inside if it names two.
+    pub(super) canonical: Option<Option<CrawlUrl>>,
+    /// Where it leads on by itself, so soon that it is a redirect.
+    pub(super) refresh: Option<CrawlUrl>,
     /// Feeds it names.
     pub(super) feeds: Vec<CrawlUrl>,
     pub(super) robots: Robots,
     /// What it says of its own date.
     pub(super) dates: Dates,
+    /// And of who wrote it.
+    pub(super) bylines: Bylines,
     /// A limit was met.
     pub(super) cut: bool,
 }
 
 /// Reads a page. `lenient` takes in what is shown only without scripts or is hidden.
 pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Markup {
-    let sink = Sink(RefCell::new(Builder::new(url, encoding, lenient)));
-    nesting::tokenize(html, sink).0.into_inner().finish()
+    tokenize(html, || Sink(RefCell::new(Builder::new(url, encoding, lenient)))).0.into_inner().finish()
 }
 
 struct Sink(RefCell<Builder>);
@@ -142,14 +155,18 @@ pub(super) struct Builder {
     /// While the stack is longer than this, nothing is read.
     pub(super) skip: Option<usize>,
     pub(super) in_title: bool,
+    /// The title as it stands.
+    title: String,
     /// The current block, if text has come since the last border.
     pub(super) block: Option<usize>,
     /// Whether text goes on in the last piece.
     pub(super) in_piece: bool,
-    /// White space since the last text, and whether a line ended in it.
-    pub(super) space: Option<bool>,
-    /// `br` since the last text.
-    pub(super) breaks: u32,
+    /// White space since the last text.
+    pub(super) gap: Gap,
+    /// While the stack is longer than this, white space is kept.
+    pub(super) pre: Option<usize>,
+    /// JSON-LD that is being read.
+    pub(super) script: Option<String>,
     pub(super) link: Option<OpenLink>,
 }
 
@@ -157,15 +174,17 @@ impl Builder {
     fn new(url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Self {
         let markup = Markup {
             document: Document::default(),
-            elements: vec![Element { parent: 0, hint: Hint::None }],
+            elements: vec![Element { parent: 0, hint: Hint::None, part: Part::Other }],
             settings: Vec::new(),
             title: String::new(),
             declared_title: String::new(),
             lang: None,
             canonical: None,
+            refresh: None,
             feeds: Vec::new(),
             robots: Robots::default(),
             dates: Dates::default(),
+            bylines: Bylines::default(),
             cut: false,
         };
         Self {
@@ -178,15 +197,17 @@ impl Builder {
             overflow: 0,
             skip: None,
             in_title: false,
+            title: String::new(),
             block: None,
             in_piece: false,
-            space: None,
-            breaks: 0,
+            gap: Gap::default(),
+            pre: None,
+            script: None,
             link: None,
         }
     }
 
-    fn element(&self) -> u32 {
+    pub(super) fn element(&self) -> u32 {
         self.stack.last().map_or(0, |open| open.element)
     }
 
@@ -209,7 +230,12 @@ impl Builder {
     /// A start tag; the answer says how the tokenizer is to read what follows.
     fn start(&mut self, tag: &Tag) -> Option<RawKind> {
         let raw = raw_kind(&tag.name);
+        self.end_script();
         self.markup.dates.tag(tag);
+        if tag.name == local_name!("script") && is_json_ld(tag) {
+            self.script = Some(String::new());
+        }
+        self.end_skipped(&tag.name);
         if self.skip.is_some() {
             if !is_void(&tag.name) && !tag.self_closing {
                 self.push(tag, self.element(), false);
@@ -238,7 +264,7 @@ impl Builder {
             return None;
         }
         if tag.name == local_name!("title") {
-            if self.markup.title.is_empty() && !self.inside(&local_name!("svg")) {
+            if self.title.trim().is_empty() && !self.inside(&local_name!("svg")) {
                 self.in_title = true;
             } else {
                 self.skip = Some(self.stack.len());
@@ -257,6 +283,7 @@ impl Builder {
         if tag.name == local_name!("a") {
             self.end_link();
             let path = self.path(tag);
+            self.markup.bylines.open(tag, self.stack.len(), self.markup.document.text.len());
             self.push(tag, self.element(), false);
             self.start_link(tag, path);
             return None;
@@ -277,11 +304,26 @@ impl Builder {
         // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
         let mut element = self.element();
         if (block || hidden) && self.markup.elements.len() < ELEMENTS {
-            self.markup.elements.push(Element { parent: element, hint });
+            self.markup.elements.push(Element { parent: element, hint, part: Part::of(tag) });
             element = (self.markup.elements.len() - 1) as u32;
         }
+        if self.pre.is_none() && is_preformatted(&tag.name) {
+            self.pre = Some(self.stack.len());
+        }
+        self.markup.bylines.open(tag, self.stack.len(), self.markup.document.text.len());
         self.push(tag, element, block);
         raw
+    }
+
+    /// Ends what is not read where a start tag ends it without an end tag: a column of line numbers is followed by another cell.
+    fn end_skipped(&mut self, name: &LocalName) {
+        if let Some(skip) = self.skip
+            && self.stack.get(skip).is_some_and(|open| open.block)
+            && is_block(name)
+            && let Some(length) = implied_end(&self.stack, name).filter(|&length| length <= skip)
+        {
+            self.pop_to(length);
+        }
     }
 
     fn push(&mut self, tag: &Tag, element: u32, block: bool) {
@@ -309,7 +351,14 @@ impl Builder {
             local_name!("a") if self.skip.is_none() => self.end_link(),
             _ => {}
         }
-        let found = explicit_end(&self.stack, name, self.skip);
+        let mut found = explicit_end(&self.stack, name, self.skip);
+        // A block that is not read ends with what is around it.
+        if found.is_none()
+            && self.skip.and_then(|skip| self.stack.get(skip)).is_some_and(|open| open.block)
+            && is_block(name)
+        {
+            found = explicit_end(&self.stack, name, None);
+        }
         if self.skip.is_none() && is_block(name) {
             self.end_block();
         }
@@ -327,129 +376,33 @@ impl Builder {
         if self.skip.is_some_and(|skip| length <= skip) {
             self.skip = None;
         }
+        if self.pre.is_some_and(|pre| length <= pre) {
+            self.pre = None;
+        }
         if self.link.as_ref().is_some_and(|link| length <= link.depth) {
             self.end_link();
         }
-    }
-
-    fn end_block(&mut self) {
-        self.block = None;
-        self.in_piece = false;
-        self.space = None;
-        self.breaks = 0;
-    }
-
-    /// One `br` is white space, two are the border of a paragraph.
-    fn line_break(&mut self) {
-        if self.block.is_some() {
-            self.breaks += 1;
-            self.space = Some(false);
-            if self.breaks > 1 {
-                self.end_block();
-            }
-        }
+        self.markup.bylines.close(length, &self.markup.document);
     }
 
     fn text(&mut self, text: &str) {
         if self.skip.is_some() {
-            self.markup.dates.script(text);
-            return;
-        }
-        if self.in_title {
-            fold_into(&mut self.markup.title, text);
-            return;
-        }
-        let mut start = None;
-        let mut plain = 0;
-        for (at, c) in text.char_indices() {
-            if c.is_whitespace() || matches!(c, '\u{200B}' | '\u{FEFF}' | '\u{AD}') || c.is_control() {
-                if let Some(start) = start.take() {
-                    self.run(&text[start..at], std::mem::take(&mut plain));
-                }
-                if c.is_whitespace() {
-                    // An indented line after a `br` is how old pages write a paragraph.
-                    if c == '\u{3000}' && self.breaks > 0 {
-                        self.end_block();
-                    }
-                    self.space = Some(self.space.unwrap_or(false) | (c == '\n'));
-                }
-            } else {
-                plain += if is_wide(c) { 3 } else { 1 };
-                start = start.or(Some(at));
+            if let Some(script) = self.script.as_mut().filter(|script| script.len() + text.len() <= SCRIPT) {
+                script.push_str(text);
             }
-        }
-        if let Some(start) = start {
-            self.run(&text[start..], plain);
+        } else if self.in_title {
+            let room = TITLE.saturating_sub(self.title.len());
+            self.title.extend(text.chars().take(room));
+        } else {
+            self.flow(text);
         }
     }
 
-    /// A word's worth of text without white space.
-    fn run(&mut self, run: &str, amount: u32) {
-        let room = TEXT.saturating_sub(self.markup.document.text.len() + 1);
-        let mut end = run.len().min(room);
-        self.markup.cut |= end < run.len();
-        while !run.is_char_boundary(end) {
-            end -= 1;
+    fn end_script(&mut self) {
+        if let Some(script) = self.script.take() {
+            self.markup.dates.json_ld(&script);
+            self.markup.bylines.json_ld(&script);
         }
-        let run = &run[..end];
-        if run.is_empty() {
-            return;
-        }
-        let space = self.space.take();
-        self.breaks = 0;
-        let block = self.open_block();
-        let mut apart = false;
-        let document = &mut self.markup.document;
-        if let Some(line) = space
-            && !document.blocks[block].pieces.is_empty()
-        {
-            let wide = |c: Option<char>| c.is_some_and(is_wide);
-            // A line end between ideographs is the author's editor, not a space.
-            if !(line && wide(run.chars().next()) && wide(document.text.chars().next_back())) {
-                apart = true;
-            }
-        }
-        let mut start = document.text.len();
-        if apart {
-            document.text.push(' ');
-            // What is not shown is no place for it.
-            if let Some(last) = document.pieces.last_mut().filter(|last| !last.hidden) {
-                last.text.end += 1;
-                start += 1;
-            }
-        }
-        document.text.push_str(run);
-        let end = document.text.len();
-        match document.pieces.last_mut() {
-            Some(piece) if self.in_piece => piece.text.end = end,
-            _ => {
-                document.pieces.push(Piece { text: start..end, hidden: false });
-                document.blocks[block].pieces.end = document.pieces.len();
-                self.in_piece = true;
-            }
-        }
-        let total = &mut self.markup.settings[block].amount;
-        match &mut self.link {
-            Some(link) => {
-                total.linked += amount;
-                total.links += u32::from(link.block.is_none());
-                link.block.get_or_insert(block);
-            }
-            None => total.plain += amount,
-        }
-    }
-
-    pub(super) fn open_block(&mut self) -> usize {
-        if let Some(block) = self.block {
-            return block;
-        }
-        let pieces = self.markup.document.pieces.len();
-        self.markup.document.blocks.push(Block { pieces: pieces..pieces, region: Region::Content });
-        self.markup.settings.push(Setting { element: self.element(), amount: Amount::default() });
-        self.in_piece = false;
-        let block = self.markup.document.blocks.len() - 1;
-        self.block = Some(block);
-        block
     }
 
     fn base(&mut self, tag: &Tag) {
@@ -465,8 +418,9 @@ impl Builder {
 
     fn meta(&mut self, tag: &Tag) {
         let Some(content) = attribute(tag, &local_name!("content")) else { return };
+        self.markup.bylines.meta(tag, content);
         if let Some(name) = attribute(tag, &local_name!("name")) {
-            if name.trim().eq_ignore_ascii_case("robots") {
+            if Robots::addresses(name) {
                 self.markup.robots.read(content);
             }
         } else if self.markup.declared_title.is_empty()
@@ -474,21 +428,32 @@ impl Builder {
         {
             fold_into(&mut self.markup.declared_title, content);
         } else if attribute(tag, &local_name!("http-equiv")).is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
-            && let Some((_, target)) = content.split_once([';', ','])
+            && let Some((delay, target)) = refresh::parse(content)
         {
-            let target = target.trim();
-            let target = match target.get(..3) {
-                Some(word) if word.eq_ignore_ascii_case("url") => target[3..].trim_start().trim_start_matches('='),
-                _ => target,
-            };
-            self.lone_link(tag, target.trim().trim_matches(['"', '\'']), "", "");
+            // What is said only to browsers without scripts may lead to a page that asks for some.
+            let at_once = delay <= refresh::REDIRECT && !self.inside(&local_name!("noscript"));
+            match self.resolve(target) {
+                Some(to) if at_once => self.markup.refresh = self.markup.refresh.take().or(Some(to)),
+                _ => self.lone_link(tag, target, "", ""),
+            }
         }
     }
 
     fn finish(mut self) -> Markup {
         self.end_link();
+        self.end_script();
+        fold_into(&mut self.markup.title, &self.title);
         self.markup
     }
+}
+
+fn is_json_ld(tag: &Tag) -> bool {
+    attribute(tag, &local_name!("type")).is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"))
+}
+
+/// Whether white space is part of what an element says.
+fn is_preformatted(name: &LocalName) -> bool {
+    matches!(*name, local_name!("pre") | local_name!("listing") | local_name!("xmp"))
 }
 
 /// Appends `text` with white space folded to single spaces, none at either end of the whole.
@@ -500,11 +465,6 @@ pub(crate) fn fold_into(folded: &mut String, text: &str) {
         }
         folded.push_str(word);
     }
-}
-
-/// Ideographs, kana and full-width forms: scripts that put no spaces between words.
-fn is_wide(c: char) -> bool {
-    c >= '\u{2E80}' && (is_ideograph(c) || matches!(c, '\u{3000}'..='\u{30FF}' | '\u{FF00}'..='\u{FFEF}'))
 }
 
 pub(crate) fn attribute<'a>(tag: &'a Tag, name: &LocalName) -> Option<&'a str> {

@@ -1,31 +1,42 @@
 //! Reading: from bytes to a [`crate::model::Page`]. Pure, and it never fails.
 
+mod byline;
 pub mod charset;
 pub(crate) mod coding;
 mod content;
 mod date;
 mod document;
+mod flow;
+mod form;
 mod hanzi;
+mod header;
 pub(crate) mod hint;
 mod hints;
 mod language;
 pub(crate) mod links;
 pub(crate) mod markup;
+mod media;
 pub(crate) mod names;
 pub(crate) mod nesting;
 mod outlinks;
+mod phrases;
 mod records;
+mod refresh;
 mod robots;
+pub mod scripts;
 mod tags;
+pub(crate) mod tokens;
 
 use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};
 
-pub use document::{Block, Document, DocumentLink, Piece};
-pub use hints::hints;
+pub use charset::CharsetFrom;
+pub use document::{Block, Document, DocumentLink, Form, Piece};
+pub use hints::{hints, score_hints};
+pub use language::{UnknownLanguage, language_code};
 pub use outlinks::{anchor, page};
 
-use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Page, Region, Sketch};
+use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region, Sketch};
 use crate::text::simhash;
 use crate::topic::Topic;
 
@@ -36,18 +47,29 @@ pub struct Parsed {
     pub document: Document,
     /// Title, white space folded; empty if there is none.
     pub title: String,
-    /// Main content: paragraphs separated by one line feed, the title not repeated.
+    /// Main content, the title not repeated: paragraphs separated by one line feed, items of lists behind `- ` or their
+    /// number, cells of a table's row separated by tabs, program code with its lines and their indentation.
     pub text: String,
     /// ISO 639-3 code of the language, if it could be told.
     pub language: Option<String>,
+    /// Who wrote it, as far as it says so.
+    pub author: Option<String>,
     /// The charset the body was decoded with (a WHATWG name).
     pub charset: String,
-    /// SHA-1 of the body.
+    /// What told the charset.
+    pub charset_from: CharsetFrom,
+    /// SHA-1 of what was read: the body, or what a browser made of it.
     pub digest: Digest,
+    /// Length of the body.
+    pub bytes: u32,
     /// The page or its answer's header asks not to be kept.
     pub noindex: bool,
     /// The page or its answer's header asks that none of its links be followed.
     pub nofollow: bool,
+    /// From then on it is to be treated as one that asks not to be kept (`unavailable_after`).
+    pub expires: Option<Millis>,
+    /// Where it leads on by itself, at once or in some seconds (`meta refresh`, `Refresh`).
+    pub refresh: Option<CrawlUrl>,
     /// Another URL the page calls its own address.
     pub canonical: Option<CrawlUrl>,
     /// Feeds it names, at most 4.
@@ -56,6 +78,8 @@ pub struct Parsed {
     pub sketch: Sketch,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
+    /// A browser ran its scripts, and what it made of the page was read.
+    pub rendered: bool,
     /// What was wrong with it.
     pub defects: Vec<Defect>,
 }
@@ -72,38 +96,46 @@ pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
 /// Anything else comes back empty with [`Defect::NotText`].
 #[must_use]
 pub fn parse(fetched: &Fetched) -> Parsed {
+    let fetched = &*fetched.shown();
     let mut parsed = Parsed {
         document: Document::default(),
         title: String::new(),
         text: String::new(),
         language: None,
+        author: None,
         charset: UTF_8.name().to_owned(),
+        charset_from: CharsetFrom::Default,
         digest: Digest(Sha1::digest(&fetched.body).into()),
+        bytes: u32::try_from(fetched.body.len()).unwrap_or(u32::MAX),
         noindex: false,
         nofollow: false,
+        expires: None,
+        refresh: header(fetched, "refresh").find_map(|value| leads_on(value, &fetched.url)),
         canonical: None,
         feeds: Vec::new(),
         sketch: Sketch::default(),
         published: None,
+        rendered: fetched.rendered.is_some(),
         defects: Vec::new(),
     };
     let mut robots = robots::Robots::default();
     for (_, value) in fetched.headers.iter().filter(|(name, _)| name == "x-robots-tag") {
         robots.read(value);
     }
-    (parsed.noindex, parsed.nofollow) = (robots.noindex, robots.nofollow);
-    let media = fetched.media_type();
-    let is_plain = media == "text/plain";
-    let is_html = matches!(media.as_str(), "text/html" | "application/xhtml+xml");
-    if !is_plain && !is_html && !looks_like_html(&fetched.body) {
+    (parsed.noindex, parsed.nofollow, parsed.expires) = (robots.noindex, robots.nofollow, robots.expires);
+    let canonical = header(fetched, "link").find_map(header::canonical);
+    let canonical = canonical.and_then(|reference| fetched.url.join(reference).ok());
+    parsed.canonical = canonical.filter(|canonical| *canonical != fetched.url);
+    let Some(kind) = media::kind(fetched) else {
         parsed.defects.push(Defect::NotText);
         return parsed;
-    }
+    };
     let decoded = charset::decode(&fetched.body, fetched.header("content-type"));
     decoded.charset.clone_into(&mut parsed.charset);
+    parsed.charset_from = decoded.from;
     parsed.defects = decoded.defects;
     let (mut lang, mut published) = (None, None);
-    if is_plain {
+    if kind == media::Kind::Plain {
         let (document, cut) = plain(&decoded.text);
         parsed.document = document;
         if cut {
@@ -116,13 +148,17 @@ pub fn parse(fetched: &Fetched) -> Parsed {
             markup = markup::read(&decoded.text, &fetched.url, encoding, true);
         }
         content::decide(&mut markup);
+        form::decide(&mut markup);
         if markup.cut {
             parsed.defects.push(Defect::CutShort);
         }
-        markup.robots.noindex |= parsed.noindex;
-        markup.robots.nofollow |= parsed.nofollow;
-        (parsed.noindex, parsed.nofollow) = (markup.robots.noindex, markup.robots.nofollow);
-        parsed.canonical = markup.canonical.filter(|canonical| *canonical != fetched.url);
+        robots.join(markup.robots);
+        (parsed.noindex, parsed.nofollow, parsed.expires) = (robots.noindex, robots.nofollow, robots.expires);
+        parsed.refresh = parsed.refresh.or(markup.refresh).filter(|to| *to != fetched.url);
+        // What the page says of itself goes before what its server says; two different addresses are a mistake.
+        if let Some(canonical) = markup.canonical {
+            parsed.canonical = canonical.filter(|canonical| *canonical != fetched.url);
+        }
         parsed.feeds = markup.feeds;
         parsed.document = markup.document;
         if markup.title.is_empty() {
@@ -131,7 +167,9 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         parsed.document.put_title(&markup.title);
         parsed.title = markup.title;
         lang = markup.lang;
-        published = markup.dates.best(date::is_section(&fetched.url));
+        let lists = date::is_section(&fetched.url);
+        published = markup.dates.best(lists);
+        parsed.author = markup.bylines.best(lists, &parsed.document);
     }
     parsed.text = parsed.document.main_text(&parsed.title);
     parsed.sketch = simhash::sketch(&parsed.text);
@@ -144,41 +182,15 @@ pub fn parse(fetched: &Fetched) -> Parsed {
     parsed
 }
 
-/// Whether a body of undeclared or odd type begins like an HTML page.
-fn looks_like_html(body: &[u8]) -> bool {
-    const BEGINNINGS: [&str; 17] = [
-        "<!doctype html",
-        "<html",
-        "<head",
-        "<body",
-        "<title",
-        "<meta",
-        "<script",
-        "<style",
-        "<link",
-        "<div",
-        "<table",
-        "<p>",
-        "<h1",
-        "<a ",
-        "<center",
-        "<font",
-        "<frameset",
-    ];
-    let mut start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
-    // Comments and declarations may come first.
-    for _ in 0..8 {
-        let end: &[u8] = match start {
-            [b'<', b'!', b'-', b'-', ..] => b"-->",
-            [b'<', b'?', ..] => b"?>",
-            _ => break,
-        };
-        let Some(at) = start.windows(end.len()).take(4 << 10).position(|window| window == end) else { return false };
-        start = start[at + end.len()..].trim_ascii_start();
-    }
-    BEGINNINGS
-        .iter()
-        .any(|beginning| start.get(..beginning.len()).is_some_and(|own| own.eq_ignore_ascii_case(beginning.as_bytes())))
+/// The values of a header field, which may stand there several times.
+fn header<'a>(fetched: &'a Fetched, name: &'static str) -> impl Iterator<Item = &'a str> {
+    fetched.headers.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
+}
+
+/// Where a `Refresh` leads so soon that it is a redirect.
+fn leads_on(refresh: &str, url: &CrawlUrl) -> Option<CrawlUrl> {
+    let (delay, target) = refresh::parse(refresh)?;
+    url.join(target).ok().filter(|to| delay <= refresh::REDIRECT && to != url)
 }
 
 /// Plain text: each line a block.
@@ -198,7 +210,7 @@ fn plain(text: &str) -> (Document, bool) {
         if document.text.len() > start {
             let piece = document.pieces.len();
             document.pieces.push(Piece { text: start..document.text.len(), hidden: false });
-            document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content });
+            document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content, form: Form::Paragraph });
         }
     }
     (document, false)

@@ -1,11 +1,9 @@
-//! How tags nest when no tree is built: what a start tag closes, what an end tag closes, how the tokenizer is driven.
+//! How tags nest when no tree is built: what a start tag closes, what an end tag closes, what is no markup.
 //!
 //! Apart because two readers share it: the one of text in `markup`, and the one of a forum's records, which needs the
 //! tree. Both keep a bounded stack of open elements and match end tags as browsers do for blocks, cells and list items.
 
-use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
-use html5ever::tokenizer::{BufferQueue, TokenSink, Tokenizer, TokenizerOpts};
 use html5ever::{LocalName, local_name};
 
 use super::names::is_block;
@@ -18,22 +16,6 @@ pub(crate) trait Opened {
     fn name(&self) -> &LocalName;
     /// Whether it is a block to this reader.
     fn block(&self) -> bool;
-}
-
-/// Feeds a whole page to a sink and hands the sink back.
-pub(crate) fn tokenize<S: TokenSink>(html: &str, sink: S) -> S {
-    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
-    let input = BufferQueue::default();
-    // A tendril holds less than 4 GiB; bodies are far smaller.
-    let mut end = html.len().min(1 << 30);
-    while !html.is_char_boundary(end) {
-        end -= 1;
-    }
-    input.push_back(StrTendril::from_slice(&html[..end]));
-    // Scripts are not run, so the tokenizer never stops for one.
-    let _ = tokenizer.feed(&input);
-    tokenizer.end();
-    tokenizer.sink
 }
 
 /// How the tokenizer is to read what follows a start tag.

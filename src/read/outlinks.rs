@@ -9,7 +9,7 @@ use crate::model::{CrawlUrl, Outlink, Page, Region};
 use crate::topic::Scores;
 
 /// Characters of an anchor text that are kept.
-const ANCHOR: usize = 80;
+pub(super) const ANCHOR: usize = 80;
 
 /// Puts a page together from what was read and how it was scored. `own_url` is left out of the outlinks. A URL that
 /// occurs several times takes evidence, relevance and anchor text of its best-scored link (the first of equals; its
@@ -23,19 +23,24 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
         title: parsed.title,
         text: parsed.text,
         language: parsed.language,
+        author: parsed.author,
         charset: parsed.charset,
         relevance: scores.relevance,
         terms: scores.terms,
         layer: scores.layer,
         digest: parsed.digest,
+        bytes: parsed.bytes,
         outlinks,
         noindex: parsed.noindex,
+        expires: parsed.expires,
         nofollow: parsed.nofollow,
         listing,
         canonical: parsed.canonical,
         feeds: parsed.feeds,
         sketch: parsed.sketch,
+        missing: false,
         published: parsed.published,
+        rendered: parsed.rendered,
         defects: parsed.defects,
     }
 }
@@ -111,8 +116,15 @@ mod tests {
         let url = CrawlUrl::parse("http://a.cn/x/").unwrap();
         let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         let body = Bytes::copy_from_slice(html.as_bytes());
-        let parsed =
-            crate::read::parse(&Fetched { url: url.clone(), status: 200, headers, body, wire: None, asked: None });
+        let parsed = crate::read::parse(&Fetched {
+            url: url.clone(),
+            status: 200,
+            headers,
+            body,
+            wire: None,
+            asked: None,
+            rendered: None,
+        });
         assert_eq!(parsed.document.links.len(), scores.len());
         let links = scores.iter().map(|&score| (Evidence::default(), Relevance::new(score))).collect();
         page(parsed, Scores { relevance: Relevance::ZERO, terms: vec![], layer: None, links }, &url).outlinks

@@ -51,9 +51,16 @@ mod tests {
         let url = CrawlUrl::parse("http://a.cn/news/list_2.html").unwrap();
         let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         let body = Bytes::from(format!("<html><body><div class=main>{body}</div></body></html>"));
-        let document =
-            crate::read::parse(&Fetched { url: url.clone(), status: 200, headers, body, wire: None, asked: None })
-                .document;
+        let document = crate::read::parse(&Fetched {
+            url: url.clone(),
+            status: 200,
+            headers,
+            body,
+            wire: None,
+            asked: None,
+            rendered: None,
+        })
+        .document;
         super::is_listing(&document, &url)
     }
 

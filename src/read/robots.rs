@@ -1,32 +1,80 @@
 //! What a page asks of robots: `meta name=robots` and the header field `X-Robots-Tag`.
 //! Apart because both write the same directives, and the field may address one robot by name.
 
+use super::hints::time;
+use crate::model::Millis;
+
+/// The name that pages address us by.
+const NAME: &str = "suidao";
+
 /// Directives for the page as a whole; once said, never taken back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Robots {
     pub(super) noindex: bool,
     pub(super) nofollow: bool,
+    /// From then on it is to be treated as one that says noindex.
+    pub(super) expires: Option<Millis>,
 }
 
 impl Robots {
+    /// Whether a `meta` of this name speaks to us.
+    pub(super) fn addresses(name: &str) -> bool {
+        let name = name.trim();
+        name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(NAME)
+    }
+
     /// Takes in a comma-separated list of directives, which may be addressed (`botname: noindex, nofollow`).
     pub(super) fn read(&mut self, directives: &str) {
         let mut ours = true;
-        for directive in directives.split(',') {
+        let mut rest = directives;
+        while !rest.is_empty() {
+            let (directive, later) = rest.split_once(',').unwrap_or((rest, ""));
             let mut word = directive.trim();
-            if let Some((name, rest)) = word.split_once(':') {
-                let name = name.trim();
-                // These directives have a value of their own.
-                if name.eq_ignore_ascii_case("unavailable_after") || name.to_ascii_lowercase().starts_with("max-") {
-                    continue;
+            let mut next = later;
+            // An address may stand before a directive with a value of its own.
+            while let Some((name, value)) = word.split_once(':') {
+                let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
+                if name == "unavailable_after" {
+                    next = if ours { self.expire(value, later) } else { later };
+                    word = "";
+                } else if name.starts_with("max-") {
+                    word = "";
+                } else {
+                    ours = name == NAME || name == "*";
+                    word = value;
                 }
-                ours = name.eq_ignore_ascii_case("suidao") || name == "*";
-                word = rest.trim();
             }
             let none = word.eq_ignore_ascii_case("none");
             self.noindex |= ours && (none || word.eq_ignore_ascii_case("noindex"));
             self.nofollow |= ours && (none || word.eq_ignore_ascii_case("nofollow"));
+            rest = next;
         }
+    }
+
+    /// Takes in a time, which may hold a comma and so go on in what follows; gives back the directives behind it. A time that
+    /// cannot be read says nothing.
+    fn expire<'a>(&mut self, value: &str, later: &'a str) -> &'a str {
+        let (more, behind) = later.split_once(',').unwrap_or((later, ""));
+        let whole = format!("{value},{more}");
+        let (time, rest) = match time::read(value) {
+            Some(time) => (Some(time), later),
+            None => match time::read(&whole) {
+                Some(time) => (Some(time), behind),
+                None => (None, later),
+            },
+        };
+        self.expires = match (self.expires, time) {
+            (Some(known), Some(time)) => Some(known.min(time)),
+            (known, time) => known.or(time),
+        };
+        rest
+    }
+
+    /// What both ask for.
+    pub(super) fn join(&mut self, other: Self) {
+        self.noindex |= other.noindex;
+        self.nofollow |= other.nofollow;
+        self.expires = self.expires.into_iter().chain(other.expires).min();
     }
 }
 
@@ -49,5 +97,27 @@ mod tests {
         assert_eq!(read("unavailable_after: 25 Jun 2010 15:00:00 PST, noindex"), (true, false));
         assert_eq!(read("otherbot: noindex, nofollow"), (false, false));
         assert_eq!(read("suidao: noindex"), (true, false));
+        assert_eq!(read("otherbot: noindex, suidao: nofollow"), (false, true));
+        assert_eq!(read("max-snippet:20, noindex"), (true, false));
+        assert_eq!(read("max-image-preview:large"), (false, false));
+        assert_eq!(read("*: none"), (true, true));
+        assert!(Robots::addresses(" Robots ") && Robots::addresses("SUIDAO") && !Robots::addresses("googlebot"));
+    }
+
+    #[test]
+    fn an_end_is_a_time_that_may_hold_a_comma() {
+        let end = |directives: &str| {
+            let mut robots = Robots::default();
+            robots.read(directives);
+            (robots.expires.map(|at| at.0 / 1000), robots.noindex)
+        };
+        let noon = 1_614_945_600;
+        assert_eq!(end("unavailable_after: 2021-03-05T12:00:00Z"), (Some(noon), false));
+        assert_eq!(end("unavailable_after: Fri, 05 Mar 2021 12:00:00 GMT, noindex"), (Some(noon), true));
+        assert_eq!(end("Unavailable_After: 05 Mar 2021 12:00:00 +0000"), (Some(noon), false));
+        assert_eq!(end("suidao: unavailable_after: 2021-03-05"), (Some(1_614_902_400), false));
+        assert_eq!(end("otherbot: unavailable_after: 2021-03-05"), (None, false));
+        assert_eq!(end("unavailable_after: soon, noindex"), (None, true));
+        assert_eq!(end("unavailable_after: 2022-01-01, unavailable_after: 2021-03-05"), (Some(1_614_902_400), false));
     }
 }

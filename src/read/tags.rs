@@ -50,6 +50,7 @@ mod tests {
             body: Bytes::from(format!("<title>文章</title>{html}")),
             wire: None,
             asked: None,
+            rendered: None,
         })
         .document;
         document.tags().into_iter().map(|piece| document.piece(piece).trim().to_owned()).collect()

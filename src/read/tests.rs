@@ -59,6 +59,7 @@ fn fetched(content_type: Option<&str>, body: &[u8]) -> Fetched {
         body: Bytes::copy_from_slice(body),
         wire: None,
         asked: None,
+        rendered: None,
     }
 }
 
@@ -114,7 +115,7 @@ fn blog_post_with_sidebar() {
     assert_eq!(
         parsed.text,
         "昨天下午，我们在学校的体育馆里看了一场篮球比赛。双方的队员都很努力，最后红队以两分的优势获胜。\n\
-         比赛结束以后，大家都说这是今年最好看的一场，希望下个月还能再看到他们。\n第一节：二十比十八\n第二节：四十比四十一"
+         比赛结束以后，大家都说这是今年最好看的一场，希望下个月还能再看到他们。\n- 第一节：二十比十八\n- 第二节：四十比四十一"
     );
     assert_eq!((parsed.language.as_deref(), parsed.charset.as_str()), (Some("cmn"), "UTF-8"));
     assert_eq!(parsed.canonical.as_ref().map(CrawlUrl::as_str), Some("http://a.cn/2020/match/"));
@@ -164,7 +165,7 @@ fn page_of_links_has_content() {
     let parsed =
         html(&format!("<title>归档</title><nav><a href=/>首页</a></nav><div class=archive><ul>{items}</ul></div>"));
     check(&parsed);
-    assert!(parsed.text.starts_with("第0篇文章的标题\n第1篇"));
+    assert!(parsed.text.starts_with("- 第0篇文章的标题\n- 第1篇"));
     assert_eq!(anchors(&parsed, Region::Content).len(), 30);
     assert_eq!(anchors(&parsed, Region::Navigation).len(), 1);
     // And where all calls itself navigation, there is nothing else to show.
@@ -190,7 +191,7 @@ fn long_text_is_kept_wherever_it_stands() {
 
 #[test]
 fn links_stand_where_they_stand() {
-    let page = "<base href='/b/'><meta http-equiv=refresh content=\"5; URL='next.htm'\"><link rel='prev next' href=n>
+    let page = "<base href='/b/'><meta http-equiv=refresh content=\"15; URL='next.htm'\"><link rel='prev next' href=n>
         <p>before <a href=' c\n.htm#x ' title=tip>text</a>after<a href=javascript:x()>no</a> <a href='mailto:x@y.cn'>no</a><a name=z>no</a>
         <a href=d title='the whole title'>the wh...</a><a href=e title=tip></a>
         <map><area href=f alt=map></map><a href=#here>same page</a></p><a href=h>x<div>y</div></a><iframe src=g>z</iframe>";
@@ -221,6 +222,41 @@ fn directives_of_header_and_page_add_up() {
     answer.headers.push(("x-robots-tag".to_owned(), "noindex".to_owned()));
     let parsed = parse(&answer);
     assert!(parsed.noindex && parsed.nofollow);
+}
+
+#[test]
+fn what_leads_on_at_once_is_a_refresh_and_no_link() {
+    let read = |head: &str, fields: &[(&str, &str)]| {
+        let mut answer = fetched(Some("text/html"), format!("{head}<p>text").as_bytes());
+        answer.headers.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let parsed = parse(&answer);
+        (parsed.refresh.map(|to| to.path().to_owned()), parsed.document.links.len())
+    };
+    let own = fetched(None, b"").url;
+    let to = |delay: u32, target: &str| format!("<meta http-equiv='refresh' content='{delay};url={target}'>");
+    assert_eq!(read(&to(0, "/x"), &[]), (Some("/x".into()), 0));
+    assert_eq!(read(&format!("{}{}", to(10, "/x"), to(0, "/y")), &[]), (Some("/x".into()), 0), "the first of two");
+    assert_eq!(read(&to(11, "/x"), &[]), (None, 1));
+    assert_eq!(read(&to(0, own.as_str()), &[]), (None, 0), "it reads itself again");
+    assert_eq!(read(&to(0, "javascript:x"), &[]), (None, 0));
+    assert_eq!(read(&format!("<noscript>{}</noscript>", to(0, "/x")), &[]), (None, 0));
+    assert_eq!(read(&to(0, "/x"), &[("refresh", "0; url=/field")]), (Some("/field".into()), 0));
+    assert_eq!(read("", &[("refresh", "60; url=/field")]), (None, 0));
+}
+
+#[test]
+fn a_page_has_one_address_or_none() {
+    let read = |head: &str, field: Option<&str>| {
+        let mut answer = fetched(Some("text/html"), format!("{head}<p>text").as_bytes());
+        answer.headers.extend(field.map(|value| ("link".to_owned(), value.to_owned())));
+        parse(&answer).canonical.map(|url| url.path().to_owned())
+    };
+    let (one, two) = ("<link rel=canonical href=/one>", "<link rel=Canonical href=/two>");
+    assert_eq!(read(one, None).as_deref(), Some("/one"));
+    assert_eq!(read(&format!("{one}{one}"), None).as_deref(), Some("/one"));
+    assert_eq!(read(&format!("{one}{two}"), None), None);
+    assert_eq!(read("", Some("</three>; rel=canonical")).as_deref(), Some("/three"));
+    assert_eq!(read(one, Some("</three>; rel=canonical")).as_deref(), Some("/one"));
 }
 
 #[test]
@@ -347,6 +383,26 @@ proptest! {
     }
 
     #[test]
+    fn any_change_to_a_page_can_be_read(
+        which in 0..3_usize,
+        changes in prop::collection::vec((0..4_u8, any::<u16>(), any::<u16>(), any::<u8>()), 1..12),
+    ) {
+        let mut body = [BLOG.as_bytes().to_vec(), GBK.encode(PORTAL).0.into_owned(), BIG5.encode(FORUM).0.into_owned()][which].clone();
+        for (how, at, length, byte) in changes {
+            let at = usize::from(at) % body.len();
+            let end = (at + usize::from(length) % 200).min(body.len());
+            match how {
+                0 => drop(body.drain(at..end)),
+                1 => body.extend_from_within(at..end),
+                2 => body.insert(at, byte),
+                _ => body[at] = byte,
+            }
+            body.push(b'<');
+        }
+        check(&parse(&fetched(Some("text/html"), &body)));
+    }
+
+    #[test]
     fn any_mixture_of_markup_can_be_read(body in fragments()) {
         check(&parse(&fetched(Some("text/html"), &body)));
     }
@@ -367,4 +423,105 @@ fn hidden_menus_keep_their_links_and_lose_their_text() {
 fn a_missing_title_is_taken_from_what_the_page_declares() {
     assert_eq!(html("<meta property='og:title' content=' 隧道  爬虫 '><p>正文</p>").title, "隧道 爬虫");
     assert_eq!(html("<title>标题</title><meta property='og:title' content='别的'><p>正文</p>").title, "标题");
+}
+
+#[test]
+fn lists_and_tables_are_lines() {
+    let page = html(&format!(
+        "<p>{LONG}</p><ol><li>甲<li><p>乙</p><p>乙之二</p><ul><li>子<ol start=3><li>孙</ol></ul><li value=9>丙</ol><ol><li>新</ol>
+         <table><tr><th>名<th>值<th>注<tr><td>甲<td><td>三<tr><td><p>乙</p><td>2</table><p>后 <br>文<br>\n字</p>"
+    ));
+    check(&page);
+    let lines = [
+        LONG,
+        "1. 甲",
+        "2. 乙",
+        "乙之二",
+        "  - 子",
+        "    3. 孙",
+        "9. 丙",
+        "1. 新",
+        "名\t值\t注",
+        "甲\t\t三",
+        "乙\t2",
+        "后",
+        "文",
+        "字",
+    ];
+    assert_eq!(page.text, lines.join("\n"));
+}
+
+#[test]
+fn tables_that_lay_a_page_out_are_no_lines() {
+    let page = html(&format!(
+        "<table><tr><td><p>{LONG}</p><p>再说一句。</p><td>旁边</table><table><tr><td><table><tr><td>内<td>外</table></table>"
+    ));
+    assert_eq!(page.text, format!("{LONG}\n再说一句。\n旁边\n内\t外"));
+}
+
+#[test]
+fn program_code_keeps_its_lines() {
+    let code = "<pre class='line-numbers'><code>\nfn main() {\n    let a = 1;   \n\n\n\n\tb();<br>}</code></pre>";
+    let table = "<figure><table><tr><td class=gutter><pre>1\n2</pre><td class=code><pre><span class=ln>1</span><span>if x:</span><br>    y()</pre></table></figure>";
+    let lines = "<pre><div>  a</div>\n<div>    b <a href=x>c\n d</a></div></pre>";
+    let page = html(&format!("<p>{LONG}</p>{code}<p>然后</p>{table}{lines}"));
+    check(&page);
+    let text = "fn main() {\n    let a = 1;\n\n\tb();\n}\n然后\nif x:\n    y()\n  a\n    b c d";
+    assert_eq!(page.text, format!("{LONG}\n{text}"));
+}
+
+#[test]
+fn particulars_and_thanks_are_no_text() {
+    let around = "<div>发布日期: 2021-03-05</div><div>阅读次数:</div><div>12</div><div>作者：张三</div>";
+    let below = "<div>版权声明: 本博客所有文章除特别声明外，均采用 CC BY 4.0 许可协议。转载请注明来源张三！</div><div>您的支持将鼓励我继续创作</div>
+        <div><a href=/>首页</a> » <a href=/x>文章</a></div><div><a href=/1>1</a> <a href=/2>2</a></div><div>Powered by Hexo</div>";
+    let body = format!("<p>{LONG}</p><p>作者：李白</p><p>{LONG}</p>");
+    let page = html(&format!("<title>题</title>{around}{body}{below}"));
+    check(&page);
+    assert_eq!(page.text, format!("{LONG}\n作者：李白\n{LONG}"));
+    // A page that says nothing else says that.
+    assert_eq!(html("<p>Powered by Hexo</p>").text, "Powered by Hexo");
+}
+
+#[test]
+fn authors_are_found_where_they_are_named() {
+    let of = |page: &str| html(&format!("<title>题</title>{page}<p>{LONG}</p>")).author;
+    let some = |name: &str| Some(name.to_owned());
+    let ld = "<script type='application/ld+json'>{\"@type\":\"Article\",\"author\":[{\"@type\":\"Person\",\"name\":\"\\u5f20三\"}]}</script>";
+    let meta = "<meta name=Author content=' 李四 '>";
+    assert_eq!(of(&format!("{meta}{ld}<p>作者：王五</p>")), some("张三"));
+    assert_eq!(of(&format!("<p>作者：王五</p>{meta}")), some("李四"));
+    assert_eq!(of("<meta name=author content='John Doe'><p>作者：王五 发布于 2020-01-02</p>"), some("王五"));
+    assert_eq!(of("<p>By <a rel=author href=/z>Zhao Liu</a> on May 3</p>"), some("Zhao Liu"));
+    assert_eq!(of("<span class='post-author'>文/孙七</span>"), some("孙七"));
+    assert_eq!(of("<div>文章作者:</div><div>周八</div>"), some("周八"));
+    assert_eq!(of("<p>投稿者: 山田太郎</p>"), some("山田太郎"));
+    for page in [
+        "<p>作者认为这样不好。</p>",
+        "<meta property='article:author' content='https://a.cn/u/1'>",
+        "<p>作者：甲</p><p>作者：乙</p>",
+        "<a rel=author href=/1>甲</a><a rel=author href=/2>乙</a>",
+        "<p>author</p>",
+    ] {
+        assert_eq!(of(page), None, "{page}");
+    }
+}
+
+#[test]
+fn titles_are_one_text_whatever_they_are_made_of() {
+    assert_eq!(html("<title> Tom &amp; Jerry &#8211;\n 猫 </title><p>x").title, "Tom & Jerry – 猫");
+}
+
+#[test]
+fn binary_files_called_pages_are_none() {
+    let noise: Vec<u8> = (0..4000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let nul = [b"<html><p>".as_slice(), &[0; 300], b"</p>"].concat();
+    for body in [b"%PDF-1.7 <html>".as_slice(), b"\x89PNG\r\n\x1a\n<p>", b"\0\0\0\x20ftypmp42", &noise, &nul] {
+        let parsed = parse(&fetched(Some("text/html"), body));
+        check(&parsed);
+        assert_eq!(parsed.defects, [Defect::NotText]);
+    }
+    // A few stray bytes make no page a picture.
+    let page = format!("<html><body>\0\x01<p>{LONG}\0</p>");
+    assert_eq!(html(&page).text, LONG);
 }

@@ -162,12 +162,13 @@ fn moved(url: &CrawlUrl, to: &str) -> Fetched {
         body: Bytes::new(),
         wire: None,
         asked: None,
+        rendered: None,
     }
 }
 
 fn answer(url: &CrawlUrl, status: u16, media: &str, body: Vec<u8>) -> Fetched {
     let headers = vec![("content-type".to_owned(), media.to_owned())];
-    Fetched { url: url.clone(), status, headers, body: body.into(), wire: None, asked: None }
+    Fetched { url: url.clone(), status, headers, body: body.into(), wire: None, asked: None, rendered: None }
 }
 
 #[cfg(unix)]

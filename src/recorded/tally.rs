@@ -171,13 +171,19 @@ mod tests {
             relevant: true,
             title: String::new(),
             language: None,
+            author: None,
             digest: Digest([u8::try_from(id).unwrap(); 20]),
+            bytes: 1_000,
             terms: vec![],
             listing: false,
             noindex: false,
+            rendered: false,
+            expires: None,
+            foreign: false,
             sketch: Sketch::default(),
             published: None,
             canonical: None,
+            copy_of: None,
             links: vec![],
             known: vec![],
             forum: None,
@@ -185,8 +191,9 @@ mod tests {
             again: None,
             outlinks: 0,
             feeds: Vec::new(),
+            signs: crate::model::Signs::default(),
         };
-        Batch { at: Millis(0), events: vec![Event::Discovered(found), Event::Settled(Box::new(settled))] }
+        Batch { at: Millis(0), took: None, events: vec![Event::Discovered(found), Event::Settled(Box::new(settled))] }
     }
 
     #[test]

@@ -45,7 +45,10 @@ impl Warc {
         for record in store.batches() {
             for event in record?.batch.events {
                 if let Event::Robots { origin, rules, .. } = event {
-                    robots.insert(origin, rules);
+                    // What was had stays in force while it cannot be had again.
+                    if rules != RobotsRules::Unreachable || !robots.contains_key(&origin) {
+                        robots.insert(origin, rules);
+                    }
                 }
             }
         }
@@ -115,7 +118,7 @@ impl Web for Warc {
 
 fn answer(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
     let headers = vec![("content-type".to_owned(), media.to_owned())];
-    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None }
+    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
 }
 
 /// The WARC files in a directory by name, one still being written (`.open`) among them.

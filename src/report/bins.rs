@@ -128,6 +128,7 @@ mod tests {
             published: published.and_then(Day::parse),
             listing: false,
             noindex: false,
+            foreign: false,
             archived: true,
             duplicate_of: None,
             part: crate::corpus::Part::Page,

@@ -71,7 +71,10 @@ impl<'a> Ledger<'a> {
                     self.places.push(NONE);
                     self.origins.push(match found.origin {
                         Origin::Seed | Origin::Named => NONE,
-                        Origin::Link(from) | Origin::Redirect(from) => from.0,
+                        Origin::Link(from)
+                        | Origin::Redirect(from)
+                        | Origin::Listed(from)
+                        | Origin::Canonical(from) => from.0,
                     });
                 }
                 Event::Settled(page) => {

@@ -133,6 +133,7 @@ impl Asked {
             hosts: self.host.iter().cloned().collect(),
             published_from: self.year.and_then(|year| Day::of(year, 1, 1)),
             published_until: self.year.and_then(|year| Day::of(year, 12, 31)),
+            no_noindex: true,
             duplicates: if self.all { Duplicates::Keep } else { Duplicates::Best },
             ..Filter::default()
         };

@@ -14,8 +14,9 @@ use super::directory::sync_directory;
 use super::{CrawlDirectory, Kept, StoreError, warc};
 use crate::model::{Fetched, Millis};
 
-/// Where the record of an answer lies, or one that stands for it: bytes of a WARC file, one whole gzip member. It is the last record of its answer,
-/// so the file may be cut at its end.
+/// Where the record of an answer lies, or one that stands for it: bytes of a WARC file, one whole gzip member, or two where a
+/// browser ran the page's scripts and what it made of the page stands behind it. Nothing else of its answer comes later, so
+/// the file may be cut at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
     /// Number of the file.
@@ -220,7 +221,10 @@ fn open_name(number: u32) -> String {
 }
 
 /// The archive's files, by number; other files in the directory are nobody's business here.
-fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
+///
+/// # Errors
+/// [`StoreError::Io`] if the directory cannot be listed.
+pub fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(pages).map_err(StoreError::io(pages, "list the directory"))? {
         let path = entry.map_err(StoreError::io(pages, "list the directory"))?.path();

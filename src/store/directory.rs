@@ -3,6 +3,7 @@
 //! ```text
 //! pages/suidao-00000.warc.gz   request and response records; `.open` behind the name while it is written
 //! state/meta.json, lock, log/  what crawl this is; the lock; the log of events
+//! state/checkpoint             what the first so many batches of it came to, for a quick restart
 //! state/topic.toml, config.toml  lexicon and configuration it was last gone on with, for `suidao refresh`
 //! refresh.csv                  one line per round of `suidao refresh`
 //! harvest.csv                  one line per 100 pages
@@ -22,10 +23,13 @@ pub struct CrawlDirectory {
     root: PathBuf,
 }
 
+/// How a file is called while it is not complete: this before and behind something random.
+pub(super) const PART: (&str, &str) = (".suidao-", ".part");
+
 /// The lock of a crawl directory. Given back by name when dropped, not by closing the file: a process that is just being
 /// started by another thread holds a copy of the file for a moment, and with it a lock that was only closed.
 #[derive(Debug)]
-pub(super) struct Lock(File);
+pub struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
@@ -77,10 +81,22 @@ impl CrawlDirectory {
         self.state().join("config.toml")
     }
 
+    /// What a browser that shows pages writes while it runs.
+    #[must_use]
+    pub fn profiles(&self) -> PathBuf {
+        self.state().join("browser")
+    }
+
     /// The log of events.
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.state().join("log")
+    }
+
+    /// The state after so many batches of the log.
+    #[must_use]
+    pub fn checkpoint(&self) -> PathBuf {
+        self.state().join("checkpoint")
     }
 
     /// The harvest curve.
@@ -107,6 +123,12 @@ impl CrawlDirectory {
         self.root.join("summary.json")
     }
 
+    /// How many batches were acknowledged.
+    #[must_use]
+    pub fn acknowledged(&self) -> PathBuf {
+        self.state().join("acknowledged")
+    }
+
     /// What is remembered of exports.
     #[must_use]
     pub fn exports(&self) -> PathBuf {
@@ -121,7 +143,10 @@ impl CrawlDirectory {
 
     /// Takes the directory for this process alone; the lock ends with the value, or with the process however it ends.
     /// A lock of the system and not the existence of a file, so that a killed crawl leaves nothing to clear away.
-    pub(super) fn lock(&self) -> Result<Lock, StoreError> {
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`] if another has it, [`StoreError::Io`].
+    pub fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.state().join("lock");
         let mut options = OpenOptions::new();
         let options = options.create(true).truncate(false).write(true);
@@ -130,6 +155,19 @@ impl CrawlDirectory {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse(self.root.clone())),
             Err(TryLockError::Error(source)) => Err(StoreError::Io { path, doing: "lock it", source }),
+        }
+    }
+
+    /// Removes what a process that was killed had begun to write in `state/`; for who holds the lock.
+    pub(super) fn clear_parts(&self) {
+        let entries = fs::read_dir(self.state()).into_iter().flatten().flatten();
+        for entry in entries {
+            let name = entry.file_name();
+            let name = name.as_encoded_bytes();
+            if name.starts_with(PART.0.as_bytes()) && name.ends_with(PART.1.as_bytes()) {
+                // It is in nobody's way, and only takes room.
+                let _ = fs::remove_file(entry.path());
+            }
         }
     }
 
@@ -162,7 +200,7 @@ pub fn write_whole<T>(
     }
     let parent = parent(path);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".suidao-").suffix(".part");
+    builder.prefix(PART.0).suffix(PART.1);
     // The library's default is 0600; a result file is as readable as any other the user makes.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
@@ -193,7 +231,7 @@ pub fn write_whole_directory<T>(
         Err(error) => return Err(fail()(error)),
     }
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".suidao-").suffix(".part");
+    builder.prefix(PART.0).suffix(PART.1);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
     let part = builder.tempdir_in(parent(path)).map_err(fail())?;
@@ -263,7 +301,10 @@ impl From<StoreError> for WriteError {
 }
 
 /// Makes names in a directory durable: new, renamed and removed files.
-pub(super) fn sync_directory(path: &Path) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub fn sync_directory(path: &Path) -> Result<(), StoreError> {
     // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
     if cfg!(unix) {
         File::open(path).and_then(|dir| dir.sync_all()).map_err(StoreError::io(path, "sync the directory"))?;

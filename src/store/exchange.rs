@@ -30,6 +30,8 @@ pub struct Exchange {
     pub digest: String,
     /// HTTP status.
     pub status: u16,
+    /// Bytes of the response record; what a browser made of the answer comes behind it.
+    pub length: usize,
     /// Media type without parameters, as the server wrote it; none if it did not.
     pub media: Option<String>,
 }
@@ -65,6 +67,7 @@ impl Exchange {
             date: field("warc-date")?,
             digest: field("warc-payload-digest")?,
             request: request.to_vec(),
+            length: first_member(record).map_err(|error| damaged(&error.to_string()))?,
             status,
             media: media.filter(|media| !media.is_empty()).map(str::to_owned),
         })
@@ -78,6 +81,18 @@ fn begin(record: &[u8]) -> io::Result<(Head, Vec<u8>)> {
     let mut block = Vec::new();
     input.take(head.length.min(HEAD_LIMIT as u64)).read_to_end(&mut block)?;
     Ok((head, block))
+}
+
+/// How long the first gzip member is; unpacked only where there may be a second.
+fn first_member(bytes: &[u8]) -> io::Result<usize> {
+    /// How gzip members of ours begin.
+    const MEMBER: [u8; 3] = [0x1f, 0x8b, 8];
+    if !bytes.windows(MEMBER.len()).skip(1).any(|window| window == MEMBER) {
+        return Ok(bytes.len());
+    }
+    let mut rest = bytes;
+    io::copy(&mut GzDecoder::new(&mut rest), &mut io::sink())?;
+    Ok(bytes.len() - rest.len())
 }
 
 /// The last gzip member of some.

@@ -27,6 +27,7 @@ pub(super) fn fetched(n: u32, size: usize) -> Fetched {
         body: Bytes::from(body),
         wire: None,
         asked: None,
+        rendered: None,
     }
 }
 
@@ -73,13 +74,19 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         relevant: n.is_multiple_of(2),
         title: format!("第{n}页"),
         language: Some("cmn".into()),
+        author: None,
         digest: Digest([7; 20]),
+        bytes: 1_000,
         terms: vec![TermMatch { term: "足球".into(), count: 3 }],
         listing: false,
         noindex: false,
+        rendered: false,
+        expires: None,
+        foreign: false,
         sketch: Sketch::default(),
         published: None,
         canonical: None,
+        copy_of: None,
         links: (first..first + links).map(follow).collect(),
         known: vec![UrlId(0)],
         forum: None,
@@ -87,8 +94,9 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         again: None,
         outlinks: 0,
         feeds: Vec::new(),
+        signs: crate::model::Signs::default(),
     })));
-    Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), events }
+    Batch { at: Millis(1_700_000_000_123 + u64::from(n) * 1000), took: None, events }
 }
 
 fn discovered(id: u32, origin: Origin) -> Event {

@@ -2,7 +2,7 @@
 //! small enough to be kept in memory and written anew each time; after a resume it is the fold of the log.
 
 use rustc_hash::FxHashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::directory::write_whole;
 use super::{CrawlDirectory, StoreError};
@@ -12,7 +12,7 @@ use crate::model::{Batch, Event, Tunnel};
 const EVERY: u64 = 100;
 
 /// One line of `harvest.csv`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HarvestLine {
     /// Pages fetched so far.
     pub pages: u64,
@@ -28,7 +28,7 @@ pub struct HarvestLine {
 }
 
 /// The curve so far. Memory: 4 bytes per known URL, a string per known host.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Harvest {
     lines: Vec<HarvestLine>,
     pages: u64,
@@ -42,7 +42,7 @@ pub struct Harvest {
 }
 
 /// What was counted since the last line.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Since {
     pages: u64,
     bounded: u64,

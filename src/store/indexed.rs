@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::StoreError;
 use super::responses::{Counted, answer_behind, begin, broken, pass};
-use super::warc::Head;
+use super::warc::{self, Head};
 use crate::model::{CrawlUrl, Fetched};
 
 /// The answers in WARC files, ours or another software's, by URL; of several for one URL the first. Memory: about 40
@@ -120,18 +120,43 @@ impl Indexed {
             if packed {
                 let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
                 io::copy(&mut io::Read::take(&mut member, place.within), &mut io::sink())?;
-                self.answer(&mut member)
+                let (mut answer, head) = self.answer(&mut member)?;
+                match Head::read(&mut member) {
+                    Ok(Some(next)) => self.put_rendered(&mut answer, &head, next, &mut member),
+                    // The next record is the next member.
+                    Ok(None) => {
+                        drop(member);
+                        let mut member = BufReader::with_capacity(1 << 14, GzDecoder::new(&mut input));
+                        if let Ok(Some(next)) = Head::read(&mut member) {
+                            self.put_rendered(&mut answer, &head, next, &mut member);
+                        }
+                    }
+                    Err(_) => {}
+                }
+                Ok(answer)
             } else {
-                self.answer(&mut input)
+                let (mut answer, head) = self.answer(&mut input)?;
+                if let Ok(Some(next)) = Head::read(&mut input) {
+                    self.put_rendered(&mut answer, &head, next, &mut input);
+                }
+                Ok(answer)
             }
         };
-        let fetched = read().map_err(|error| broken(path, &error, place.at))?;
+        let fetched: io::Result<Option<Fetched>> = read();
+        let fetched = fetched.map_err(|error| broken(path, &error, place.at))?;
         Ok(fetched.filter(|fetched| fetched.url == *url))
     }
 
-    fn answer(&self, input: &mut impl BufRead) -> io::Result<Option<Fetched>> {
-        let Some(head) = Head::read(input)? else { return Ok(None) };
-        answer_behind(input, &head, self.limit)
+    fn answer(&self, input: &mut impl BufRead) -> io::Result<(Option<Fetched>, Head)> {
+        let head = Head::read(input)?.ok_or(ErrorKind::UnexpectedEof)?;
+        Ok((answer_behind(input, &head, self.limit)?, head))
+    }
+
+    /// Adds what a browser made of an answer, where the record `next` holds that; one that is torn does not harm it.
+    fn put_rendered(&self, answer: &mut Option<Fetched>, head: &Head, next: Head, input: &mut impl BufRead) {
+        if let Some(answer) = answer {
+            answer.rendered = warc::rendered(input, &next, head, self.limit).unwrap_or_default();
+        }
     }
 }
 

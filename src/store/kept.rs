@@ -1,4 +1,5 @@
-//! How an exchange is kept: the request that was sent, and the answer to it, as two WARC records one behind the other.
+//! How an exchange is kept: the request that was sent, and the answer to it, as two WARC records one behind the other;
+//! and behind these what a browser made of the answer, if one did, as a conversion record (WARC 1.1, 6.8).
 //! Apart from the archive, which knows files and what survives a crash, and from the record format.
 //!
 //! An answer that brought nothing new is kept as a revisit record (WARC 1.1, 6.7): its head, and a word on the answer that
@@ -36,7 +37,7 @@ pub enum Kept {
 
 impl Kept {
     /// Appends request and answer to `out`, as a gzip member each: `name` makes their ids, `headers` are the fields that
-    /// every request carries. Also how long `out` is without the second.
+    /// every request carries. Also how long `out` is without what comes behind the request.
     pub(super) fn write(
         &self,
         at: Millis,
@@ -81,7 +82,20 @@ impl Kept {
         };
         // What came packed does not get smaller.
         let level = if fetched.wire.is_some() { Compression::fast() } else { Compression::new(LEVEL) };
-        Ok((draft.write(level, out)?, middle))
+        let mut out = draft.write(level, out)?;
+        if let (Self::Whole(_), Some(rendered)) = (self, &fetched.rendered) {
+            let conversion = Draft {
+                kind: warc::CONVERSION,
+                name,
+                at,
+                media: Fetched::RENDERED,
+                fields: vec![uri(), ("WARC-Refers-To", warc::record_id(kind, name))],
+                head: &[],
+                payload: rendered,
+            };
+            out = conversion.write(Compression::new(LEVEL), out)?;
+        }
+        Ok((out, middle))
     }
 
     fn fetched(&self) -> &Fetched {
@@ -152,6 +166,61 @@ mod tests {
         let mut text = String::new();
         MultiGzDecoder::new(&out[..]).read_to_string(&mut text).unwrap();
         assert!(text.contains("HTTP/1.1 304 Not Modified\r\n\r\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_browser_made_comes_back_with_the_answer() {
+        let root = tempfile::tempdir().unwrap();
+        let (store, mut archive) = resume(root.path(), 1 << 30).unwrap();
+        let page = |n: u32| {
+            let mut page = fetched(n, 2000);
+            page.rendered =
+                n.is_multiple_of(2).then(|| format!("<!DOCTYPE html><p>{}", "正文".repeat(n as usize)).into());
+            page
+        };
+        let at: Vec<Location> =
+            (0..6).map(|n| archive.add(&Kept::Whole(page(n)), Millis(u64::from(n))).unwrap()).collect();
+        archive.close().unwrap();
+        let path = store.directory().pages().join("suidao-00000.warc.gz");
+        let whole: Vec<_> = (0..6).map(page).collect();
+        let read = |path: &std::path::Path| -> Vec<_> {
+            Responses::open(path, 1 << 20).unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(read(&path), whole);
+        // As another program may pack it: not at all, and as one member.
+        let mut plain = Vec::new();
+        MultiGzDecoder::new(std::fs::File::open(&path).unwrap()).read_to_end(&mut plain).unwrap();
+        let mut one = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
+        std::io::Write::write_all(&mut one, &plain).unwrap();
+        let others = [("plain.warc", plain), ("one.warc.gz", one.finish().unwrap())].map(|(name, bytes)| {
+            std::fs::write(root.path().join(name), bytes).unwrap();
+            root.path().join(name)
+        });
+        for path in others.iter().chain([&path]) {
+            assert_eq!(read(path), whole, "{}", path.display());
+            let web = Indexed::open(vec![path.clone()], 1 << 20, |_| ()).unwrap();
+            for page in &whole {
+                assert_eq!(web.get(&page.url).unwrap().as_ref(), Some(page), "{}", path.display());
+            }
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let mut reader = ArchiveReader::new(store.directory(), 1 << 20);
+        let mut from = 0;
+        for (page, &location) in whole.iter().zip(&at) {
+            assert_eq!(reader.read_at(location).unwrap(), *page);
+            let record = &bytes[location.offset as usize..location.end() as usize];
+            let exchange = Exchange::read(&path, from, location, record).unwrap();
+            assert_eq!(exchange.length == record.len(), page.rendered.is_none());
+            let mut alone = Vec::new();
+            GzDecoder::new(&record[..exchange.length]).read_to_end(&mut alone).unwrap();
+            assert!(alone.starts_with(b"WARC/1.1\r\nWARC-Type: response"));
+            from = location.end();
+        }
+        // A file that breaks off within the second record has the answer.
+        let cut = root.path().join("cut.warc.gz");
+        std::fs::write(&cut, &bytes[..at[0].end() as usize - 20]).unwrap();
+        let web = Indexed::open(vec![cut], 1 << 20, |_| ()).unwrap();
+        assert_eq!(web.get(&whole[0].url).unwrap(), Some(Fetched { rendered: None, ..whole[0].clone() }));
     }
 
     #[test]

@@ -12,6 +12,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ use crate::model::{Batch, Millis};
 pub const FORMAT: u32 = 1;
 
 /// Version byte of a value.
-const VALUE_VERSION: u8 = 5;
+const VALUE_VERSION: u8 = 6;
 
 /// How many values are unpacked at a time, in parallel, when the log is read.
 const READ_AHEAD: usize = 1024;
@@ -110,7 +111,7 @@ impl Meta {
     ///
     /// # Errors
     /// [`StoreError::OtherCrawl`] with the first difference.
-    fn resumes(&self, there: &Self, dir: &CrawlDirectory) -> Result<(), StoreError> {
+    pub fn resumes(&self, there: &Self, dir: &CrawlDirectory) -> Result<(), StoreError> {
         let pairs = [
             ("topic", &there.topic, &self.topic),
             ("lexicon", &there.lexicon, &self.lexicon),
@@ -156,15 +157,7 @@ impl Store {
             meta.resumes(&there, dir)?;
             return Self::open(dir);
         }
-        for part in [dir.root().to_owned(), dir.pages()] {
-            let Ok(entries) = fs::read_dir(&part) else { continue };
-            // A crawl that was killed before it was described has left its directories, and nothing to go on with.
-            let begun = |name: &std::ffi::OsStr| part == dir.root() && (name == "pages" || name == "state");
-            let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".") || name == "lost+found";
-            if entries.flatten().map(|entry| entry.file_name()).any(|name| !begun(&name) && !hidden(&name)) {
-                return Err(StoreError::Strangers(part));
-            }
-        }
+        Self::may_begin(dir)?;
         dir.make()?;
         let lock = dir.lock()?;
         let store = Self::open_engine(dir, meta.clone(), lock)?;
@@ -174,6 +167,23 @@ impl Store {
         // Last: a crawl exists from the moment it is described.
         write_whole(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
         Ok(store)
+    }
+
+    /// That a crawl may be begun in a directory that holds none.
+    ///
+    /// # Errors
+    /// [`StoreError::Strangers`] if there are other files.
+    pub fn may_begin(dir: &CrawlDirectory) -> Result<(), StoreError> {
+        for part in [dir.root().to_owned(), dir.pages()] {
+            let Ok(entries) = fs::read_dir(&part) else { continue };
+            // A crawl that was killed before it was described has left its directories, and nothing to go on with.
+            let begun = |name: &std::ffi::OsStr| part == dir.root() && (name == "pages" || name == "state");
+            let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".") || name == "lost+found";
+            if entries.flatten().map(|entry| entry.file_name()).any(|name| !begun(&name) && !hidden(&name)) {
+                return Err(StoreError::Strangers(part));
+            }
+        }
+        Ok(())
     }
 
     /// Opens the crawl in `dir`, for going on with it, for `why` or for an export.
@@ -188,6 +198,7 @@ impl Store {
     }
 
     fn open_engine(dir: &CrawlDirectory, meta: Meta, lock: Lock) -> Result<Self, StoreError> {
+        dir.clear_parts();
         let log = dir.log();
         let config = sled::Config::new().path(&log).cache_capacity(Self::CACHE).flush_every_ms(None);
         let db = open_patiently(&config).map_err(|error| engine_error(&log, "open the log", error))?;
@@ -197,9 +208,16 @@ impl Store {
             Some((key, _)) => number(&log, &key)? + 1,
         };
         let mark = Mark::open(dir)?;
-        if mark.read()? > next {
-            let what = format!("the log holds {next} batches, and {} were kept", mark.read()?);
-            return Err(StoreError::damaged(&log, what));
+        match mark.read()? {
+            // Whoever went on would cut the archive to a log of which nobody knows that it is whole.
+            None if next > 0 => {
+                return Err(StoreError::damaged(&mark.path, "it does not say how many batches were kept"));
+            }
+            None => mark.write(0)?,
+            Some(kept) if kept > next => {
+                return Err(StoreError::damaged(&log, format!("the log holds {next} batches, and {kept} were kept")));
+            }
+            Some(_) => {}
         }
         Ok(Self { db, meta, dir: dir.clone(), log, next, mark, _lock: lock })
     }
@@ -249,9 +267,14 @@ impl Store {
 
     /// All batches in order. An error ends the iteration.
     pub fn batches(&self) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
+        self.batches_from(0)
+    }
+
+    /// The batches from this number on, in order. An error ends the iteration.
+    pub fn batches_from(&self, first: u64) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
         // Unpacking costs more than reading (most of it is URLs), so it is spread over the cores a portion at a time.
-        let mut rows = self.db.iter();
-        let mut expected = 0;
+        let mut rows = self.db.range(first.to_be_bytes()..);
+        let mut expected = first;
         let mut portion: std::vec::IntoIter<Result<Record, StoreError>> = Vec::new().into_iter();
         let mut ended = false;
         std::iter::from_fn(move || {
@@ -273,6 +296,12 @@ impl Store {
             ended = item.is_err();
             Some(item)
         })
+    }
+
+    /// What reads the log beside the one that writes it, in the same process.
+    #[must_use]
+    pub fn reader(&self) -> Reader {
+        Reader { db: Arc::new(RwLock::new(Some(self.db.clone()))), log: self.log.clone() }
     }
 
     /// One batch.
@@ -309,6 +338,44 @@ impl Store {
     }
 }
 
+/// Reads the log of a crawl that is running. Cheap to clone; all clones are closed together.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// None once it is closed, so that nobody keeps the engine open.
+    db: Arc<RwLock<Option<sled::Db>>>,
+    log: PathBuf,
+}
+
+impl Reader {
+    /// The batches that are in the log by now, in order, unpacked one after the other by whoever asks: a crawl needs the other
+    /// cores. Ends early when it is closed.
+    pub fn batches(&self) -> impl Iterator<Item = Result<Record, StoreError>> + '_ {
+        /// Between two portions the writer may go on, and the log may be closed.
+        const PORTION: usize = 64;
+        let mut next: u64 = 0;
+        let mut portion: std::vec::IntoIter<Result<Record, StoreError>> = Vec::new().into_iter();
+        std::iter::from_fn(move || {
+            if portion.len() == 0 {
+                let db = self.db.read().unwrap_or_else(PoisonError::into_inner);
+                let rows = db.as_ref()?.range(next.to_be_bytes()..).take(PORTION);
+                let read = rows.map(|row| {
+                    let (_, value) = row.map_err(|error| engine_error(&self.log, "read the log", error))?;
+                    decode(&value).map_err(|what| StoreError::damaged(&self.log, what))
+                });
+                let read: Vec<_> = read.collect();
+                next += read.len() as u64;
+                portion = read.into_iter();
+            }
+            portion.next()
+        })
+    }
+
+    /// Lets go of the engine, once the portion that is being read is over.
+    pub fn close(&self) {
+        *self.db.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
 /// How many batches were acknowledged, as 20 digits in a file beside the log.
 #[derive(Debug)]
 struct Mark {
@@ -318,19 +385,19 @@ struct Mark {
 
 impl Mark {
     fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
-        let path = dir.state().join("acknowledged");
+        let path = dir.acknowledged();
         let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(StoreError::io(&path, "open it"))?;
         Ok(Self { file, path })
     }
 
-    /// 0 where it says nothing that can be read: a power failure may leave it so.
-    fn read(&self) -> Result<u64, StoreError> {
+    /// None where it says nothing that can be read.
+    fn read(&self) -> Result<Option<u64>, StoreError> {
         let mut digits = Vec::new();
         let mut file = &self.file;
         let read = file.rewind().and_then(|()| file.take(20).read_to_end(&mut digits));
         read.map_err(StoreError::io(&self.path, "read it"))?;
-        Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0))
+        Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim_end().parse().ok()))
     }
 
     fn write(&self, number: u64) -> Result<(), StoreError> {
@@ -407,6 +474,25 @@ mod tests {
         let mut store = Store::resume(&CrawlDirectory::new(root), &meta()).unwrap();
         store.append(&records.map(record).collect::<Vec<_>>()).unwrap();
         store
+    }
+
+    #[test]
+    fn a_reader_follows_the_writer_and_lets_go_of_the_log() {
+        let root = tempfile::tempdir().unwrap();
+        let mut first = store(root.path(), 0..100);
+        let reader = first.reader();
+        let read = || reader.batches().map(Result::unwrap).collect::<Vec<_>>();
+        assert_eq!(read(), (0..100).map(record).collect::<Vec<_>>());
+        let mut while_it_grows = reader.batches();
+        assert_eq!(while_it_grows.next().unwrap().unwrap(), record(0));
+        first.append(&(100..200).map(record).collect::<Vec<_>>()).unwrap();
+        assert_eq!(while_it_grows.count(), 199, "what came meanwhile is read too");
+        let mut cut = reader.batches();
+        cut.next();
+        reader.close();
+        assert!(cut.count() < 199 && read().is_empty());
+        drop(first);
+        assert_eq!(store(root.path(), 200..201).len(), 201, "nobody keeps the engine open");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! last acknowledged batch is cut off when the crawl goes on. The store decides nothing about the crawl.
 
 pub mod archive;
+pub mod checkpoint;
 mod chunked;
 pub mod directory;
 mod exchange;
@@ -15,6 +16,7 @@ pub mod log;
 pub mod refreshes;
 mod responses;
 pub mod skipped;
+mod survey;
 mod warc;
 mod writer;
 
@@ -22,12 +24,14 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location};
+pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
 pub use exchange::Exchange;
 pub use indexed::Indexed;
 pub use kept::Kept;
-pub use log::{Meta, Record, Store};
+pub use log::{Meta, Reader, Record, Store};
 pub use responses::Responses;
+pub use survey::{RecordKind, Stretch, Whole, survey};
 pub use warc::{date, info as warcinfo};
 pub use writer::{Notice, Stopped, Work, Writer};
 
@@ -83,7 +87,7 @@ pub enum StoreError {
         wanted: String,
     },
     /// Something in it is not what was written.
-    #[error("{}: damaged: {what}; restore the directory from a copy, or crawl again into another output directory", path.display())]
+    #[error("{}: damaged: {what}; `suidao check crawl` tells more and --repair mends what can be mended; or restore the directory from a copy, or crawl again into another output directory", path.display())]
     Damaged {
         /// File or directory.
         path: PathBuf,

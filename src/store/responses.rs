@@ -17,6 +17,8 @@ pub struct Responses {
     input: Counted<Box<dyn BufRead + Send>>,
     path: PathBuf,
     limit: usize,
+    /// What was read to see whether it belongs to the answer before.
+    ahead: Option<io::Result<Head>>,
     ended: bool,
 }
 
@@ -32,16 +34,28 @@ impl Responses {
         } else {
             Box::new(file.inner)
         };
-        Ok(Self { input: Counted { inner, at: 0 }, path: path.to_owned(), limit, ended: false })
+        Ok(Self { input: Counted { inner, at: 0 }, path: path.to_owned(), limit, ahead: None, ended: false })
     }
 
     fn read(&mut self) -> io::Result<Option<Fetched>> {
-        while let Some(head) = Head::read(&mut self.input)? {
-            if let Some(fetched) = answer_behind(&mut self.input, &head, self.limit)? {
-                return Ok(Some(fetched));
-            }
+        loop {
+            let next = self.ahead.take().map_or_else(|| Head::read(&mut self.input), |ahead| ahead.map(Some));
+            let Some(head) = next? else { return Ok(None) };
+            let Some(mut fetched) = answer_behind(&mut self.input, &head, self.limit)? else { continue };
+            // What a browser made of it stands right behind it. The answer stands, whatever comes there.
+            self.ahead = match Head::read(&mut self.input) {
+                Ok(Some(next)) => match warc::rendered(&mut self.input, &next, &head, self.limit) {
+                    Ok(None) => Some(Ok(next)),
+                    Ok(rendered) => {
+                        fetched.rendered = rendered;
+                        None
+                    }
+                    Err(error) => Some(Err(error)),
+                },
+                other => other.transpose(),
+            };
+            return Ok(Some(fetched));
         }
-        Ok(None)
     }
 }
 

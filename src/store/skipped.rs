@@ -40,7 +40,13 @@ impl Standings {
     pub fn observe(&mut self, event: &Event) {
         match event {
             Event::Discovered(_) => self.of.push(Standing::New),
-            Event::Seeded(link) => self.judge(link),
+            Event::Seeded(link) => {
+                // A seed is taken up again where its failure may be mended.
+                if let Some(now @ Standing::Failed) = self.of.get_mut(link.to.0 as usize) {
+                    *now = Standing::New;
+                }
+                self.judge(link);
+            }
             Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
                 self.set(*id, Standing::Done);
                 link.iter().for_each(|link| self.judge(link));
@@ -49,7 +55,13 @@ impl Standings {
                 self.set(page.id, Standing::Done);
                 page.links.iter().for_each(|link| self.judge(link));
             }
-            Event::Expanded { links, .. } => links.iter().for_each(|link| self.judge(link)),
+            Event::Hinted { id, links, .. } => {
+                self.set(*id, Standing::Done);
+                links.iter().for_each(|link| self.judge(link));
+            }
+            Event::Sources { links, .. } | Event::Expanded { links, .. } => {
+                links.iter().for_each(|link| self.judge(link))
+            }
             Event::Refused { id, reason } => self.set(*id, Standing::Refused(*reason)),
             Event::Failed { id, .. } => self.set(*id, Standing::Failed),
             Event::Skipped { url, .. } => {
@@ -180,6 +192,7 @@ mod tests {
             dropping(1, &[(3, Refusal::NoFollow)]),
             Batch {
                 at: Millis(1),
+                took: None,
                 events: vec![
                     skipped(900),
                     Event::Refused { id: UrlId(4), reason: Refusal::Robots },

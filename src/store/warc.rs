@@ -21,6 +21,9 @@ use crate::read::coding;
 /// Longest head of a record or of an HTTP answer that is read, in bytes.
 pub(super) const HEAD_LIMIT: usize = 256 << 10;
 
+/// The kind of a record that holds what was made of another's payload.
+pub(super) const CONVERSION: &str = "conversion";
+
 /// A record about to be written.
 pub(super) struct Draft<'a> {
     /// `WARC-Type`.
@@ -235,6 +238,13 @@ impl Head {
         CrawlUrl::parse(uri).ok()
     }
 
+    /// Whether this is the record of what a browser made of the answer in the record `of`.
+    fn renders(&self, of: &Self) -> bool {
+        self.field("warc-type") == Some(CONVERSION)
+            && self.field("content-type") == Some(Fetched::RENDERED)
+            && self.field("warc-refers-to").is_some_and(|id| of.field("warc-record-id") == Some(id))
+    }
+
     /// [`Head::response_url`], if the answer is not much larger than `limit` bytes.
     pub fn answered(&self, limit: usize) -> Option<CrawlUrl> {
         self.response_url().filter(|_| self.length <= limit as u64 + (1 << 16))
@@ -258,7 +268,18 @@ pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetch
         Some(body) => (body, Some(stored)),
         None => (stored, None),
     };
-    Some(Fetched { url, status, headers, body, wire, asked: None })
+    Some(Fetched { url, status, headers, body, wire, asked: None, rendered: None })
+}
+
+/// What a browser made of the answer in the record `of`, if the record whose head is `head`, and whose block comes next,
+/// holds that; nothing is read of others, and of one with more than `limit` bytes.
+pub(super) fn rendered(input: &mut impl BufRead, head: &Head, of: &Head, limit: usize) -> io::Result<Option<Bytes>> {
+    if !head.renders(of) || head.length > limit as u64 {
+        return Ok(None);
+    }
+    let mut block = Vec::new();
+    let read = input.take(head.length).read_to_end(&mut block)?;
+    if (read as u64) < head.length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Some(block.into())) }
 }
 
 /// Status and header fields of an HTTP answer, and how many bytes its head takes; `None` if it is not HTTP.
@@ -282,12 +303,15 @@ pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
     Some((status, headers, block.len().min(HEAD_LIMIT - left)))
 }
 
-/// The response in one record (a gzip member or plain); `None` if it is another kind of record.
+/// The response in one record (a gzip member or plain), with what a browser made of it if a second member holds that;
+/// `None` if it is another kind of record.
 pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched>> {
     let mut plain = Vec::new();
+    let mut behind: &[u8] = &[];
     let mut input = if record.starts_with(&GZIP) {
         let bound = (limit + 2 * HEAD_LIMIT) as u64;
-        flate2::read::GzDecoder::new(record).take(bound).read_to_end(&mut plain)?;
+        behind = record;
+        flate2::bufread::GzDecoder::new(&mut behind).take(bound).read_to_end(&mut plain)?;
         plain.as_slice()
     } else {
         record
@@ -296,7 +320,14 @@ pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched
     let Some(url) = head.response_url() else { return Ok(None) };
     let length = usize::try_from(head.length).ok().filter(|&length| length <= input.len());
     let block = &input[..length.ok_or(io::ErrorKind::UnexpectedEof)?];
-    Ok(answer(url, &Bytes::copy_from_slice(block), limit))
+    let mut answer = answer(url, &Bytes::copy_from_slice(block), limit);
+    if let Some(answer) = answer.as_mut().filter(|_| !behind.is_empty()) {
+        let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(behind));
+        if let Some(next) = Head::read(&mut member)? {
+            answer.rendered = rendered(&mut member, &next, &head, limit)?;
+        }
+    }
+    Ok(answer)
 }
 
 /// How a gzip member begins.

@@ -18,8 +18,6 @@ pub struct Scope {
     pub deny_extensions: Vec<String>,
     /// Longest URL, in bytes; Chinese characters count nine in a path.
     pub max_url_length: usize,
-    /// Most path segments.
-    pub max_segments: usize,
     /// Whether http and https of a host are one web: its URLs are taken under the scheme that it answers.
     pub one_scheme: bool,
     /// Whose wish is heard that links be not followed.
@@ -66,7 +64,6 @@ impl Default for Scope {
             deny_hosts: Vec::new(),
             deny_extensions: NO_PAGES.split_whitespace().map(str::to_owned).collect(),
             max_url_length: 1024,
-            max_segments: 20,
             one_scheme: true,
             nofollow: NoFollow::default(),
         }
@@ -94,26 +91,7 @@ impl Scope {
         {
             return Some(Refusal::Extension);
         }
-        self.is_trap(url.path()).then_some(Refusal::Trap)
-    }
-
-    /// Too many segments, or one that stands three times in a row, or a pair that does: the marks of relative links
-    /// that pile up (Heritrix's pathological path).
-    fn is_trap(&self, path: &str) -> bool {
-        // Most paths are too short to repeat anything three times.
-        if self.max_segments > 2 && path.bytes().filter(|&byte| byte == b'/').count() < 3 {
-            return false;
-        }
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        if segments.len() > self.max_segments {
-            return true;
-        }
-        let repeats = |period: usize| {
-            segments
-                .windows(3 * period)
-                .any(|run| (0..period).all(|at| run[at] == run[at + period] && run[at] == run[at + 2 * period]))
-        };
-        repeats(1) || repeats(2)
+        None
     }
 }
 
@@ -147,21 +125,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_or_a_trap_is_refused() {
+    fn what_is_no_page_is_refused() {
         let scope = Scope::default();
         for (url, reason) in [
             ("http://a.cn/b.PDF", Some(Refusal::Extension)),
             ("http://a.cn/v1.2/b", None),
             ("http://a.cn/b.html?f=x.pdf", None),
-            ("http://a.cn/x/x/x/", Some(Refusal::Trap)),
-            ("http://a.cn/x/y/x/y/x/y", Some(Refusal::Trap)),
-            ("http://a.cn/2020/2020/x", None),
         ] {
             assert_eq!(refuses(&scope, url), reason, "{url}");
         }
         let long = format!("http://a.cn/{}", "x".repeat(1024));
         assert_eq!(refuses(&scope, &long), Some(Refusal::UrlTooLong));
-        let deep = format!("http://a.cn/{}", (0..21).map(|n| format!("{n}/")).collect::<String>());
-        assert_eq!(refuses(&scope, &deep), Some(Refusal::Trap));
     }
 }

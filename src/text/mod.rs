@@ -1,9 +1,10 @@
-//! Text: folding, segmentation, what counts as a term, TextRank.
+//! Text: folding, segmentation, what counts as a term, TextRank, which texts say the same.
 
 pub mod segment;
 pub mod simhash;
 mod stop;
 pub mod textrank;
+pub mod twins;
 
 pub use segment::{cut, fold, is_term};
 pub use stop::{is_function_word, is_stop};

@@ -455,6 +455,7 @@ mod tests {
                 body: body.into(),
                 wire: None,
                 asked: None,
+                rendered: None,
             })
         };
         let (mut samples, mut others) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{CrawlUrl, Fetched, Region};
-use crate::read::{self, Block, Document, Piece};
+use crate::read::{self, Block, Document, Form, Piece};
 use crate::text;
 
 /// A page to learn from.
@@ -40,7 +40,7 @@ impl Sample {
         for line in text.split_inclusive('\n') {
             let piece = document.pieces.len();
             document.pieces.push(Piece { text: start..start + line.len(), hidden: false });
-            document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content });
+            document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content, form: Form::Paragraph });
             start += line.len();
         }
         Self { source: source.to_owned(), url: None, host: host.to_owned(), document }
@@ -167,6 +167,7 @@ mod tests {
             body: Bytes::from(format!("<title>足球</title><p>一场足球比赛的报道，写得相当长。</p>{body}")),
             wire: None,
             asked: None,
+            rendered: None,
         })
     }
 

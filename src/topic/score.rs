@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
     use crate::model::Region;
-    use crate::read::{Block, Piece};
+    use crate::read::{Block, Form, Piece};
     use crate::topic::TermFrequency;
 
     /// Builds a document: blocks of pieces, `[text](url)` a link, `!text` a hidden piece.
@@ -255,7 +255,11 @@ mod tests {
                     });
                 }
             }
-            document.blocks.push(Block { pieces: first..document.pieces.len(), region: *region });
+            document.blocks.push(Block {
+                pieces: first..document.pieces.len(),
+                region: *region,
+                form: Form::Paragraph,
+            });
         }
         document
     }

@@ -26,7 +26,7 @@ pub(super) fn answer(url: &CrawlUrl, status: u16, media: &str, more: &[(&str, St
     ];
     headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     headers.push(("content-length".to_owned(), body.len().to_string()));
-    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None }
+    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
 }
 
 /// A failure before any answer.

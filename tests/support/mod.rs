@@ -16,7 +16,7 @@ use suidao::topic::Lexicon;
 use suidao::world::{Proxied, Server, ServerOptions, Spec, World, topic_words};
 
 /// No process of a test may run longer.
-pub const BOUND: Duration = Duration::from_secs(100);
+pub const BOUND: Duration = Duration::from_secs(300);
 
 /// A web without endless parts: what a crawl without a limit fetches of it does not depend on the order.
 pub fn finite() -> Spec {
@@ -258,4 +258,21 @@ pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         }
     }
     found
+}
+
+/// The word of another software on the files, where it is installed.
+pub fn warcio_check(files: &[PathBuf]) {
+    let warcio = std::env::var_os("SUIDAO_WARCIO").unwrap_or_else(|| "warcio".into());
+    let there = Command::new(&warcio).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if !there.is_ok_and(|status| status.success()) {
+        println!("skipped: warcio is not installed (pip install warcio, or SUIDAO_WARCIO=its path)");
+        return;
+    }
+    for file in files {
+        let mut command = Command::new(&warcio);
+        command.args(["check", "-v"]).arg(file);
+        let told = run(command).expect(0);
+        assert!(told.out.contains("digest pass"), "{}", told.out);
+        assert!(!told.out.contains("fail"), "{}", told.out);
+    }
 }

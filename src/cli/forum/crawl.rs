@@ -1,6 +1,7 @@
 //! `suidao forum crawl`: every thread of a forum once, and, when run again, what was said since.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -8,12 +9,13 @@ use serde_json::json;
 use suidao::crawl::ForumMode;
 use suidao::forum::map;
 use suidao::forum::tally::Tally;
-use suidao::live::{self, Job, News, Report};
+use suidao::live::{self, Job, News, Report, View};
 use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 
 use super::super::conditions::ConditionsArgs;
+use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
 use super::super::{Exit, Voice, inputs};
 
@@ -43,6 +45,10 @@ pub struct ForumCrawlArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
+    pub goals: GoalsArgs,
+    #[command(flatten)]
+    pub operating: OperatingArgs,
+    #[command(flatten)]
     pub conditions: ConditionsArgs,
 }
 
@@ -50,7 +56,13 @@ pub struct ForumCrawlArgs {
 pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let (job, _) = job(args, voice)?;
     let mut screen = Screen::new(voice, false, job.config.limits.pages);
-    let (report, run) = follow(&job, |news, _| screen.tell(news))?;
+    let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
+    let view = operation.view.clone();
+    let tell = |news: &News, _: &Run| {
+        operation.tell(news);
+        screen.tell(news);
+    };
+    let (report, run) = follow(&job, view.as_ref(), tell)?;
     screen.clear();
     finish(args, &job, &report, &run)?;
     if !voice.quiet {
@@ -72,6 +84,7 @@ pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
     if let Some(pages) = args.max_pages {
         config.limits.pages = Some(pages);
     }
+    args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
     args.conditions.remind(&config, voice);
@@ -86,7 +99,7 @@ pub struct Run {
 }
 
 /// Runs the crawl, counting. `tell` is told what happens and the counts so far.
-pub fn follow(job: &Job, mut tell: impl FnMut(&News, &Run)) -> Result<(Report, Run)> {
+pub fn follow(job: &Job, view: Option<&Arc<View>>, mut tell: impl FnMut(&News, &Run)) -> Result<(Report, Run)> {
     let mut run = Run::default();
     let listen = |news: News| {
         if let News::Batch(batch, _) = &news {
@@ -94,7 +107,7 @@ pub fn follow(job: &Job, mut tell: impl FnMut(&News, &Run)) -> Result<(Report, R
         }
         tell(&news, &run);
     };
-    let report = live::run(job, listen, super::super::crawl::interrupted())?;
+    let report = live::run_in_view(job, view, listen, super::super::crawl::interrupted())?;
     Ok((report, run))
 }
 
@@ -162,7 +175,16 @@ pub fn in_words(args: &ForumCrawlArgs, report: &Report, run: &Run) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted; the same command goes on.".to_owned(),
         (_, Some(Err(why))) => format!("{} is not understood as a forum: {why}.", args.forum),
-        (Some(Stop::PageLimit), _) => "The page limit is reached; a larger --max-pages goes on.".to_owned(),
+        (
+            Some(
+                stop @ (Stop::PageLimit
+                | Stop::RelevantReached
+                | Stop::BytesReached
+                | Stop::TimeUp
+                | Stop::TopicExhausted),
+            ),
+            _,
+        ) => stop.why().to_owned(),
         (Some(Stop::OnlyUnreachable), _) => "The forum cannot be reached; the same command tries again.".to_owned(),
         _ if tally.index_pages == 0 => format!(
             "No list of threads was read: see skipped.csv for what failed, and the classes in {}.",

@@ -34,7 +34,10 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
     let (mut job, _) = job(&args.crawl, voice)?;
     job.watch = Some(Watch { per_day: args.per_day, method: args.method });
     let mut last = suidao::forum::tally::Tally::default();
+    let mut operation = args.crawl.operating.begin(&job.config, &job.directory, voice)?;
+    let view = operation.view.clone();
     let tell = |news: &News, run: &Run| {
+        operation.tell(news);
         let News::Batch(batch, _) = news else { return };
         for event in &batch.events {
             let Event::Forum(step) = event else { continue };
@@ -54,14 +57,15 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
             last = now.clone();
         }
     };
-    let (report, run) = follow(&job, tell)?;
+    let (report, run) = follow(&job, view.as_ref(), tell)?;
     finish(&args.crawl, &job, &report, &run)?;
     if !voice.quiet {
         eprintln!("{}", in_words(&args.crawl, &report, &run));
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
-        (Some(Stop::PageLimit), Some(Ok(_))) => Exit::Done,
+        (Some(Stop::OnlyUnreachable | Stop::FrontierEmpty), _) => Exit::Short,
+        (Some(_), Some(Ok(_))) => Exit::Done,
         _ => Exit::Short,
     })
 }

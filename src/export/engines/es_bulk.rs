@@ -80,6 +80,7 @@ pub fn template(name: &str, analyser: Analyser) -> Value {
                     "anchor": text,
                     "chars": { "type": "integer" },
                     "language": { "type": "keyword" },
+                    "author": { "type": "keyword" },
                     "published": { "type": "date", "format": "yyyy-MM-dd" },
                     "fetched": { "type": "date" },
                     "first_seen": { "type": "date" },

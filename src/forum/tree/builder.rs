@@ -14,7 +14,8 @@ use crate::read::hint::is_hidden;
 use crate::read::links::resolve;
 use crate::read::markup::{attribute, fold_into};
 use crate::read::names::{is_block, is_skipped, is_void};
-use crate::read::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind, tokenize};
+use crate::read::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind};
+use crate::read::tokens::tokenize;
 
 /// Elements and texts of one page.
 pub(super) const NODES: usize = 200_000;
@@ -56,7 +57,7 @@ const STATES: [&str; 20] = [
 
 /// Reads a page found at `base`, whose links are written in `encoding`.
 pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Tree {
-    tokenize(html, Sink(RefCell::new(Builder::new(base, encoding)))).0.into_inner().finish()
+    tokenize(html, || Sink(RefCell::new(Builder::new(base, encoding)))).0.into_inner().finish()
 }
 
 struct Sink(RefCell<Builder>);

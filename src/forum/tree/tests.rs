@@ -20,6 +20,7 @@ fn links_are_written_in_the_charset_of_the_page_and_lines_end_as_in_it() {
         body: encoding_rs::GBK.encode(page).0.into_owned().into(),
         wire: None,
         asked: None,
+        rendered: None,
     };
     let tree = Tree::read(&fetched);
     let links: Vec<_> = (0..tree.len()).filter_map(|at| tree.link(at)).cloned().collect();

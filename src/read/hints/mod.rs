@@ -1,10 +1,11 @@
 //! Sitemaps and feeds: which pages a site names, and when each is said to have changed. Apart from the reading of pages, for
-//! nothing here is shown to people, and nothing is scored. (What a block of a page is for is told in [`super::hint`].)
+//! nothing here is shown to people. (What a block of a page is for is told in [`super::hint`].)
 //!
 //! Read are sitemaps and lists of sitemaps (sitemaps.org 0.9), as XML, as plain text and packed with gzip; RSS 0.9 to 2.0
 //! and Atom. As on pages, mistakes of others are forgiven: what stands before a break is taken.
 
-mod time;
+mod score;
+pub(super) mod time;
 mod xml;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::charset;
 use crate::model::{CrawlUrl, Fetched, Hint, Hints};
+pub use score::score_hints;
 
 /// Most addresses of one file: what the protocol allows in a sitemap.
 const MOST: usize = 50_000;
@@ -60,7 +62,7 @@ fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
 fn plain(text: &str) -> Hints {
     let lines = text.lines().filter(|line| line.len() <= LONGEST && line.trim_start().starts_with("http"));
     let urls = lines.filter_map(|line| CrawlUrl::parse(line).ok());
-    Hints { pages: urls.take(MOST).map(|url| Hint { url, at: None }).collect(), sitemaps: Vec::new() }
+    Hints { pages: urls.take(MOST).map(Hint::bare).collect(), ..Hints::default() }
 }
 
 #[cfg(test)]

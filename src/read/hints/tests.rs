@@ -11,7 +11,7 @@ const HOST: &str = "http://a.cn/maps/list.xml";
 fn answer(body: impl Into<Vec<u8>>, fields: &[(&str, &str)]) -> Fetched {
     let headers = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let url = CrawlUrl::parse(HOST).unwrap();
-    Fetched { url, status: 200, headers, body: Bytes::from(body.into()), wire: None, asked: None }
+    Fetched { url, status: 200, headers, body: Bytes::from(body.into()), wire: None, asked: None, rendered: None }
 }
 
 fn read(body: &str) -> Hints {
@@ -115,6 +115,42 @@ fn atom_names_entries() {
         <entry><id>http://b.cn/no</id></entry></feed>"#,
     );
     assert_eq!(pages(&hints), [("http://b.cn/x/1?a=1&b=2", Some(1_614_945_605)), ("http://b.cn/x/sub/2", None)]);
+}
+
+#[test]
+fn what_entries_are_called_is_read_as_text_and_scored_as_links_are() {
+    let called = |hints: &Hints| -> Vec<(String, String)> {
+        hints.pages.iter().map(|hint| (hint.anchor.clone(), hint.about.clone())).collect()
+    };
+    let pair = |anchor: &str, about: &str| (anchor.to_owned(), about.to_owned());
+    let mut rss = read(
+        "<rss><channel><title>no</title><item><title>A &amp;amp; <![CDATA[<b>B</b>]]></title><link>/1</link>\
+         <description>&lt;p&gt;足球  &amp;nbsp;比赛&lt;/p&gt;</description><media:title>no</media:title></item>\
+         <item><link>/2</link></item></channel></rss>",
+    );
+    assert_eq!(called(&rss), [pair("A & B", "足球 比赛"), pair("", "")]);
+    assert!(rss.feed);
+    let atom = read("<feed><entry><title type='html'>足球</title><summary>x</summary><link href='/1'/></entry></feed>");
+    assert_eq!(called(&atom), [pair("足球", "x")]);
+    let mut news = read(
+        "<urlset xmlns:news='x'><url><loc>/1</loc><news:news><news:publication><news:name>no</news:name></news:publication>\
+         <news:title>足球</news:title><news:keywords>a, b</news:keywords></news:news></url>\
+         <url><loc>/zuqiu</loc><image:image><image:title>no</image:title></image:image></url></urlset>",
+    );
+    assert_eq!(called(&news), [pair("足球", "a, b"), pair("", "")]);
+    assert!(!news.feed);
+    let long = read(&format!("<rss><item><title>{}</title><link>/1</link></item></rss>", "长".repeat(5000)));
+    assert_eq!(long.pages[0].anchor.chars().count(), 80);
+    let mut lexicon = crate::topic::Lexicon::from_terms("体育", &[("足球", 1.0)]);
+    lexicon.url = vec!["zuqiu".to_owned()];
+    let topic = crate::topic::Topic::new(lexicon);
+    score_hints(&mut rss, &topic);
+    score_hints(&mut news, &topic);
+    let parts =
+        |hint: &Hint| [hint.evidence.anchor, hint.evidence.context, hint.evidence.url].map(|part| part.get() > 0.0);
+    assert_eq!(rss.pages.iter().map(parts).collect::<Vec<_>>(), [[false, true, false], [false; 3]]);
+    assert_eq!(news.pages.iter().map(parts).collect::<Vec<_>>(), [[true, false, false], [false, false, true]]);
+    assert!(rss.pages.iter().all(|hint| hint.about.is_empty()));
 }
 
 #[test]

@@ -10,7 +10,7 @@ const MAIL: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
 /// Reads a time; none if it is none, or lies before 1970. Of a year, month or day it is the beginning, and a time without a
 /// zone is taken as UTC.
-pub(super) fn read(text: &str) -> Option<Millis> {
+pub(in crate::read) fn read(text: &str) -> Option<Millis> {
     let text = text.trim();
     let millis = w3c(text.as_bytes()).or_else(|| MAIL.parse_timestamp(text).ok().map(|time| time.as_millisecond()))?;
     u64::try_from(millis).ok().map(Millis)

@@ -7,12 +7,15 @@
 
 use std::borrow::Cow;
 
+use encoding_rs::UTF_8;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
 use super::{LONGEST, MOST, time};
 use crate::model::{CrawlUrl, Hint, Hints, Millis};
+use crate::read::markup::{self, fold_into};
+use crate::read::outlinks::ANCHOR;
 
 /// What the outermost element says that all of it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,6 +35,8 @@ enum Field {
     /// An address if there is no other.
     Spare,
     Time,
+    Title,
+    About,
 }
 
 /// An entry so far.
@@ -44,6 +49,8 @@ struct Entry {
     url: Option<CrawlUrl>,
     spare: Option<CrawlUrl>,
     at: Option<Millis>,
+    title: String,
+    about: String,
 }
 
 struct Walk {
@@ -54,8 +61,8 @@ struct Walk {
     /// Elements that are open.
     depth: usize,
     entry: Option<Entry>,
-    /// The element that is being read, and its text.
-    field: Option<Field>,
+    /// The element that is being read, how deep it lies, and its text.
+    field: Option<(Field, usize)>,
     text: String,
     hints: Hints,
 }
@@ -86,7 +93,7 @@ pub(super) fn read(text: &str, url: &CrawlUrl) -> Hints {
             _ => {}
         }
     }
-    walk.map(|walk| walk.hints).unwrap_or_default()
+    walk.map(|walk| Hints { feed: walk.list != List::Sitemap, ..walk.hints }).unwrap_or_default()
 }
 
 impl Walk {
@@ -143,13 +150,20 @@ impl Walk {
                 url: None,
                 spare: spare.filter(|_| self.list == List::Rss),
                 at: None,
+                title: String::new(),
+                about: String::new(),
             });
             return;
         }
         self.depth += 1;
-        let Some(entry) = self.entry.as_mut().filter(|entry| entry.depth + 1 == self.depth) else { return };
+        // What a sitemap says of an article lies one element deeper.
+        let news = self.list == List::Sitemap && prefix == Some("news") && matches!(local, "title" | "keywords");
+        let Some(entry) = self.entry.as_mut().filter(|entry| entry.depth + 1 == self.depth || news) else { return };
         self.text.clear();
-        self.field = match (self.list, local) {
+        let field = match (self.list, local) {
+            (_, "title") if news || own && self.list != List::Sitemap => Some(Field::Title),
+            (_, "keywords") if news => Some(Field::About),
+            (List::Rss, "description") | (List::Atom, "summary") if own => Some(Field::About),
             (List::Sitemap, "loc") if own => Some(Field::Address),
             (List::Sitemap, "lastmod") if own => Some(Field::Time),
             (List::Rss, "link") if own => Some(Field::Address),
@@ -172,6 +186,7 @@ impl Walk {
             (List::Atom, "updated" | "published" | "modified" | "issued") if own => Some(Field::Time),
             _ => None,
         };
+        self.field = field.map(|field| (field, self.depth));
     }
 
     fn end(&mut self, name: &str) {
@@ -179,13 +194,16 @@ impl Walk {
             self.finish();
             return;
         }
-        if let Some(entry) = self.entry.as_mut().filter(|entry| entry.depth + 1 == self.depth) {
+        let field = self.field.take_if(|(_, depth)| *depth == self.depth).map(|(field, _)| field);
+        if let Some(entry) = self.entry.as_mut() {
             let url =
                 || Some(self.text.trim()).filter(|text| !text.is_empty()).and_then(|text| entry.base.join(text).ok());
-            match self.field.take() {
+            match field {
                 Some(Field::Address) => entry.url = entry.url.take().or_else(url),
                 Some(Field::Spare) => entry.spare = url(),
                 Some(Field::Time) => entry.at = entry.at.max(time::read(&self.text)),
+                Some(Field::Title) => entry.title = plain(&self.text),
+                Some(Field::About) => entry.about = plain(&self.text),
                 None => {}
             }
         }
@@ -199,22 +217,44 @@ impl Walk {
         self.depth = entry.depth - 1;
         match entry.url.or(entry.spare) {
             Some(url) if entry.is_sitemap => self.hints.sitemaps.push(url),
-            Some(url) => self.hints.pages.push(Hint { url, at: entry.at }),
+            Some(url) => {
+                let anchor = clipped(&entry.title);
+                self.hints.pages.push(Hint { at: entry.at, anchor, about: entry.about, ..Hint::bare(url) });
+            }
             None => {}
         }
     }
 
     fn push(&mut self, text: &str) {
-        let direct = self.entry.as_ref().is_some_and(|entry| entry.depth + 1 == self.depth);
-        if self.field.is_none() || !direct {
-            return;
-        }
-        if self.text.len() + text.len() > LONGEST {
+        let Some((field, _)) = self.field.filter(|(_, depth)| *depth == self.depth) else { return };
+        let room = LONGEST.saturating_sub(self.text.len());
+        if matches!(field, Field::Title | Field::About) {
+            let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+            self.text.push_str(&text[..end]);
+        } else if text.len() > room {
             self.field = None;
         } else {
             self.text.push_str(text);
         }
     }
+}
+
+/// What is shown of a title or a description: feeds write HTML there, escaped or not.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    if text.contains('<') || text.contains('&') {
+        let nowhere = CrawlUrl::parse("http://a/").expect("a URL");
+        fold_into(&mut plain, &markup::read(text, &nowhere, UTF_8, true).document.text);
+    } else {
+        fold_into(&mut plain, text);
+    }
+    plain
+}
+
+/// As much of a title as is kept of the text of a link.
+fn clipped(title: &str) -> String {
+    let anchor: String = title.chars().take(ANCHOR).collect();
+    anchor.trim_end().to_owned()
 }
 
 /// The first attribute with such a name.

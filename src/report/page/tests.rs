@@ -99,7 +99,7 @@ fn the_page_is_well_formed_and_whole_in_itself() {
 fn what_pages_say_of_themselves_stays_text() {
     let text = page(&facts());
     let title = text.lines().find(|line| line.contains("kept")).unwrap();
-    assert!(title.contains("足球&amp;") && !text.contains("<b>联赛"), "titles are escaped: {title}");
+    assert!(title.contains("足球 &amp;") && !text.contains("<b>联赛"), "titles are escaped: {title}");
     assert!(text.contains("&lt;out&gt;.jsonl") && text.contains("[&quot;&lt;a&gt;&quot;]"));
     assert!(text.contains("b.cn/足球"), "URLs are shown as people read them");
     assert!(text.contains("href=\"http://b.cn/%E8%B6%B3%E7%90%83\""));

@@ -5,11 +5,12 @@ use std::hash::{Hash, Hasher};
 
 use percent_encoding::percent_decode_str;
 use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
 
 use crate::model::CrawlUrl;
 
 /// What a URL seems to lead to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     /// A document, as far as one can see.
     Document,

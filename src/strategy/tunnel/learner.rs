@@ -1,7 +1,10 @@
 //! What `tunnel` has learnt, and what a URL is worth by it. Apart from the strategy because it is a fold of events that
 //! knows nothing of visits and places.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use super::TunnelSettings;
 use super::kind::{self, Kind};
@@ -25,9 +28,12 @@ const BRIDGE: u32 = 3;
 /// Pages of recommended sites that are taken to have opened a host from the start.
 const FRIENDS_PRIOR: f32 = 2.0;
 
+#[derive(Clone, Serialize, Deserialize)]
 struct Known {
     kind: Kind,
     seed: bool,
+    /// A sitemap or a feed that is asked for what it names.
+    source: bool,
     /// Fetched, failed or refused: it waits no more.
     gone: bool,
     /// The text of its first link calls it a page of recommended sites.
@@ -39,6 +45,33 @@ struct Known {
     prior: f32,
     blocks: [u32; BLOCKS],
 }
+
+/// A piece of what was learnt, for a restart.
+#[derive(Serialize, Deserialize)]
+enum Piece<'a> {
+    /// Of URLs, in order of their numbers.
+    Known(Cow<'a, [Known]>),
+    /// Bodies of documents, in no order.
+    Bodies(Vec<Digest>),
+    /// All else: hosts, families, templates, blocks, places, each with its numbers.
+    Sums(Box<Sums<'a>>),
+}
+
+/// What is summed up, as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Sums<'a> {
+    hosts: (Cow<'a, [Host]>, Cow<'a, Numbers<String>>),
+    families: (Cow<'a, [Family]>, Cow<'a, Numbers<u64>>),
+    templates: (Cow<'a, [Template]>, Cow<'a, Numbers<u64>>),
+    blocks: (Cow<'a, [Block]>, Cow<'a, Numbers<(bool, u32, u32)>>),
+    places: (Cow<'a, [Yield]>, Cow<'a, Numbers<u32>>),
+    all: Yield,
+    strangers: Strangers,
+    friends: Tally,
+}
+
+/// URLs or bodies in a piece: some MB.
+const PIECE: usize = 1 << 16;
 
 pub(super) struct Learner {
     settings: TunnelSettings,
@@ -88,8 +121,90 @@ impl Learner {
         }
     }
 
+    /// Bytes allocated; the names of hosts are counted at 24 each.
+    pub fn memory(&self) -> usize {
+        const NAME: usize = 24;
+        let members = self.blocks.iter().map(|block| block.members.memory());
+        let members: usize = members.chain(self.families.iter().map(|family| family.members.memory())).sum();
+        members
+            + self.known.capacity() * size_of::<Known>()
+            + self.hosts.capacity() * size_of::<Host>()
+            + self.families.capacity() * size_of::<Family>()
+            + self.templates.capacity() * size_of::<Template>()
+            + self.blocks.capacity() * size_of::<Block>()
+            + self.places.capacity() * size_of::<Yield>()
+            + self.host_numbers.memory()
+            + self.hosts.len() * NAME
+            + self.family_numbers.memory()
+            + self.template_numbers.memory()
+            + self.block_numbers.memory()
+            + self.place_numbers.memory()
+            + self.bodies.capacity() * (size_of::<Digest>() + 1)
+    }
+
     pub fn threshold(&self) -> Relevance {
         self.threshold
+    }
+
+    /// All that was learnt, in pieces.
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        // Every field: one that is forgotten here would be forgotten by a restart.
+        let Self {
+            settings: _,
+            threshold: _,
+            known,
+            hosts,
+            families,
+            templates,
+            blocks,
+            all,
+            places,
+            host_numbers,
+            family_numbers,
+            template_numbers,
+            block_numbers,
+            place_numbers,
+            bodies,
+            strangers,
+            friends,
+        } = self;
+        let sums = Sums {
+            hosts: (Cow::Borrowed(hosts), Cow::Borrowed(host_numbers)),
+            families: (Cow::Borrowed(families), Cow::Borrowed(family_numbers)),
+            templates: (Cow::Borrowed(templates), Cow::Borrowed(template_numbers)),
+            blocks: (Cow::Borrowed(blocks), Cow::Borrowed(block_numbers)),
+            places: (Cow::Borrowed(places), Cow::Borrowed(place_numbers)),
+            all: *all,
+            strangers: *strangers,
+            friends: *friends,
+        };
+        let mut digests = bodies.iter().copied();
+        let bodies = std::iter::from_fn(move || {
+            let piece: Vec<Digest> = digests.by_ref().take(PIECE).collect();
+            (!piece.is_empty()).then_some(Piece::Bodies(piece))
+        });
+        let known = known.chunks(PIECE).map(|known| Piece::Known(Cow::Borrowed(known)));
+        let pieces = std::iter::once(Piece::Sums(Box::new(sums))).chain(known).chain(bodies);
+        pieces.map(|piece| postcard::to_stdvec(&piece).expect("plain data is written to memory"))
+    }
+
+    /// Takes a piece in; false for one that is none.
+    pub fn recall(&mut self, piece: &[u8]) -> bool {
+        match postcard::from_bytes(piece) {
+            Ok(Piece::Known(known)) => self.known.extend(known.into_owned()),
+            Ok(Piece::Bodies(bodies)) => self.bodies.extend(bodies),
+            Ok(Piece::Sums(sums)) => {
+                let Sums { hosts, families, templates, blocks, places, all, strangers, friends } = *sums;
+                (self.hosts, self.host_numbers) = (hosts.0.into_owned(), hosts.1.into_owned());
+                (self.families, self.family_numbers) = (families.0.into_owned(), families.1.into_owned());
+                (self.templates, self.template_numbers) = (templates.0.into_owned(), templates.1.into_owned());
+                (self.blocks, self.block_numbers) = (blocks.0.into_owned(), blocks.1.into_owned());
+                (self.places, self.place_numbers) = (places.0.into_owned(), places.1.into_owned());
+                (self.all, self.strangers, self.friends) = (all, strangers, friends);
+            }
+            Err(_) => return false,
+        }
+        true
     }
 
     pub fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
@@ -102,19 +217,31 @@ impl Learner {
                 self.hosts[host].seeded = true;
                 self.hosts[host].met = true;
             }
-            Event::Settled(settled) => self.settle(settled, risen),
+            Event::Settled(settled) => {
+                self.settle(settled, risen);
+                if let Some(of) = settled.copy_of {
+                    self.inherit(settled.id, of);
+                }
+            }
+            Event::Sources { links, .. } => links.iter().for_each(|link| self.get_mut(link.to).source = true),
+            Event::Hinted { id, sources, links, .. } => {
+                self.get_mut(*id).gone = true;
+                for source in links.iter().filter(|link| sources.contains(&link.to)) {
+                    self.get_mut(source.to).source = true;
+                }
+                // What a sitemap names is a listing's: of those whose likes pay more is expected.
+                self.follow(*id, links, true);
+            }
+            Event::Expanded { id, links, .. } => {
+                let listing = self.get(*id).kind.is_listing();
+                self.follow(*id, links, listing);
+            }
             Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
                 let from = self.get_mut(*id);
                 // A redirect may lead back to the spelling it moved from.
                 from.gone = matches!(event, Event::Redirected { .. });
-                let (seed, prior, blocks) = (from.seed, from.prior, from.blocks);
                 if let Some(link) = link {
-                    let to = self.get_mut(link.to);
-                    to.seed |= seed;
-                    to.prior = to.prior.max(prior);
-                    if to.blocks == [NONE; BLOCKS] {
-                        to.blocks = blocks;
-                    }
+                    self.inherit(*id, link.to);
                 }
             }
             Event::Failed { id, .. } | Event::Refused { id, .. } => self.get_mut(*id).gone = true,
@@ -122,10 +249,35 @@ impl Learner {
         }
     }
 
+    /// What was expected of one URL is expected of another, which is fetched in its place.
+    fn inherit(&mut self, from: UrlId, to: UrlId) {
+        let &Known { seed, prior, blocks, .. } = self.get(from);
+        let to = self.get_mut(to);
+        to.seed |= seed;
+        to.prior = to.prior.max(prior);
+        if to.blocks == [NONE; BLOCKS] {
+            to.blocks = blocks;
+        }
+    }
+
+    /// Links that no page's settling told are followed.
+    fn follow(&mut self, from: UrlId, links: &[Link], listing: bool) {
+        let &Known { kind, family, template, .. } = self.get(from);
+        for link in links {
+            let Verdict::Follow(place) = link.verdict else { continue };
+            let target = self.get_mut(link.to);
+            if !target.gone {
+                target.prior = target.prior.max(place.priority.get());
+                self.promise(link, kind, family);
+                self.join(link, listing, family, template);
+            }
+        }
+    }
+
     /// What a URL that waits is worth.
     pub fn worth(&self, id: UrlId) -> f32 {
         let known = self.get(id);
-        if known.seed {
+        if known.seed || known.source {
             return 2.0;
         }
         let host = self.hosts[known.host as usize];
@@ -200,6 +352,7 @@ impl Learner {
         self.known.push(Known {
             kind: form.kind,
             seed: false,
+            source: false,
             gone: false,
             called_friends: kind::says_friends(anchor),
             host,
@@ -217,10 +370,12 @@ impl Learner {
         self.hosts[host as usize].pages += u32::from(settled.again.is_none());
         self.hosts[host as usize].met = true;
         let listing = kind.is_listing() || settled.listing;
-        let worth = if settled.again.is_some() { 0.0 } else { self.worth_of(settled) };
+        // What a copy is worth its address will be.
+        let counts = settled.again.is_none() && settled.copy_of.is_none();
+        let worth = if counts { self.worth_of(settled) } else { 0.0 };
         // A seed was chosen by a person: it says nothing of what was expected. Nor does a page that was had before: what is
         // learnt from it again is what it links to by now.
-        let is_document = !listing && !seed && settled.again.is_none();
+        let is_document = !listing && !seed && counts;
         if is_document {
             self.account(settled.id, worth, risen);
             let record = &mut self.hosts[host as usize];
@@ -260,7 +415,7 @@ impl Learner {
 
     /// y: what a page is worth as a document.
     fn worth_of(&mut self, settled: &Settled) -> f32 {
-        if !self.bodies.insert(settled.digest) {
+        if !self.bodies.insert(settled.digest) || settled.foreign {
             return 0.0;
         }
         let half = (self.settings.half_worth * self.threshold.get()).max(f32::MIN_POSITIVE);

@@ -120,8 +120,20 @@ impl Strategy for TunnelSearch {
         self.learner.observe(event, risen);
     }
 
+    fn memory(&self) -> usize {
+        self.learner.memory()
+    }
+
     fn appraise(&self, id: UrlId) -> Option<Priority> {
         Some(Priority::new(self.learner.worth(id)))
+    }
+
+    fn learnt(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
+        Box::new(self.learner.pieces())
+    }
+
+    fn recall(&mut self, piece: &[u8]) -> bool {
+        self.learner.recall(piece)
     }
 }
 

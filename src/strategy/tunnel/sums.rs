@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::model::UrlId;
 
@@ -17,7 +18,7 @@ const PROMISE_COUNTS: f32 = 3.0;
 const HUB_PRIOR: f32 = 0.1;
 
 /// What a set of documents brought, and what was expected of it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Yield {
     observed: f32,
     expected: f32,
@@ -36,7 +37,7 @@ impl Yield {
 }
 
 /// A number of things and what they were worth in all.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     worth: f32,
     count: f32,
@@ -55,7 +56,7 @@ impl Tally {
 }
 
 /// URLs that wait and belong together.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Members(VecDeque<UrlId>);
 
 impl Members {
@@ -69,10 +70,15 @@ impl Members {
     pub fn iter(&self) -> impl Iterator<Item = UrlId> + '_ {
         self.0.iter().copied()
     }
+
+    /// Bytes allocated.
+    pub fn memory(&self) -> usize {
+        self.0.capacity() * size_of::<UrlId>()
+    }
 }
 
 /// The pages that one rule of a site makes.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Template {
     /// Its documents.
     pub documents: Yield,
@@ -114,6 +120,7 @@ impl Template {
 
 /// The links of one block of a template: what stands in one place of the tag tree on all pages of a listing, or on all
 /// documents of a template.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Block {
     /// Hash of the place in the tag tree.
     pub path: u32,
@@ -124,7 +131,7 @@ pub(super) struct Block {
 }
 
 /// A listing with its later pages.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Family {
     /// The documents that its links led to.
     out: Tally,
@@ -165,7 +172,7 @@ impl Family {
 }
 
 /// A host.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Host {
     /// Pages fetched from it.
     pub pages: u32,
@@ -184,7 +191,7 @@ const STRANGERS: f32 = 5.0;
 const LOOK: u8 = 3;
 
 /// What a first look at hosts that nobody named brought.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Strangers {
     best: f32,
     count: f32,
@@ -208,11 +215,20 @@ impl Strangers {
 }
 
 /// Numbers in order of first mention.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound(serialize = "K: Serialize", deserialize = "K: Deserialize<'de> + std::hash::Hash + Eq"))]
 pub(super) struct Numbers<K>(FxHashMap<K, u32>);
 
 impl<K> Default for Numbers<K> {
     fn default() -> Self {
         Self(FxHashMap::default())
+    }
+}
+
+impl<K> Numbers<K> {
+    /// Bytes allocated, without what the keys own.
+    pub fn memory(&self) -> usize {
+        self.0.capacity() * (size_of::<(K, u32)>() + 1)
     }
 }
 

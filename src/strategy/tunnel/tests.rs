@@ -91,13 +91,19 @@ impl Told {
             relevant,
             title: String::new(),
             language: None,
+            author: None,
             digest: Digest([self.bodies; 20]),
+            bytes: 1_000,
             terms: Vec::new(),
             listing,
             noindex: false,
+            rendered: false,
+            expires: None,
+            foreign: false,
             sketch: Sketch::default(),
             published: None,
             canonical: None,
+            copy_of: None,
             links,
             known: Vec::new(),
             forum: None,
@@ -105,6 +111,7 @@ impl Told {
             again: None,
             outlinks: 0,
             feeds: Vec::new(),
+            signs: crate::model::Signs::default(),
         };
         let risen = self.tell(Event::Settled(Box::new(settled)));
         risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()

@@ -57,7 +57,15 @@ impl Forum {
         }
         headers.extend(said.location.map(|to| ("location".to_owned(), to)));
         headers.push(("content-length".to_owned(), body.len().to_string()));
-        Fetched { url: url.clone(), status: said.status, headers, body: Bytes::from(body), wire: None, asked: None }
+        Fetched {
+            url: url.clone(),
+            status: said.status,
+            headers,
+            body: Bytes::from(body),
+            wire: None,
+            asked: None,
+            rendered: None,
+        }
     }
 
     fn page(&self, view: &View, route: Route) -> Said {

@@ -1,0 +1,28 @@
+//! `suidao check config`: the values in force. What cannot be used was told before, with its line.
+
+use anyhow::Result;
+use suidao::config::Config;
+
+/// Shows it.
+pub fn show(config: &Config, as_json: bool) -> Result<()> {
+    if as_json {
+        say!("{}", serde_json::to_string_pretty(&config.shown())?);
+    } else {
+        say!("{}", in_force(config)?);
+    }
+    Ok(())
+}
+
+/// Every key and its value as TOML; a key without a value, which TOML cannot say, as a comment.
+fn in_force(config: &Config) -> Result<String> {
+    let config = config.shown();
+    let mut text = toml::to_string(&config)?;
+    for (name, section) in serde_json::to_value(&config)?.as_object().into_iter().flatten() {
+        let keys = section.as_object().into_iter().flatten();
+        let unset: String =
+            keys.filter(|(_, value)| value.is_null()).map(|(key, _)| format!("# {key} is not set\n")).collect();
+        let head = format!("[{name}]\n");
+        text = text.replacen(&head, &(head.clone() + &unset), 1);
+    }
+    Ok(text.trim_end().to_owned())
+}

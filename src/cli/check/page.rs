@@ -1,0 +1,291 @@
+//! `suidao check page`: what is read of one page, for people or as JSON.
+//!
+//! A page of the web is fetched by a crawl of that one page in a directory of its own that is thrown away: robots.txt,
+//! redirects, the address guard and every limit are so those of any crawl.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use bytes::Bytes;
+use clap::Args;
+use serde_json::json;
+use suidao::config::Config;
+use suidao::live::{self, Job, News};
+use suidao::model::{
+    CrawlUrl, Defect, Event, Evidence, Fetched, Outlink, Page, Refusal, Region, Relevance, RobotsRules,
+};
+use suidao::read::{self, CharsetFrom, Parsed};
+use suidao::store::archive::ArchiveReader;
+use suidao::store::{CrawlDirectory, Store};
+use suidao::strategy::StrategyName;
+use suidao::topic::{Lexicon, Scores, Topic};
+
+use super::{parse, read};
+use crate::cli::conditions::ConditionsArgs;
+use crate::cli::crawl::interrupted;
+use crate::cli::{Exit, Voice, inputs};
+
+/// Links shown to people; JSON has all.
+const LINKS: usize = 40;
+
+/// Longest wait for a host that fails, in seconds.
+const PATIENCE: f64 = 5.0;
+
+/// What to look at, and how.
+#[derive(Args)]
+pub struct PageArgs {
+    /// A saved page (HTML or text), or the URL of one to be fetched
+    #[arg(value_name = "FILE|URL")]
+    page: String,
+    /// Where a saved page was fetched from, for its relative links
+    #[arg(long, value_name = "BASE")]
+    url: Option<String>,
+    /// Lexicon to score by
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    lexicon: Option<PathBuf>,
+    /// All of it as one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    conditions: ConditionsArgs,
+}
+
+/// Shows what a page is read into.
+pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
+    let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
+    let remote = CrawlUrl::parse(&args.page).ok().filter(|_| !Path::new(&args.page).exists());
+    let fetched = match remote {
+        Some(url) => {
+            let config = args.conditions.load()?;
+            match fetch(url, config.clone())? {
+                Ok(fetched) => {
+                    args.conditions.remind(&config, voice);
+                    fetched
+                }
+                Err(why) => {
+                    eprintln!("suidao: {} was not read: {why}", args.page);
+                    return Ok(Exit::Short);
+                }
+            }
+        }
+        None => saved(&args.page, args.url.as_deref())?,
+    };
+    let seen = Seen::of(&fetched, topic.as_ref());
+    if args.json {
+        say!("{}", serde_json::to_string_pretty(&seen.as_json())?);
+    } else {
+        seen.tell()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A saved page as the answer that it was, as far as a file can tell.
+fn saved(file: &str, url: Option<&str>) -> Result<Fetched> {
+    let path = Path::new(file);
+    let body = Bytes::from(read(path)?);
+    let plain = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("txt"));
+    let media = if plain { "text/plain" } else { "text/html" };
+    Ok(Fetched {
+        url: parse(url.unwrap_or("http://localhost/"))?,
+        status: 200,
+        headers: vec![("content-type".to_owned(), media.to_owned())],
+        body,
+        wire: None,
+        asked: None,
+        rendered: None,
+    })
+}
+
+/// Fetches one page as a crawl does; the inner error is why there is none.
+fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
+    config.limits.pages = Some(1);
+    config.strategy.name = StrategyName::BreadthFirst;
+    config.crawl.forums = false;
+    // Somebody waits for this one.
+    config.politeness.patience = config.politeness.patience.min(PATIENCE);
+    let root = tempfile::tempdir().context("no temporary directory can be made; set TMPDIR to where there is room")?;
+    // Nothing is scored here, but a crawl has a topic.
+    let topic = Arc::new(Topic::new(Lexicon::from_terms("page", &[("page", 1.0)])));
+    let directory = CrawlDirectory::new(root.path());
+    let limit = config.fetch.max_body;
+    let job = Job { topic, seeds: vec![url], config, directory, forum: None, watch: None, refresh: None };
+    let mut why = None;
+    let listen = |news: News| {
+        if let News::Batch(batch, _) = news {
+            why = batch.events.iter().find_map(reason).or(why.take());
+        }
+    };
+    live::run(&job, listen, interrupted())?;
+    let store = Store::open(&job.directory)?;
+    let mut archive = ArchiveReader::new(&job.directory, limit);
+    for record in store.batches() {
+        let record = record?;
+        let settled = record.batch.events.iter().any(|event| matches!(event, Event::Settled(_)));
+        if let Some(location) = record.answer().filter(|_| settled) {
+            return Ok(Ok(archive.read_at(location)?));
+        }
+    }
+    Ok(Err(why.unwrap_or_else(|| "it was interrupted".to_owned())))
+}
+
+/// Why an event brings no page, in words.
+fn reason(event: &Event) -> Option<String> {
+    match event {
+        Event::Failed { failure, .. } | Event::Retried { failure, .. } => Some(failure.to_string()),
+        Event::Skipped { reason, .. } | Event::Refused { reason, .. } => Some(Refusal::why(*reason).to_owned()),
+        Event::Robots { origin, rules: RobotsRules::Unreachable, .. } => {
+            Some(format!("{origin}/robots.txt cannot be read, so nothing may be fetched there"))
+        }
+        _ => None,
+    }
+}
+
+/// A page as it was read.
+struct Seen<'a> {
+    url: &'a CrawlUrl,
+    charset: CharsetFrom,
+    page: Page,
+    topic: Option<&'a Topic>,
+}
+
+impl<'a> Seen<'a> {
+    fn of(fetched: &'a Fetched, topic: Option<&'a Topic>) -> Self {
+        let parsed = read::parse(fetched);
+        let charset = parsed.charset_from;
+        let scores = topic.map_or_else(|| unscored(&parsed), |topic| topic.score(&parsed.document));
+        Self { url: &fetched.url, charset, page: read::page(parsed, scores, &fetched.url), topic }
+    }
+
+    fn relevant(&self) -> Option<bool> {
+        self.topic.map(|topic| self.page.relevance >= topic.page_threshold())
+    }
+
+    fn as_json(&self) -> serde_json::Value {
+        let scored = self.topic.is_some();
+        let links = self.page.outlinks.iter().map(|link| {
+            let mut shown = json!({
+                "url": link.url, "anchor": link.anchor, "region": link.region, "nofollow": link.nofollow,
+            });
+            if scored {
+                shown["relevance"] = json!(link.relevance);
+                shown["evidence"] = json!(link.evidence);
+            }
+            shown
+        });
+        let page = &self.page;
+        let mut shown = json!({
+            "url": self.url, "title": page.title, "author": page.author,
+            "published": page.published.map(|day| day.to_string()), "language": page.language,
+            "charset": page.charset, "charset_from": self.charset, "digest": page.digest.to_string(),
+            "noindex": page.noindex, "nofollow": page.nofollow, "listing": page.listing,
+            "canonical": page.canonical, "feeds": page.feeds, "defects": page.defects,
+            "chars": page.sketch.chars, "simhash": format!("{:016x}", page.sketch.simhash),
+            "links": links.collect::<Vec<_>>(), "text": page.text,
+        });
+        if scored {
+            shown["relevance"] = json!(page.relevance);
+            shown["relevant"] = json!(self.relevant());
+            shown["terms"] = json!(page.terms);
+        }
+        shown
+    }
+
+    fn tell(&self) -> Result<()> {
+        let page = &self.page;
+        let line = |name: &str, value: &str| -> Result<()> {
+            if !value.is_empty() {
+                say!("{name:<10}{value}");
+            }
+            Ok(())
+        };
+        line("url", self.url.as_str())?;
+        line("title", &page.title)?;
+        line("author", page.author.as_deref().unwrap_or_default())?;
+        line("published", &page.published.map(|day| day.to_string()).unwrap_or_default())?;
+        line("language", page.language.as_deref().unwrap_or_default())?;
+        line("charset", &format!("{} ({})", page.charset, told_by(self.charset)))?;
+        if let (Some(topic), Some(relevant)) = (self.topic, self.relevant()) {
+            let words = if relevant { "relevant" } else { "not relevant" };
+            let threshold = topic.page_threshold().get();
+            line("relevance", &format!("{:.4}, {words} (from {threshold:.4} on)", page.relevance.get()))?;
+            let terms: Vec<String> = page.terms.iter().map(|term| format!("{} {}", term.term, term.count)).collect();
+            line("terms", &terms.join(", "))?;
+        }
+        let asks = [("noindex", page.noindex), ("nofollow", page.nofollow)];
+        let asks: Vec<&str> = asks.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
+        line("asks for", &asks.join(", "))?;
+        line("canonical", page.canonical.as_ref().map(CrawlUrl::as_str).unwrap_or_default())?;
+        for feed in &page.feeds {
+            line("feed", feed.as_str())?;
+        }
+        for defect in &page.defects {
+            line("defect", &in_words(defect))?;
+        }
+        let kind = if page.listing { ", a listing" } else { "" };
+        line("text", &format!("{} characters{kind}", page.sketch.chars))?;
+        if !page.text.is_empty() {
+            say!("\n{}", page.text);
+        }
+        self.tell_links()
+    }
+
+    fn tell_links(&self) -> Result<()> {
+        let mut links: Vec<&Outlink> = self.page.outlinks.iter().collect();
+        if links.is_empty() {
+            return Ok(());
+        }
+        let scored = self.topic.is_some();
+        say!("\n{} links{}", links.len(), if scored { ": relevance = anchor, context, url" } else { "" });
+        // The best first; without scores the page's own order.
+        links.sort_by(|one, other| other.relevance.get().total_cmp(&one.relevance.get()));
+        for link in links.iter().take(LINKS) {
+            let region = match link.region {
+                Region::Content => "content",
+                Region::Label => "label",
+                Region::Navigation => "navigation",
+            };
+            let nofollow = if link.nofollow { " nofollow" } else { "" };
+            let scores = if scored {
+                let evidence = link.evidence;
+                let parts = [evidence.anchor, evidence.context, evidence.url].map(|part| format!("{:.2}", part.get()));
+                format!("{:.3} = {}  ", link.relevance.get(), parts.join(", "))
+            } else {
+                String::new()
+            };
+            say!("{scores}{region:<11}{} {}{nofollow}", link.url, link.anchor);
+        }
+        if links.len() > LINKS {
+            say!("and {} more (--json shows all)", links.len() - LINKS);
+        }
+        Ok(())
+    }
+}
+
+/// What stands for scores where there is no topic.
+fn unscored(parsed: &Parsed) -> Scores {
+    let links = vec![(Evidence::default(), Relevance::ZERO); parsed.document.links.len()];
+    Scores { relevance: Relevance::ZERO, terms: Vec::new(), layer: None, links }
+}
+
+fn told_by(from: CharsetFrom) -> &'static str {
+    match from {
+        CharsetFrom::Bom => "by its byte order mark",
+        CharsetFrom::Header => "as the header says",
+        CharsetFrom::Meta => "as the page says",
+        CharsetFrom::Bytes => "told by its bytes",
+        CharsetFrom::Guess => "guessed",
+        CharsetFrom::Default => "nothing says otherwise",
+    }
+}
+
+fn in_words(defect: &Defect) -> String {
+    match defect {
+        Defect::BrokenBytes(1) => "1 place does not decode and was replaced".to_owned(),
+        Defect::BrokenBytes(count) => format!("{count} places do not decode and were replaced"),
+        Defect::WrongCharset { declared } => format!("it calls itself {declared}, which it is not"),
+        Defect::NotText => "it is neither HTML nor text".to_owned(),
+        Defect::NoContent => "nothing is left beside the navigation".to_owned(),
+        Defect::CutShort => "it is deeper or longer, or has more links, than is read; the rest was left out".to_owned(),
+    }
+}

@@ -1,0 +1,45 @@
+//! `suidao check robots`: what a saved robots.txt says of URLs.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use suidao::crawl::Robot;
+use url::Url;
+
+use super::read;
+
+/// What is asked.
+#[derive(Args)]
+pub struct RobotsArgs {
+    /// The saved robots.txt
+    #[arg(long, value_name = "FILE")]
+    file: PathBuf,
+    /// The robot's name: a product token, or a whole User-Agent
+    #[arg(long, value_name = "NAME", default_value = suidao::live::AGENT)]
+    agent: String,
+    /// The URLs
+    #[arg(required = true, value_name = "URL")]
+    urls: Vec<String>,
+}
+
+/// A line for each URL: `allowed` or `disallowed`, tab, the URL as given, tab, the rule that decided (empty if none matched).
+pub fn show(args: &RobotsArgs) -> Result<()> {
+    let text = read(&args.file)?;
+    let robot = Robot::new(&args.agent, &text);
+    let mut shown = String::new();
+    for url in &args.urls {
+        let parsed =
+            Url::parse(url.trim()).with_context(|| format!("{url} is no URL; write it as http://host/path"))?;
+        if !parsed.has_host() {
+            bail!("{url} has no host; write it as http://host/path");
+        }
+        let ruling = robot.ruling(parsed.as_str());
+        let word = if ruling.allowed { "allowed" } else { "disallowed" };
+        let rule = ruling.rule(&text).unwrap_or_default();
+        writeln!(shown, "{word}\t{url}\t{rule}")?;
+    }
+    say!("{}", shown.trim_end_matches('\n'));
+    Ok(())
+}

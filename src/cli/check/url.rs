@@ -1,0 +1,37 @@
+//! `suidao check url`: what is made of URLs.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::json;
+use suidao::config::Config;
+use suidao::model::{CrawlUrl, Refusal};
+use suidao::strategy::url_weight;
+
+/// Writes the normal form of each on a line of its own, or as JSON what else is made of it: scope, robots.txt, weight. One that
+/// is none has a line on the standard error. Whether all were URLs.
+pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bool) -> Result<bool> {
+    let config = Config::load(config, sets)?;
+    let mut sound = true;
+    for text in urls {
+        let url = match CrawlUrl::parse(text) {
+            Ok(url) => url,
+            Err(error) => {
+                sound = false;
+                eprintln!("suidao: {text} is no URL to crawl: {error}; write it as http://host/path");
+                continue;
+            }
+        };
+        if !as_json {
+            say!("{url}");
+            continue;
+        }
+        let refusal = config.scope.refuses(&url).or_else(|| suidao::trap::path::refuses(&config.traps, &url));
+        let told = json!({
+            "given": text, "url": url, "host": url.authority(), "robots": url.robots(), "in_scope": refusal.is_none(),
+            "refused": refusal, "why": refusal.map(Refusal::why), "weight": url_weight(&url),
+        });
+        say!("{told}");
+    }
+    Ok(sound)
+}

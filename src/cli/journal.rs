@@ -1,0 +1,160 @@
+//! The log file of a long crawl: warnings, and a line for what matters, in files of bounded size and number. What the crawl
+//! says on the screen is another matter.
+//!
+//! Written by hand, for the libraries there are turn files by date alone, or panic where a name is taken or a disk is full; a
+//! crawl goes on without its log.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use suidao::config::{Log, LogLevel};
+use tracing::level_filters::LevelFilter;
+use tracing::{Level, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::dynamic_filter_fn;
+use tracing_subscriber::registry::LookupSpan;
+
+static JOURNAL: OnceLock<(LevelFilter, Mutex<Rotating>)> = OnceLock::new();
+
+/// Begins to log there; the file is gone on with if it is there. Only the first call counts.
+///
+/// # Errors
+/// The system's, if the file cannot be opened.
+pub fn open(path: &Path, settings: &Log) -> io::Result<()> {
+    let level = match settings.level {
+        LogLevel::Off => return Ok(()),
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+    };
+    let file = Rotating::open(path, settings.max_size, settings.files)?;
+    let _ = JOURNAL.set((level, Mutex::new(file)));
+    Ok(())
+}
+
+/// The layer that writes the log, once it is open.
+pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
+    let wanted = |meta: &Metadata, _: &tracing_subscriber::layer::Context<S>| {
+        let own = meta.target().starts_with("suidao");
+        JOURNAL.get().is_some_and(|(level, _)| meta.level() <= level && (own || *meta.level() <= Level::WARN))
+    };
+    let filter = dynamic_filter_fn(wanted).with_max_level_hint(LevelFilter::INFO);
+    tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(|| Line).with_filter(filter)
+}
+
+/// Writes a line to the journal: the layer hands over one at a time, whole.
+struct Line;
+
+impl Write for Line {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if let Some((_, file)) = JOURNAL.get() {
+            file.lock().unwrap_or_else(PoisonError::into_inner).line(line);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A file that is moved to `NAME.1` when it is full, `NAME.1` to `NAME.2` and so on; the last is lost.
+struct Rotating {
+    path: PathBuf,
+    /// None while it cannot be opened.
+    file: Option<File>,
+    size: u64,
+    most: u64,
+    files: u32,
+}
+
+impl Rotating {
+    fn open(path: &Path, most: u64, files: u32) -> io::Result<Self> {
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent)?;
+        }
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self { path: path.to_owned(), file: Some(file), size, most, files })
+    }
+
+    /// Writes a line, or leaves it out where the disk does not take it: nobody waits for a log.
+    fn line(&mut self, line: &[u8]) {
+        if self.size > 0 && self.size + line.len() as u64 > self.most {
+            self.turn();
+        }
+        if self.file.is_none() {
+            self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
+        }
+        if let Some(file) = &mut self.file
+            && file.write_all(line).is_ok()
+        {
+            self.size += line.len() as u64;
+        }
+    }
+
+    fn turn(&mut self) {
+        self.file = None;
+        let numbered = |number: u32| {
+            let mut name = OsString::from(&self.path);
+            name.push(format!(".{number}"));
+            PathBuf::from(name)
+        };
+        // A file that cannot be moved is written over at the next.
+        for number in (1..self.files.saturating_sub(1)).rev() {
+            let _ = fs::rename(numbered(number), numbered(number + 1));
+        }
+        let moved = if self.files > 1 { fs::rename(&self.path, numbered(1)) } else { fs::remove_file(&self.path) };
+        if moved.is_err() {
+            let _ = File::create(&self.path);
+        }
+        self.size = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_bounded_in_size_and_number_and_the_last_lines_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log").join("crawl.log");
+        for run in 0..4 {
+            let mut log = Rotating::open(&path, 100, 3).unwrap();
+            (0..10).for_each(|n| log.line(format!("run {run} line {n:02} ........\n").as_bytes()));
+        }
+        let mut names: Vec<String> = fs::read_dir(path.parent().unwrap())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["crawl.log", "crawl.log.1", "crawl.log.2"]);
+        let text: String =
+            names.iter().rev().map(|name| fs::read_to_string(path.with_file_name(name)).unwrap()).collect();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.last(), Some(&"run 3 line 09 ........"));
+        assert!(lines.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice: {text}");
+        assert!(names.iter().all(|name| fs::metadata(path.with_file_name(name)).unwrap().len() <= 100));
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_stops_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("crawl.log");
+        let mut log = Rotating::open(&path, 40, 2).unwrap();
+        log.line(b"first line of twenty.\n");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        fs::create_dir(dir.path().join("crawl.log.1")).unwrap();
+        fs::write(dir.path().join("crawl.log.1/full"), "").unwrap();
+        (0..9).for_each(|_| log.line(b"another line of twenty\n"));
+        assert!(Rotating::open(&path, 40, 2).is_err());
+        if Path::new("/dev/full").exists() {
+            Rotating::open(Path::new("/dev/full"), 1 << 20, 1).unwrap().line(b"x\n");
+        }
+    }
+}

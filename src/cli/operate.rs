@@ -1,0 +1,113 @@
+//! Flags of the verbs that run for hours: when they are done, where they can be looked at, where they log.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use suidao::config::Config;
+use suidao::live::{News, View};
+use suidao::status;
+use suidao::store::CrawlDirectory;
+
+use super::{Voice, journal};
+
+/// When a crawl is done.
+#[derive(Args)]
+pub struct GoalsArgs {
+    /// Stop when this holds: pages=N, relevant=N, bytes=2GB, minutes=N (of this run), harvest<0.05/1000 (fewer than 5% of the
+    /// last 1000 pages are relevant); may be repeated, the first that holds stops
+    #[arg(long = "stop-when", value_name = "CONDITION")]
+    pub stop_when: Vec<String>,
+}
+
+impl GoalsArgs {
+    /// Puts the conditions in the place of those of the configuration that are of the same kind.
+    pub fn apply(&self, config: &mut Config) -> Result<()> {
+        let mut given = suidao::crawl::Goals::default();
+        for condition in &self.stop_when {
+            if let Err(wrong) = given.add(condition) {
+                bail!("--stop-when {condition}: {wrong}");
+            }
+        }
+        let stop = &mut config.stop;
+        stop.pages = given.pages.or(stop.pages);
+        stop.relevant = given.relevant.or(stop.relevant);
+        stop.bytes = given.bytes.or(stop.bytes);
+        stop.minutes = given.minutes.or(stop.minutes);
+        stop.harvest = given.harvest.or(stop.harvest);
+        Ok(config.check()?)
+    }
+}
+
+/// Where a crawl can be looked at, and where it logs.
+#[derive(Args)]
+pub struct OperatingArgs {
+    /// Show a status page there, and metrics for Prometheus at /metrics; a port alone is on 127.0.0.1
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub status: Option<String>,
+    /// Log to this file instead of log/crawl.log in the crawl directory
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+}
+
+/// A crawl that can be looked at and that logs.
+pub struct Operation {
+    /// The window into it; none if nobody asked for one.
+    pub view: Option<Arc<View>>,
+    /// Ends the page when it is dropped.
+    _page: Option<status::Server>,
+    log: Option<PathBuf>,
+    config: Config,
+}
+
+impl OperatingArgs {
+    /// Opens what was asked for, before anything is fetched: a port in use or a file that cannot be written is an error.
+    pub fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Voice) -> Result<Operation> {
+        let listen = self.status.as_deref().or(config.status.listen.as_deref());
+        let (mut view, mut page) = (None, None);
+        if let Some(address) = listen.map(address).transpose()? {
+            let listener = TcpListener::bind(address).with_context(|| {
+                format!("cannot show the status page on {address}; give another port with --status")
+            })?;
+            let window = Arc::new(View::default());
+            let directory = directory.root().display().to_string();
+            let server = status::serve(listener, Arc::clone(&window), &directory, &config.status.names)
+                .context("cannot show the status page")?;
+            if !voice.quiet {
+                eprintln!("suidao: status page at http://{}/", server.address());
+            }
+            (view, page) = (Some(window), Some(server));
+        }
+        let given = self.log.clone().or_else(|| config.log.file.as_ref().map(PathBuf::from));
+        if let Some(path) = &given {
+            journal::open(path, &config.log)
+                .with_context(|| format!("cannot log to {}; give another file with --log", path.display()))?;
+        }
+        // The one in the crawl directory waits until that is known to be this crawl's.
+        let log = given.is_none().then(|| directory.root().join("log").join("crawl.log"));
+        Ok(Operation { view, _page: page, log, config: config.clone() })
+    }
+}
+
+impl Operation {
+    /// Takes in news of the crawl.
+    pub fn tell(&mut self, news: &News) {
+        if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
+            && let Err(error) = journal::open(&path, &self.config.log)
+        {
+            // A crawl is worth more than its log.
+            eprintln!("suidao: cannot log to {}: {error}; the crawl goes on without", path.display());
+        }
+    }
+}
+
+/// What `--status` means.
+fn address(text: &str) -> Result<SocketAddr> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok((IpAddr::from(Ipv4Addr::LOCALHOST), port).into());
+    }
+    let text = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    text.parse().with_context(|| format!("--status {text}: write it as 127.0.0.1:9090, or as a port"))
+}

@@ -1,0 +1,373 @@
+//! What became of one URL, told from the log: its path, its evidence, its scores, k, or its refusal. Apart because it is told by
+//! `suidao why` and by the status page of a crawl that is running.
+
+use std::fmt::Write;
+
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use crate::model::{
+    CrawlUrl, Discovered, Event, Failure, Link, Millis, Origin, Place, Refusal, Settled, Tunnel, UrlId, Verdict,
+};
+use crate::store::{Record, StoreError};
+
+/// Links told at most; the number of all is told too.
+const MOST_LINKS: usize = 10;
+
+/// What happened to the URL when it was its turn.
+enum Fate {
+    Fetched(Box<Settled>, u64),
+    Redirected(Option<UrlId>),
+    /// Taken under the other scheme, the one its host answers.
+    Moved(Option<UrlId>),
+    Failed(Failure),
+    Refused(Refusal),
+    /// Read as a sitemap or a feed: how many pages were taken of it.
+    Listed(usize),
+}
+
+/// Everything the log says of one URL.
+#[derive(Default)]
+pub struct Story {
+    /// From the seed to the URL itself.
+    path: Vec<Discovered>,
+    /// What is known of the pages on the path.
+    pages: FxHashMap<UrlId, Box<Settled>>,
+    /// Links to it, with the page they stand on.
+    links: Vec<(Option<UrlId>, Link)>,
+    names: FxHashMap<UrlId, CrawlUrl>,
+    retries: Vec<Failure>,
+    fate: Option<(Millis, Fate)>,
+    /// Visits after it was fetched.
+    visits: u64,
+    /// Refused at the door: why, and the page it was found on.
+    skipped: Option<(Refusal, Option<UrlId>)>,
+}
+
+impl Story {
+    /// Two passes over the log, `batches` being asked for each: one for who found whom, one for the few that lie on the path.
+    /// None if it never occurred.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the log does not read.
+    pub fn read<I: Iterator<Item = Result<Record, StoreError>>>(
+        batches: impl Fn() -> I,
+        url: &CrawlUrl,
+    ) -> Result<Option<Self>, StoreError> {
+        let mut origins: Vec<Option<UrlId>> = Vec::new();
+        let mut story = Self::default();
+        let mut id = None;
+        let mut linking: Vec<UrlId> = Vec::new();
+        for record in batches() {
+            for event in &record?.batch.events {
+                match event {
+                    Event::Discovered(found) => {
+                        origins.push(parent(found.origin));
+                        if found.url == *url {
+                            id = Some(found.id);
+                        }
+                    }
+                    Event::Skipped { url: skipped, from, reason } if skipped == url => {
+                        story.skipped = Some((*reason, *from));
+                        linking.extend(*from);
+                    }
+                    Event::Settled(page) if page.links.iter().any(|link| Some(link.to) == id) => linking.push(page.id),
+                    Event::Settled(page) if Some(page.id) == id => linking.extend(page.copy_of),
+                    Event::Expanded { id: page, links, .. } | Event::Hinted { id: page, links, .. }
+                        if links.iter().any(|link| Some(link.to) == id) =>
+                    {
+                        linking.push(*page);
+                    }
+                    Event::Redirected { id: from, link: Some(link), .. }
+                    | Event::Moved { id: from, link: Some(link) }
+                        if Some(link.to) == id =>
+                    {
+                        linking.push(*from);
+                    }
+                    Event::Redirected { id: from, link: Some(link), .. }
+                    | Event::Moved { id: from, link: Some(link) }
+                        if Some(*from) == id =>
+                    {
+                        linking.push(link.to);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if id.is_none() && story.skipped.is_none() {
+            return Ok(None);
+        }
+        // Refused on one link and known by another: what became of it there is its story.
+        if id.is_some() {
+            story.skipped = None;
+        }
+        let last = id.or(story.skipped.and_then(|(_, from)| from));
+        let path: Vec<UrlId> =
+            std::iter::successors(last, |id| origins.get(id.0 as usize).copied().flatten()).collect();
+        let mut pages = 0;
+        for record in batches() {
+            let batch = record?.batch;
+            for event in batch.events {
+                pages += u64::from(matches!(&event, Event::Settled(page) if page.again.is_none()));
+                story.take(event, batch.at, id, &path, &linking, pages);
+            }
+        }
+        Ok(Some(story))
+    }
+
+    fn take(&mut self, event: Event, at: Millis, id: Option<UrlId>, path: &[UrlId], linking: &[UrlId], pages: u64) {
+        // A page that was fetched was; what its later visits found is told by `suidao history`.
+        let fetched = matches!(self.fate, Some((_, Fate::Fetched(..))));
+        let mut fate = |fate: Fate| {
+            if fetched {
+                self.visits += 1;
+            } else {
+                self.fate = Some((at, fate));
+            }
+        };
+        match event {
+            Event::Discovered(found) => {
+                if linking.contains(&found.id) {
+                    self.names.insert(found.id, found.url.clone());
+                }
+                if path.contains(&found.id) {
+                    self.names.insert(found.id, found.url.clone());
+                    self.path.push(found);
+                }
+            }
+            Event::Seeded(link) if Some(link.to) == id => self.links.push((None, link)),
+            Event::Settled(page) => {
+                let links = page.links.iter().filter(|link| Some(link.to) == id);
+                self.links.extend(links.map(|link| (Some(page.id), *link)));
+                if Some(page.id) == id {
+                    fate(Fate::Fetched(page.clone(), pages));
+                }
+                if path.contains(&page.id) {
+                    self.pages.insert(page.id, page);
+                }
+            }
+            Event::Hinted { id: page, links, sources, .. } => {
+                if Some(page) == id {
+                    fate(Fate::Listed(links.len().saturating_sub(sources.len())));
+                }
+                let links = links.into_iter().filter(|link| Some(link.to) == id);
+                self.links.extend(links.map(|link| (Some(page), link)));
+            }
+            Event::Expanded { id: page, links, .. } => {
+                let links = links.into_iter().filter(|link| Some(link.to) == id);
+                self.links.extend(links.map(|link| (Some(page), link)));
+            }
+            Event::Redirected { id: from, link, .. } => {
+                if Some(from) == id {
+                    fate(Fate::Redirected(link.map(|link| link.to)));
+                }
+                if let Some(link) = link.filter(|link| Some(link.to) == id) {
+                    self.links.push((Some(from), link));
+                }
+            }
+            Event::Moved { id: from, link } => {
+                if Some(from) == id {
+                    fate(Fate::Moved(link.map(|link| link.to)));
+                }
+                if let Some(link) = link.filter(|link| Some(link.to) == id) {
+                    self.links.push((Some(from), link));
+                }
+            }
+            Event::Retried { id: of, failure } if Some(of) == id => self.retries.push(failure),
+            Event::Failed { id: of, failure } if Some(of) == id => fate(Fate::Failed(failure)),
+            Event::Refused { id: of, reason } if Some(of) == id => fate(Fate::Refused(reason)),
+            Event::Unchanged { id: of, .. } if Some(of) == id => self.visits += 1,
+            _ => {}
+        }
+    }
+
+    fn name(&self, id: UrlId) -> String {
+        self.names.get(&id).map_or_else(|| format!("URL number {}", id.0), ToString::to_string)
+    }
+
+    /// Why it waits or was left, where nothing happened to it yet.
+    fn standing(&self) -> String {
+        if let Some((reason, _)) = self.skipped {
+            return format!("refused: {}", reason.why());
+        }
+        let places = self.links.iter().filter_map(|(_, link)| match link.verdict {
+            Verdict::Follow(place) => Some(place),
+            Verdict::Drop(_) => None,
+        });
+        match (places.max_by_key(|place| (std::cmp::Reverse(place.lane), place.priority)), self.links.last()) {
+            (Some(place), _) => format!("queued: {}", place_in_words(place)),
+            (None, Some((_, Link { verdict: Verdict::Drop(reason), .. }))) => format!("left out: {}", reason.why()),
+            (None, _) => "known, and no link to it was judged".to_owned(),
+        }
+    }
+
+    /// For people, in lines.
+    ///
+    /// # Errors
+    /// None: a string takes what is written to it.
+    pub fn in_words(&self, url: &CrawlUrl) -> Result<String, std::fmt::Error> {
+        let mut out = format!("{url}\n");
+        match &self.fate {
+            Some((at, Fate::Fetched(page, number))) => {
+                writeln!(out, "  fetched {} as page {number}, status {}: {}", time(*at), page.status, page.title)?;
+                if page.rendered {
+                    writeln!(out, "  a browser ran its scripts before it was read")?;
+                }
+                let verdict = if page.relevant { "relevant" } else { "off topic" };
+                writeln!(out, "  relevance {:.3}: {verdict}", page.relevance.get())?;
+                if page.terms.is_empty() {
+                    writeln!(out, "  no term of the topic")?;
+                } else {
+                    let terms = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count));
+                    writeln!(out, "  terms: {}", terms.collect::<Vec<_>>().join(", "))?;
+                }
+                if page.foreign {
+                    let language = page.language.as_deref().unwrap_or("cannot be told");
+                    writeln!(out, "  its language ({language}) is none of those that are kept: it is not exported")?;
+                }
+                if page.noindex {
+                    writeln!(out, "  it asks not to be kept (noindex): it is exported only with --with-noindex")?;
+                }
+                match (&page.canonical, page.copy_of) {
+                    (Some(_), Some(of)) => {
+                        writeln!(
+                            out,
+                            "  it calls {} its own address: that is kept in its place if it says the same",
+                            self.name(of)
+                        )?;
+                    }
+                    (Some(claimed), None) => {
+                        writeln!(out, "  it calls {claimed} its own address, which is not believed")?
+                    }
+                    _ => {}
+                }
+                writeln!(out, "  it waited with {}", place_in_words(page.place))?;
+            }
+            Some((at, Fate::Redirected(to))) => {
+                let to = to.map_or_else(|| "a URL that was fetched or refused before".into(), |to| self.name(to));
+                writeln!(out, "  redirected {} to {to}", time(*at))?;
+            }
+            Some((at, Fate::Moved(to))) => {
+                let to = to.map_or_else(|| "which was fetched or refused before".into(), |to| self.name(to));
+                writeln!(out, "  taken {} under the scheme that its host answers: {to}", time(*at))?;
+            }
+            Some((at, Fate::Listed(taken))) => {
+                writeln!(out, "  read {} as a sitemap or a feed: {taken} URLs were taken of it", time(*at))?;
+            }
+            Some((at, Fate::Failed(failure))) => writeln!(out, "  given up {}: {failure}", time(*at))?,
+            Some((at, Fate::Refused(reason))) => writeln!(out, "  refused {}: {}", time(*at), reason.why())?,
+            None => writeln!(out, "  {}", self.standing())?,
+        }
+        if self.visits > 0 {
+            let times = if self.visits == 1 { "once".to_owned() } else { format!("{} times", self.visits) };
+            writeln!(out, "  visited {times} since: `suidao history` tells what was found")?;
+        }
+        for failure in &self.retries {
+            writeln!(out, "  failed before and tried again: {failure}")?;
+        }
+        let judged: Vec<_> = self.links.iter().filter(|(from, _)| from.is_some()).collect();
+        if !judged.is_empty() {
+            writeln!(out, "links that counted: {}", judged.len())?;
+        }
+        for (from, link) in judged.iter().take(MOST_LINKS) {
+            let evidence = link.evidence;
+            writeln!(
+                out,
+                "  {:.3} = anchor {:.3}, context {:.3}, URL {:.0}; {}; on {}",
+                link.relevance.get(),
+                evidence.anchor.get(),
+                evidence.context.get(),
+                evidence.url.get(),
+                match link.verdict {
+                    Verdict::Follow(place) => place_in_words(place),
+                    Verdict::Drop(reason) => format!("dropped: {}", reason.why()),
+                },
+                from.map_or_else(|| "the seed list".into(), |from| self.name(from)),
+            )?;
+        }
+        writeln!(out, "path:")?;
+        for found in &self.path {
+            let how = match found.origin {
+                Origin::Seed => "seed".to_owned(),
+                Origin::Named => "sitemap or feed named by robots.txt or a page".to_owned(),
+                Origin::Listed(_) if found.anchor.is_empty() => "named there".to_owned(),
+                Origin::Listed(_) => format!("named there as “{}”", found.anchor),
+                Origin::Canonical(_) => "the address that page calls its own".to_owned(),
+                Origin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
+                Origin::Link(_) => format!("link “{}”", found.anchor),
+                Origin::Redirect(_) => "redirect".to_owned(),
+            };
+            let page = self.pages.get(&found.id).map_or_else(String::new, |page| {
+                let verdict = if page.relevant { "relevant" } else { "off topic" };
+                format!("  {:.3} {verdict}, {}", page.relevance.get(), k_in_words(page.place))
+            });
+            writeln!(out, "  {} ({how}){page}", found.url)?;
+        }
+        if self.skipped.is_some() {
+            writeln!(out, "  {url} (refused)")?;
+        }
+        Ok(out)
+    }
+
+    /// For programs.
+    #[must_use]
+    pub fn as_json(&self, url: &CrawlUrl) -> Value {
+        let fate = match &self.fate {
+            Some((at, Fate::Fetched(page, number))) => {
+                let mut settled = json!(page);
+                if let Some(settled) = settled.as_object_mut() {
+                    // Numbers of other URLs, which mean nothing by themselves.
+                    settled.remove("links");
+                    settled.remove("known");
+                }
+                json!({ "fetched": time(*at), "page": number, "settled": settled })
+            }
+            Some((at, Fate::Redirected(to))) => json!({ "redirected": time(*at), "to": to.map(|to| self.name(to)) }),
+            Some((at, Fate::Moved(to))) => json!({ "moved": time(*at), "to": to.map(|to| self.name(to)) }),
+            Some((at, Fate::Listed(taken))) => json!({ "read_as_source": time(*at), "taken": taken }),
+            Some((at, Fate::Failed(failure))) => json!({ "failed": time(*at), "why": failure.to_string() }),
+            Some((at, Fate::Refused(reason))) => json!({ "refused": time(*at), "reason": reason, "why": reason.why() }),
+            None => json!({ "standing": self.standing(), "refused": self.skipped.map(|(reason, _)| reason) }),
+        };
+        let links =
+            self.links.iter().map(|(from, link)| json!({ "on": from.map(|from| self.name(from)), "link": link }));
+        json!({
+            "url": url,
+            "fate": fate,
+            "visits_since": self.visits,
+            "retries": self.retries,
+            "links": links.collect::<Vec<_>>(),
+            "path": self.path,
+        })
+    }
+}
+
+fn parent(origin: Origin) -> Option<UrlId> {
+    match origin {
+        Origin::Seed | Origin::Named => None,
+        Origin::Link(from) | Origin::Redirect(from) | Origin::Listed(from) | Origin::Canonical(from) => Some(from),
+    }
+}
+
+fn k_in_words(place: Place) -> String {
+    match place.trail.k {
+        Tunnel::Unbounded => "k ∞".to_owned(),
+        Tunnel::Left(left) => format!("k {left}"),
+    }
+}
+
+fn place_in_words(place: Place) -> String {
+    format!(
+        "priority {:.3}, lane {}, {}, {} off-topic pages since the last relevant one, depth {}",
+        place.priority.get(),
+        place.lane.0,
+        k_in_words(place),
+        place.trail.hops,
+        place.trail.depth,
+    )
+}
+
+fn time(at: Millis) -> String {
+    let timestamp = i64::try_from(at.0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    timestamp.map_or_else(|| at.0.to_string(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}

@@ -1,0 +1,140 @@
+//! `[politeness]` of the configuration: when a host may be asked. Apart from the hosts because it is what a user
+//! means, checked once; docs/politeness.md tells it in whole sentences and compares it with other crawlers.
+
+use serde::{Deserialize, Serialize};
+
+/// Most seconds that any of the settings may be: thirty years.
+const MOST: f64 = 1e9;
+
+/// When a host, a domain and an address may be asked. Times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Politeness {
+    /// Least time between the end of one request to a host and the start of the next. At 0 nothing is waited for but
+    /// a Crawl-delay, failures and what a server asks for: neither `delay_factor` nor the limits of domains and
+    /// addresses are in force.
+    pub delay: f64,
+    /// A Crawl-delay longer than this is cut to it.
+    pub max_crawl_delay: f64,
+    /// A host is left alone for so many times as long as its last answers took, if that is longer than `delay`.
+    pub delay_factor: f64,
+    /// Longest wait for that reason, and after answers that say a host has too much to do.
+    pub max_delay: f64,
+    /// Most requests under way to the hosts of one registrable domain.
+    pub per_domain: u32,
+    /// Least time between the starts of two requests to hosts of one registrable domain.
+    pub domain_delay: f64,
+    /// Most requests under way to hosts that answer from one address.
+    pub per_address: u32,
+    /// Least time between the starts of two requests to hosts that answer from one address.
+    pub address_delay: f64,
+    /// Whether robots.txt is fetched and obeyed (RFC 9309). Turn it off for webs of your own only.
+    pub robots: bool,
+    /// First wait after a failed request; doubles with each further failure of the host in a row. At 0 nothing is
+    /// waited for, and a page is given up after its tries whatever the host does.
+    pub backoff: f64,
+    /// Longest wait after failures, for a robots.txt too; a longer Retry-After is obeyed.
+    pub max_backoff: f64,
+    /// First wait after a robots.txt that could not be had, in which all of the host is forbidden; six times longer
+    /// with each further one.
+    pub robots_retry: f64,
+    /// A robots.txt is asked for again after this time. The old rules stay in force until new ones are had.
+    pub robots_max_age: f64,
+    /// A host that has answered before is given up when it has failed for so long, and `limits.host_failures` times in
+    /// a row; one that never has by the number alone. It is asked once more when as much time has passed again.
+    pub give_up: f64,
+    /// The crawl stops when only hosts are left that fail and may not be asked for longer than this.
+    pub patience: f64,
+}
+
+impl Default for Politeness {
+    fn default() -> Self {
+        Self {
+            delay: 1.0,
+            max_crawl_delay: 60.0,
+            delay_factor: 3.0,
+            max_delay: 30.0,
+            per_domain: 4,
+            domain_delay: 0.25,
+            per_address: 4,
+            address_delay: 0.25,
+            robots: true,
+            backoff: 5.0,
+            max_backoff: 3_600.0,
+            robots_retry: 10.0,
+            robots_max_age: 86_400.0,
+            give_up: 86_400.0,
+            patience: 60.0,
+        }
+    }
+}
+
+impl Politeness {
+    /// What is wrong with the settings, if anything: the key and the sentence.
+    ///
+    /// # Errors
+    /// The key and what it must be.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        for (key, value) in [
+            ("politeness.delay", self.delay),
+            ("politeness.max_crawl_delay", self.max_crawl_delay),
+            ("politeness.max_delay", self.max_delay),
+            ("politeness.domain_delay", self.domain_delay),
+            ("politeness.address_delay", self.address_delay),
+            ("politeness.backoff", self.backoff),
+            ("politeness.max_backoff", self.max_backoff),
+            ("politeness.robots_retry", self.robots_retry),
+            ("politeness.robots_max_age", self.robots_max_age),
+            ("politeness.give_up", self.give_up),
+            ("politeness.patience", self.patience),
+        ] {
+            if !(0.0..=MOST).contains(&value) {
+                return Err((key, "must be a number of seconds from 0 to 1e9"));
+            }
+        }
+        if !(0.0..=1e3).contains(&self.delay_factor) {
+            return Err(("politeness.delay_factor", "must be a number from 0 to 1000"));
+        }
+        for (key, most) in [("politeness.per_domain", self.per_domain), ("politeness.per_address", self.per_address)] {
+            if most == 0 {
+                return Err((key, "must be at least 1"));
+            }
+        }
+        if self.robots_max_age < 60.0 {
+            return Err(("politeness.robots_max_age", "must be at least 60 seconds"));
+        }
+        Ok(())
+    }
+
+    /// Whether requests are spaced out at all.
+    pub(super) fn spaces(&self) -> bool {
+        self.delay > 0.0
+    }
+}
+
+/// Seconds of the configuration as milliseconds.
+pub(super) fn millis(seconds: f64) -> u64 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
+    let ms = (seconds * 1000.0).round() as u64;
+    ms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_waited_for_is_named() {
+        Politeness::default().check().unwrap();
+        let wrong = |change: &dyn Fn(&mut Politeness)| {
+            let mut politeness = Politeness::default();
+            change(&mut politeness);
+            politeness.check().unwrap_err().0
+        };
+        assert_eq!(wrong(&|p| p.max_delay = -1.0), "politeness.max_delay");
+        assert_eq!(wrong(&|p| p.give_up = f64::NAN), "politeness.give_up");
+        assert_eq!(wrong(&|p| p.delay_factor = 1e9), "politeness.delay_factor");
+        assert_eq!(wrong(&|p| p.per_address = 0), "politeness.per_address");
+        assert_eq!(wrong(&|p| p.robots_max_age = 59.0), "politeness.robots_max_age");
+    }
+}

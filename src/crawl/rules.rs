@@ -1,0 +1,384 @@
+//! A robots.txt as one robot reads it: RFC 9309 (Koster, Illyes, Zeller, Sassman 2022), and where that is silent the rules
+//! that Google publishes and its open parser shows.
+//!
+//! Apart, and our own, because obedience is what a crawler is judged by: the library before it compared no escapes as 2.2.2
+//! asks (`/%7Ejoe` and `/~joe` are one path), read no rules in GBK, and knew no agents with versions.
+//!
+//! Beyond the RFC: a `User-agent` line may have a version or words behind the token; a robot whose token is not named
+//! follows the group of its token without the last `-part`; frequent misspellings and a forgotten colon are forgiven; a
+//! rule takes escaped and plain reserved characters for the same; `Crawl-delay` is of the agents named so far in its group,
+//! or of all where it stands before any.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+
+/// A robots.txt is read this far, in bytes (RFC 9309, 2.5: at least 500 KiB).
+pub(super) const MOST_BYTES: usize = 500 * 1024;
+
+/// What a robots.txt says to one robot.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Robot {
+    rules: Vec<Rule>,
+    /// `Crawl-delay` in seconds, finite and not negative; the longest where it is said more than once.
+    pub delay: Option<f32>,
+    /// `Sitemap` lines, of whatever group, as they are written.
+    pub sitemaps: Vec<String>,
+}
+
+/// What becomes of a URL, and by which rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// Whether it may be fetched.
+    pub allowed: bool,
+    /// The line of the rule that decided, from 1; none if no rule matched.
+    pub line: Option<u32>,
+}
+
+impl Ruling {
+    /// The rule as it stands in the file `text`, in the form `Disallow: /path`.
+    #[must_use]
+    pub fn rule(&self, text: &[u8]) -> Option<String> {
+        let text = decoded(text);
+        let line = lines(&text).nth(self.line?.checked_sub(1)? as usize)?;
+        let Line::Rule { allow, path } = read(line)? else { return None };
+        let key = if allow { "Allow" } else { "Disallow" };
+        Some(format!("{key}: {}", String::from_utf8_lossy(path)))
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Rule {
+    /// In the normal form of escapes; `*` and a last `$` are special.
+    pattern: Box<[u8]>,
+    /// Octets of the rule: the longest match wins.
+    length: u32,
+    line: u32,
+    allow: bool,
+    /// The same with reserved characters escaped, where that is another pattern.
+    escaped: Option<Box<[u8]>>,
+}
+
+/// A line that means something.
+enum Line<'a> {
+    Agent(&'a [u8]),
+    Rule { allow: bool, path: &'a [u8] },
+    Delay(&'a [u8]),
+    Sitemap(&'a [u8]),
+}
+
+/// To whom a `User-agent` line speaks, the better the more it is about us.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Address {
+    Everybody,
+    /// Our token, with so many of its `-parts`.
+    Us(usize),
+}
+
+impl Robot {
+    /// Reads a robots.txt for the robot `agent` (a product token; what stands behind it, such as a version, does not
+    /// count). Any bytes are one; what is no line of it is passed over, and so is all after the first 500 KiB.
+    #[must_use]
+    pub fn new(agent: &str, text: &[u8]) -> Self {
+        let text = decoded(cut(text));
+        let lines: Vec<(u32, Line)> =
+            (1..).zip(lines(&text)).filter_map(|(number, line)| Some((number, read(line)?))).collect();
+        // The groups that speak to us are those with the best address.
+        let addresses = lines.iter().filter_map(|(_, line)| match line {
+            Line::Agent(value) => address(value, agent.as_bytes()),
+            _ => None,
+        });
+        let ours = addresses.max();
+        let mut robot = Self { rules: Vec::new(), delay: None, sitemaps: Vec::new() };
+        let (mut in_group, mut named, mut open) = (false, false, true);
+        // Before any group Crawl-delay is everybody's.
+        let mut general: Option<f32> = None;
+        for (number, line) in &lines {
+            match line {
+                Line::Agent(value) => {
+                    // A group begins with the first agent after rules.
+                    if !open {
+                        in_group = false;
+                    }
+                    (open, named) = (true, true);
+                    in_group |= ours.is_some() && address(value, agent.as_bytes()) == ours;
+                }
+                Line::Rule { allow, path } => {
+                    open = false;
+                    if in_group {
+                        robot.add(*allow, path, *number);
+                    }
+                }
+                Line::Delay(value) => {
+                    let delay = if named { Some(&mut robot.delay).filter(|_| in_group) } else { Some(&mut general) };
+                    if let (Some(delay), Some(seconds)) = (delay, seconds(value)) {
+                        *delay = Some(delay.map_or(seconds, |other| other.max(seconds)));
+                    }
+                }
+                Line::Sitemap(url) => robot.sitemaps.push(String::from_utf8_lossy(url).into_owned()),
+            }
+        }
+        robot.delay = robot.delay.or(general);
+        robot
+    }
+
+    fn add(&mut self, allow: bool, path: &[u8], line: u32) {
+        let pattern = normal(path, true);
+        // Paths begin with a slash; other patterns would match nothing, and an empty one says nothing.
+        if !matches!(pattern.first(), Some(b'/' | b'*')) {
+            return;
+        }
+        let length = u32::try_from(pattern.len()).unwrap_or(u32::MAX);
+        let escaped = Some(escaped(&pattern)).filter(|escaped| *escaped != pattern).map(Into::into);
+        self.rules.push(Rule { pattern: pattern.into(), length, line, allow, escaped });
+    }
+
+    /// Whether a URL (absolute, or from its path on) may be fetched.
+    #[must_use]
+    pub fn allowed(&self, url: &str) -> bool {
+        self.ruling(url).allowed
+    }
+
+    /// Whether a URL (absolute, or from its path on) may be fetched, and the rule that says so: the longest that matches,
+    /// of two equally long ones that which allows. `/robots.txt` always may.
+    #[must_use]
+    pub fn ruling(&self, url: &str) -> Ruling {
+        let free = Ruling { allowed: true, line: None };
+        if self.rules.is_empty() {
+            return free;
+        }
+        let path = normal(from_path(url).as_bytes(), false);
+        if path == b"/robots.txt" {
+            return free;
+        }
+        let other = escaped(&path);
+        // Either way of comparing may bring a rule into force: both are meant by somebody.
+        let is_matched = |rule: &&Rule| {
+            let once = rule.escaped.is_none() && other == path;
+            matches(&rule.pattern, &path) || !once && matches(rule.escaped.as_deref().unwrap_or(&rule.pattern), &other)
+        };
+        let best = self
+            .rules
+            .iter()
+            .filter(is_matched)
+            .max_by_key(|rule| (rule.length, rule.allow, std::cmp::Reverse(rule.line)));
+        best.map_or(free, |rule| Ruling { allowed: rule.allow, line: Some(rule.line) })
+    }
+}
+
+/// The product token in a `User-Agent` as it is sent: of `suidao/0.1 (+x)` it is `suidao`, and of
+/// `Mozilla/5.0 (compatible; suidao/0.1)` too. Empty if there is none.
+#[must_use]
+pub fn product(user_agent: &str) -> &str {
+    let user_agent = user_agent.trim();
+    let compatible = user_agent.split_once("(compatible;").filter(|(head, _)| head.starts_with("Mozilla/"));
+    let name = compatible.map_or(user_agent, |(_, rest)| rest.trim_start());
+    let token = token(name.as_bytes(), true).len();
+    &name[..token]
+}
+
+/// The part that is read: whole lines, for half a rule is another rule.
+fn cut(text: &[u8]) -> &[u8] {
+    if text.len() < MOST_BYTES {
+        return text;
+    }
+    let text = &text[..MOST_BYTES];
+    let end = text.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(0);
+    &text[..end]
+}
+
+/// Without a byte order mark, a part of one included; UTF-16, which editors write under the name Unicode, as UTF-8.
+fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
+    match text {
+        [0xff, 0xfe, rest @ ..] => utf8(encoding_rs::UTF_16LE, rest),
+        [0xfe, 0xff, rest @ ..] => utf8(encoding_rs::UTF_16BE, rest),
+        [0xef, 0xbb, 0xbf, rest @ ..] | [0xef, 0xbb, rest @ ..] | [0xef, rest @ ..] => Cow::Borrowed(rest),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn utf8(encoding: &'static encoding_rs::Encoding, text: &[u8]) -> Cow<'static, [u8]> {
+    Cow::Owned(encoding.decode_without_bom_handling(text).0.into_owned().into_bytes())
+}
+
+/// Lines end with LF, CR or both; NUL, which has no business there, ends one too.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(end) = text.iter().position(|byte| matches!(byte, b'\n' | b'\r' | 0)) else {
+            rest = None;
+            return Some(text);
+        };
+        let both = usize::from(text[end..].starts_with(b"\r\n"));
+        rest = Some(&text[end + 1 + both..]);
+        Some(&text[..end])
+    })
+}
+
+fn read(line: &[u8]) -> Option<Line<'_>> {
+    let line = line.split(|&byte| byte == b'#').next().unwrap_or_default().trim_ascii();
+    let (key, value) = match line.iter().position(|&byte| byte == b':') {
+        Some(colon) => (line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()),
+        // The colon was forgotten: two words, and no more.
+        None => {
+            let space = line.iter().position(u8::is_ascii_whitespace)?;
+            let value = line[space..].trim_ascii();
+            if value.iter().any(u8::is_ascii_whitespace) {
+                return None;
+            }
+            (&line[..space], value)
+        }
+    };
+    let is = |names: &[&str]| {
+        names.iter().any(|name| key.get(..name.len()).is_some_and(|key| key.eq_ignore_ascii_case(name.as_bytes())))
+    };
+    if is(&["user-agent", "useragent", "user agent"]) {
+        Some(Line::Agent(value))
+    } else if is(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"]) {
+        Some(Line::Rule { allow: false, path: value })
+    } else if is(&["allow"]) {
+        Some(Line::Rule { allow: true, path: value })
+    } else if is(&["crawl-delay", "crawldelay", "crawl delay"]) {
+        Some(Line::Delay(value))
+    } else if is(&["sitemap", "site-map"]) {
+        Some(Line::Sitemap(value))
+    } else {
+        None
+    }
+}
+
+/// Digits and a point at the start: people write `10s` and `10 seconds`.
+fn seconds(value: &[u8]) -> Option<f32> {
+    let end = value.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.')).unwrap_or(value.len());
+    let seconds: f32 = std::str::from_utf8(&value[..end]).ok()?.parse().ok()?;
+    seconds.is_finite().then_some(seconds)
+}
+
+/// What of a name is its product token. By the RFC that is letters, `_` and `-`; many robots have digits in theirs.
+fn token(name: &[u8], digits: bool) -> &[u8] {
+    let part = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'-') || digits && byte.is_ascii_digit();
+    &name[..name.iter().position(|byte| !part(byte)).unwrap_or(name.len())]
+}
+
+/// To whom the value of a `User-agent` line speaks, if that concerns `agent`.
+fn address(value: &[u8], agent: &[u8]) -> Option<Address> {
+    if value.first() == Some(&b'*') && value.get(1).is_none_or(u8::is_ascii_whitespace) {
+        return Some(Address::Everybody);
+    }
+    let agent = token(agent, true);
+    let is_named = |agent: &[u8]| {
+        let is = |name: &[u8]| !name.is_empty() && name.eq_ignore_ascii_case(agent);
+        is(token(value, true)) || is(token(value, false))
+    };
+    // Googlebot-News without a group of its own is a Googlebot.
+    let ends = agent.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(at, _)| at);
+    let mut ends: Vec<usize> = ends.chain([agent.len()]).collect();
+    ends.reverse();
+    ends.into_iter().find(|&end| is_named(&agent[..end])).map(Address::Us)
+}
+
+/// A URL from its path on, without the fragment.
+fn from_path(url: &str) -> Cow<'_, str> {
+    let url = url.split('#').next().unwrap_or_default();
+    if url.starts_with('/') {
+        return Cow::Borrowed(url);
+    }
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    match rest.find(['/', '?']) {
+        Some(at) if rest[at..].starts_with('/') => Cow::Borrowed(&rest[at..]),
+        Some(at) => Cow::Owned(["/", &rest[at..]].concat()),
+        None => Cow::Borrowed("/"),
+    }
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+fn is_reserved(byte: u8) -> bool {
+    b":/?#[]@!$&'()*+,;=".contains(&byte)
+}
+
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+}
+
+/// Escapes in upper case, those of unreserved characters undone, and everything escaped that is neither unreserved nor
+/// reserved (RFC 9309, 2.2.2). `*` and `$` stay themselves only where a pattern means something by them (2.2.3).
+fn normal(text: &[u8], pattern: bool) -> Vec<u8> {
+    let digit = |at: usize| text.get(at).and_then(|&byte| char::from(byte).to_digit(16));
+    let mut out = Vec::with_capacity(text.len());
+    // A percent sign that is no escape must not become one with what is undone behind it.
+    let (mut at, mut bare) = (0, None);
+    while at < text.len() {
+        let byte = text[at];
+        at += 1;
+        match (byte, digit(at), digit(at + 1)) {
+            (b'%', Some(high), Some(low)) => {
+                at += 2;
+                #[allow(clippy::cast_possible_truncation)] // two digits
+                let code = (high * 16 + low) as u8;
+                let joins = code.is_ascii_hexdigit() && bare.is_some_and(|bare| out.len() - bare <= 2);
+                if is_unreserved(code) && !joins { out.push(code) } else { escape(&mut out, code) }
+            }
+            (b'*', ..) if pattern => out.push(byte),
+            (b'$', ..) if pattern && at == text.len() => out.push(byte),
+            (b'*' | b'$', ..) => escape(&mut out, byte),
+            (b'%', ..) => {
+                bare = Some(out.len());
+                out.push(byte);
+            }
+            _ if is_unreserved(byte) || is_reserved(byte) => out.push(byte),
+            _ => escape(&mut out, byte),
+        }
+    }
+    out
+}
+
+/// The same with reserved characters escaped where they part nothing: all but `/` in the path, the first `?`, and `&` and
+/// `=` in the query. So `?u=http://a` and `?u=http%3A%2F%2Fa` are one, as in the RFC's table.
+fn escaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut query = false;
+    for (at, &byte) in text.iter().enumerate() {
+        let parts = match byte {
+            b'*' => true,
+            b'$' => at + 1 == text.len(),
+            b'/' => !query,
+            b'?' => !std::mem::replace(&mut query, true),
+            b'&' | b'=' => query,
+            _ => !is_reserved(byte),
+        };
+        if parts { out.push(byte) } else { escape(&mut out, byte) }
+    }
+    out
+}
+
+/// Whether a path begins with what the pattern describes. Linear in both: the first place where a piece stands is as good
+/// as any, as `*` takes the rest.
+fn matches(pattern: &[u8], path: &[u8]) -> bool {
+    let (pattern, to_the_end) = match pattern {
+        [pattern @ .., b'$'] => (pattern, true),
+        _ => (pattern, false),
+    };
+    let mut pieces = pattern.split(|&byte| byte == b'*');
+    let Some(mut rest) = pieces.next().and_then(|first| path.strip_prefix(first)) else { return false };
+    let mut last = None;
+    for piece in pieces {
+        if let Some(piece) = last.replace(piece) {
+            let Some(at) = memmem::find(rest, piece) else { return false };
+            rest = &rest[at + piece.len()..];
+        }
+    }
+    match last {
+        None => !to_the_end || rest.is_empty(),
+        Some(piece) if to_the_end => rest.ends_with(piece),
+        Some(piece) => memmem::find(rest, piece).is_some(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

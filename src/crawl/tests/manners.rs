@@ -1,0 +1,426 @@
+//! Politeness over webs whose hosts slow down, fail and come back, under a virtual clock.
+
+use core::net::IpAddr;
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// One request: when it went out and came back (or the crawl was killed), whom it asked, and whether the machine knew
+/// the address by then.
+#[derive(Clone, Debug)]
+struct Asked {
+    out: u64,
+    back: u64,
+    url: String,
+    known: bool,
+}
+
+impl Asked {
+    fn host(&self) -> &str {
+        self.url.split('/').nth(2).unwrap()
+    }
+}
+
+/// What a web answers at a time, how long that takes, and from where.
+type Answer<'a> = &'a dyn Fn(&str, u64) -> (Outcome, u64, Option<IpAddr>);
+
+struct Course {
+    asked: Vec<Asked>,
+    batches: Vec<Batch>,
+    stop: Stop,
+    at: u64,
+    crawl: Crawl,
+}
+
+impl Course {
+    fn events(&self) -> impl Iterator<Item = &Event> {
+        self.batches.iter().flat_map(|batch| &batch.events)
+    }
+
+    /// Requests to a host.
+    fn to(&self, host: &str) -> Vec<&Asked> {
+        self.asked.iter().filter(|asked| asked.host() == host).collect()
+    }
+}
+
+/// Drives to the end, and kills and restores the machine at each of these times.
+fn course(conditions: &Conditions, seeds: &[&str], in_flight: usize, kills: &[u64], answer: Answer) -> Course {
+    course_of(&|| Box::new(BreadthFirst), conditions, seeds, in_flight, kills, answer)
+}
+
+fn course_of(
+    strategy: &dyn Fn() -> Box<dyn crate::strategy::Strategy>,
+    conditions: &Conditions,
+    seeds: &[&str],
+    in_flight: usize,
+    kills: &[u64],
+    answer: Answer,
+) -> Course {
+    let fresh = || Crawl::new(conditions.clone(), strategy());
+    let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
+    let mut crawl = fresh();
+    let mut batches = vec![crawl.seed(&seeds, Millis(0))];
+    let mut kills = kills.to_vec();
+    kills.sort_unstable_by(|a, b| b.cmp(a));
+    let mut asked: Vec<Asked> = Vec::new();
+    let mut under_way: BTreeMap<(u64, usize), (Ticket, Outcome, Delivery)> = BTreeMap::new();
+    let mut at = 0;
+    loop {
+        if kills.last().is_some_and(|kill| *kill <= at) {
+            kills.pop();
+            for ((_, number), _) in std::mem::take(&mut under_way) {
+                asked[number].back = at;
+            }
+            crawl = fresh();
+            for batch in &batches {
+                crawl.restore(batch);
+            }
+            batches.push(crawl.seed(&seeds, Millis(at)));
+        }
+        let mut wake = None;
+        while under_way.len() < in_flight {
+            match crawl.next(Millis(at)) {
+                Next::Fetch(ticket) => {
+                    let url = ticket.url.to_string();
+                    let (outcome, took, from) = answer(&url, at);
+                    let known = crawl.hosts.of(&ticket.url).is_some_and(|host| host.address.is_some());
+                    let number = asked.len();
+                    asked.push(Asked { out: at, back: at + took, url, known });
+                    under_way.insert((at + took, number), (ticket, outcome, Delivery { took: Some(took), from }));
+                }
+                Next::Wait(until) => {
+                    wake = until;
+                    break;
+                }
+                Next::Done(stop) => {
+                    batches.extend(crawl.finish(Millis(at)));
+                    return Course { asked, batches, stop, at, crawl };
+                }
+            }
+        }
+        let due = under_way.keys().next().map(|(due, _)| *due);
+        let next = [due, wake.map(|wake| wake.0), kills.last().copied()].into_iter().flatten().min();
+        at = next.expect("a machine that waits for nothing has something in flight").max(at);
+        while let Some(entry) = under_way.first_entry().filter(|entry| entry.key().0 <= at) {
+            let (ticket, outcome, delivery) = entry.remove();
+            batches.push(crawl.settle(ticket, outcome, delivery, Millis(at)));
+        }
+    }
+}
+
+fn polite(robots: bool) -> Conditions {
+    let politeness = Politeness { robots, patience: 1e6, ..Politeness::default() };
+    Conditions { politeness, ..conditions() }
+}
+
+fn failed(kind: FailureKind) -> Outcome {
+    Outcome::Failed(Failure { kind, retry_after: None })
+}
+
+/// The web's page, 404 where it has none; robots.txt allows all.
+fn page(web: &BTreeMap<String, Outcome>, url: &str) -> Outcome {
+    let missing = if url.ends_with("/robots.txt") {
+        Outcome::Robots(RobotsRules::AllowAll)
+    } else {
+        failed(FailureKind::Status(404))
+    };
+    web.get(url).cloned().unwrap_or(missing)
+}
+
+/// A page that links to all of these, which are pages.
+fn star(pages: &[String]) -> BTreeMap<String, Outcome> {
+    let links: Vec<String> = pages.iter().map(|page| format!("{page} 0")).collect();
+    let all: String = pages.iter().map(|page| format!("{page} 0\n")).collect();
+    web(&format!("http://s.cn/ 0.9 -> {}\n{all}", links.join(", ")))
+}
+
+fn fetched(course: &Course) -> usize {
+    course.events().filter(|event| matches!(event, Event::Settled(_))).count()
+}
+
+#[test]
+fn a_host_that_was_down_for_an_hour_loses_no_page() {
+    let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
+    let web = star(&pages);
+    const HOUR: u64 = 3_600_000;
+    for kind in [FailureKind::Connect, FailureKind::Timeout, FailureKind::Status(503), FailureKind::Broken] {
+        let answer = |url: &str, at: u64| {
+            let down = url.contains("t.cn") && (5_000..HOUR).contains(&at);
+            (if down { failed(kind.clone()) } else { page(&web, url) }, 100, None)
+        };
+        let whole = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+        assert_eq!((fetched(&whole), whole.stop), (21, Stop::FrontierEmpty), "{kind:?}");
+        let down = whole.to("t.cn").iter().filter(|asked| (5_000..HOUR).contains(&asked.out)).count();
+        assert!((5..=12).contains(&down), "{kind:?}: {down} requests while it was down");
+        // The same with crashes: the waits are remembered.
+        let kills: Vec<u64> = (1..30).map(|n| n * 120_000).collect();
+        let killed = course(&polite(true), &["http://s.cn/"], 4, &kills, &answer);
+        assert_eq!(fetched(&killed), 21);
+        let again = killed.to("t.cn").iter().filter(|asked| (5_000..HOUR).contains(&asked.out)).count();
+        assert!(again <= down + 1, "{kind:?}: {again} requests with crashes, {down} without");
+    }
+}
+
+#[test]
+fn an_outage_of_our_own_network_costs_no_page() {
+    let pages: Vec<String> = (0..16).map(|n| format!("http://t{n}.cn/")).collect();
+    let web = star(&pages);
+    for kind in [FailureKind::Timeout, FailureKind::Dns, FailureKind::Broken] {
+        for robots in [true, false] {
+            let answer = |url: &str, at: u64| {
+                let down = (1_500..900_000).contains(&at);
+                (if down { failed(kind.clone()) } else { page(&web, url) }, 100, None)
+            };
+            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
+            assert_eq!((fetched(&course), course.stop), (17, Stop::FrontierEmpty), "{kind:?} {robots}");
+        }
+    }
+}
+
+#[test]
+fn others_go_on_while_a_host_is_down() {
+    let pages: Vec<String> = (0..60).map(|n| format!("http://{}.cn/{n}", if n % 2 == 0 { "t" } else { "u" })).collect();
+    let web = star(&pages);
+    let answer = |url: &str, _: u64| {
+        (if url.contains("t.cn") { failed(FailureKind::Timeout) } else { page(&web, url) }, 1_000, None)
+    };
+    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+    assert_eq!(fetched(&course), 31);
+    let last = course.to("u.cn").last().unwrap().back;
+    assert!(last < 200_000, "thirty pages, a second and a pause of three for each, but {last} ms");
+}
+
+#[test]
+fn one_page_that_fails_is_given_up_and_its_host_is_not() {
+    let pages: Vec<String> = (0..6).map(|n| format!("http://t.cn/{n}")).collect();
+    let web = star(&pages);
+    for (kind, worst) in [(FailureKind::Timeout, 0), (FailureKind::Status(503), 5)] {
+        let bad = format!("http://t.cn/{worst}");
+        let answer = |url: &str, _: u64| (if url == bad { failed(kind.clone()) } else { page(&web, url) }, 100, None);
+        let course = course(&polite(false), &["http://s.cn/"], 4, &[], &answer);
+        assert_eq!((fetched(&course), course.stop), (6, Stop::FrontierEmpty));
+        assert_eq!(course.crawl.progress().failed, 1);
+        let tries = course.asked.iter().filter(|asked| asked.url == bad).count();
+        assert!((3..=4).contains(&tries), "{tries}");
+    }
+}
+
+#[test]
+fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
+    let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
+    let web = star(&pages);
+    for (robots, reason) in [(true, Refusal::RobotsUnreachable), (false, Refusal::HostFailing)] {
+        let answer = |url: &str, _: u64| {
+            (if url.contains("t.cn") { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
+        };
+        let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
+        assert_eq!((course.to("t.cn").len(), course.stop), (10, Stop::FrontierEmpty));
+        let refused =
+            course.events().filter(|event| matches!(event, Event::Refused { reason: why, .. } if *why == reason));
+        assert_eq!(refused.count(), 20);
+    }
+    let answer = |url: &str, at: u64| {
+        let dead = url.contains("t.cn") && at > 5_000;
+        (if dead { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
+    };
+    let course = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+    assert_eq!(course.stop, Stop::FrontierEmpty);
+    let requests = course.to("t.cn").len();
+    assert!(requests < 45 && course.at > 86_400_000, "{requests} requests in {} ms", course.at);
+    let refused = Refusal::HostFailing;
+    assert!(course.events().any(|event| matches!(event, Event::Refused { reason, .. } if *reason == refused)));
+}
+
+#[test]
+fn retry_after_is_obeyed_for_pages_and_robots_and_after_a_crash() {
+    let web = star(&["http://t.cn/a".to_owned()]);
+    for busy in ["http://t.cn/a", "http://t.cn/robots.txt"] {
+        for kill in [None, Some(60_000)] {
+            let answer = |url: &str, at: u64| {
+                let failure = Failure { kind: FailureKind::Status(429), retry_after: Some(600_000) };
+                (if url == busy && at < 60_000 { Outcome::Failed(failure) } else { page(&web, url) }, 100, None)
+            };
+            let kills: Vec<u64> = kill.into_iter().collect();
+            let course = course(&polite(true), &["http://s.cn/"], 4, &kills, &answer);
+            let times: Vec<u64> =
+                course.asked.iter().filter(|asked| asked.url == busy).map(|asked| asked.out).collect();
+            assert_eq!(times.len(), 2, "{busy} {kill:?}");
+            assert!(times[1] - times[0] >= 600_000, "{busy} {kill:?}: {times:?}");
+            assert_eq!(fetched(&course), 2);
+        }
+    }
+}
+
+#[test]
+fn old_rules_stay_in_force_while_robots_cannot_be_had() {
+    let pages: Vec<String> =
+        (0..400).map(|n| format!("http://t.cn/{}{n}", if n % 4 == 0 { "no/" } else { "" })).collect();
+    let web = star(&pages);
+    let rules = || robots("User-agent: *\nDisallow: /no/");
+    for kind in [FailureKind::Status(500), FailureKind::Status(503)] {
+        let answer = |url: &str, at: u64| {
+            let outcome = match url {
+                "http://t.cn/robots.txt" if at < 60_000 => rules(),
+                "http://t.cn/robots.txt" => failed(kind.clone()),
+                _ => page(&web, url),
+            };
+            (outcome, 100, None)
+        };
+        let mut conditions = polite(true);
+        conditions.politeness.robots_max_age = 60.0;
+        let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
+        assert_eq!((fetched(&course), course.stop), (301, Stop::FrontierEmpty));
+        assert!(!course.asked.iter().any(|asked| asked.url.contains("/no/")));
+        let times: Vec<u64> =
+            course.asked.iter().filter(|asked| asked.url.ends_with("t.cn/robots.txt")).map(|asked| asked.out).collect();
+        assert!((3..9).contains(&times.len()), "{times:?}");
+        assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 60_000), "{times:?}");
+    }
+}
+
+#[test]
+fn a_redirect_of_one_origins_robots_is_not_the_others() {
+    let mut web = web("
+        http://s.cn/ 0.9 -> http://t.cn/a 0, https://t.cn/b 0
+        http://t.cn/a 0.9
+        https://t.cn/b 0.9
+    ");
+    let to = |url: &str| Outcome::Redirect { to: CrawlUrl::parse(url).unwrap(), permanent: false };
+    web.insert("http://t.cn/robots.txt".into(), to("http://t.cn/of-http.txt"));
+    web.insert("http://t.cn/of-http.txt".into(), robots("User-agent: *\nDisallow: /b"));
+    web.insert("https://t.cn/robots.txt".into(), to("https://t.cn/of-https.txt"));
+    web.insert("https://t.cn/of-https.txt".into(), robots("User-agent: *\nDisallow: /a"));
+    let mut conditions = polite(true);
+    conditions.scope.one_scheme = false;
+    let course = course(&conditions, &["http://s.cn/"], 1, &[], &|url, _| (page(&web, url), 100, None));
+    let robots: Vec<&str> =
+        course.to("t.cn").iter().map(|asked| asked.url.as_str()).filter(|url| url.ends_with(".txt")).collect();
+    assert_eq!(robots.len(), 4, "{robots:?}");
+    assert_eq!(fetched(&course), 3);
+}
+
+#[test]
+fn a_slow_host_is_asked_less_often_and_a_quick_one_as_often_as_told() {
+    let pages: Vec<String> =
+        (0..10).flat_map(|n| [format!("http://slow.cn/{n}"), format!("http://quick.cn/{n}")]).collect();
+    let web = star(&pages);
+    let answer = |url: &str, _: u64| (page(&web, url), if url.contains("slow") { 4_000 } else { 50 }, None);
+    let gaps = |politeness: Politeness, host: &str| -> Vec<u64> {
+        let conditions = Conditions { politeness, ..conditions() };
+        let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
+        course.to(host).windows(2).map(|pair| pair[1].out - pair[0].back).collect()
+    };
+    let own = || polite(false).politeness;
+    assert!(gaps(own(), "slow.cn").iter().all(|gap| *gap == 12_000));
+    assert!(gaps(own(), "quick.cn").iter().all(|gap| (1_000..1_250).contains(gap)));
+    let bounded = Politeness { max_delay: 5.0, ..own() };
+    assert!(gaps(bounded, "slow.cn").iter().all(|gap| *gap == 5_000));
+    let at_once = Politeness { delay: 0.0, ..own() };
+    assert!(gaps(at_once, "slow.cn").iter().all(|gap| *gap == 0));
+}
+
+#[test]
+fn the_best_of_the_hosts_that_a_domain_holds_back_goes_first() {
+    // Nine pages, each better than the one before, and each with a link to a host of its own below t.cn.
+    let links: Vec<String> = (0..9).map(|n| format!("http://p{n}.cn/ 0")).collect();
+    let pages: String =
+        (0..9).map(|n| format!("http://p{n}.cn/ 0.{n} -> http://h{n}.t.cn/ 0\nhttp://h{n}.t.cn/ 0\n")).collect();
+    let web = web(&format!("http://s.cn/ 1 -> {}\n{pages}", links.join(", ")));
+    let mut conditions = polite(false);
+    conditions.politeness.per_domain = 1;
+    let (crawl, seed) = seeded(conditions, BestFirst { focus: Focus::Soft }, &["http://s.cn/"]);
+    let run = drive(crawl, seed, &web, 4);
+    let order: Vec<&str> = run.fetched.iter().filter(|url| url.starts_with('h')).map(|url| &url[..2]).collect();
+    assert_eq!(order.len(), 9);
+    // The first goes before all are known.
+    assert!(order[1..].is_sorted_by(|one, next| one > next), "{order:?}");
+}
+
+/// Checks that no two requests of a group are closer than allowed, and that no more are under way at one time.
+fn spaced(asked: &[&Asked], most: usize, apart: u64) -> Result<(), TestCaseError> {
+    for (at, one) in asked.iter().enumerate() {
+        let under_way = asked[..at].iter().filter(|other| other.back > one.out).count();
+        prop_assert!(under_way < most, "{under_way} under way at {one:?}");
+        for other in &asked[..at] {
+            prop_assert!(one.out >= other.out + apart, "{one:?} after {other:?}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn nobody_is_asked_more_often_than_allowed(
+        seed in 0u64..1_000_000,
+        hosts in 1usize..9,
+        domains in 1usize..4,
+        addresses in 1usize..4,
+        in_flight in 1usize..12,
+        per_domain in 1u32..4,
+        per_address in 1u32..4,
+        kills in proptest::collection::vec(0u64..60_000, 0..4),
+        robots: bool,
+        which in 0usize..4,
+    ) {
+        let strategy = || -> Box<dyn crate::strategy::Strategy> {
+            match which {
+                0 => Box::new(BreadthFirst),
+                1 => Box::new(BestNFirst { n: 4 }),
+                2 => Box::new(Dth { reading: Reading::Preempt, kdepth: 9, ..Dth::default() }),
+                _ => Box::new(UrlWeight::default()),
+            }
+        };
+        let mut politeness = Politeness { robots, per_domain, per_address, patience: 1e6, ..Politeness::default() };
+        (politeness.delay, politeness.domain_delay, politeness.address_delay) = (0.7, 0.3, 0.4);
+        let name = |n: usize| format!("http://h{n}.d{}.cn", n % domains);
+        let pages: Vec<String> = (0..hosts * 6).map(|n| format!("{}/{n}", name(n % hosts))).collect();
+        let web = star(&pages);
+        // How long a request takes, and whether it fails, follows from its time and the seed.
+        let answer = |url: &str, at: u64| {
+            let chance = url.bytes().fold(seed ^ at, |sum, byte| sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)) >> 7;
+            let host = url.split('/').nth(2).unwrap();
+            let number = host.bytes().filter(u8::is_ascii_digit).map(usize::from).next().unwrap_or(0);
+            let address = IpAddr::from([9, 9, 9, u8::try_from(number % addresses).unwrap()]);
+            let outcome = match chance % 10 {
+                // Alone of its host, it would be given up after its tries, and the rest never found.
+                _ if host == "s.cn" => page(&web, url),
+                0 => failed(FailureKind::Status(503)),
+                1 => failed(FailureKind::Timeout),
+                _ => page(&web, url),
+            };
+            (outcome, 10 + chance % 900, Some(address))
+        };
+        let conditions = Conditions { politeness, ..conditions() };
+        let course = course_of(&strategy, &conditions, &["http://s.cn/"], in_flight, &kills, &answer);
+        prop_assert_eq!(course.stop, Stop::FrontierEmpty);
+        let failed = usize::try_from(course.crawl.progress().failed).unwrap();
+        prop_assert_eq!(fetched(&course) + failed, pages.len() + 1, "every page was fetched or given up");
+
+        let all: Vec<&Asked> = course.asked.iter().collect();
+        let mut groups: BTreeMap<String, Vec<&Asked>> = BTreeMap::new();
+        for asked in &all {
+            let host = asked.host();
+            groups.entry(format!("host {host}")).or_default().push(asked);
+            let domain = host.split_once('.').map_or(host, |(_, rest)| if rest == "cn" { host } else { rest });
+            groups.entry(format!("domain {domain}")).or_default().push(asked);
+            if asked.known {
+                let number = host.bytes().filter(u8::is_ascii_digit).map(usize::from).next().unwrap_or(0);
+                groups.entry(format!("address {}", number % addresses)).or_default().push(asked);
+            }
+        }
+        for (name, group) in groups {
+            if name.starts_with("host") {
+                for pair in group.windows(2) {
+                    prop_assert!(pair[1].out >= pair[0].back + 700, "{:?}", pair);
+                }
+            } else if name.starts_with("domain") {
+                spaced(&group, per_domain as usize, 300)?;
+            } else {
+                spaced(&group, per_address as usize, 400)?;
+            }
+        }
+    }
+}

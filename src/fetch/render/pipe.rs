@@ -1,0 +1,204 @@
+//! The browser's protocol (Chrome DevTools Protocol) over a pipe: JSON messages that end with a zero byte. Apart from what is
+//! said in it.
+//!
+//! A pipe and not a WebSocket: it has no port that others on the machine could use, and it closes when this process ends,
+//! however it ends, and with the pipe the browser. The messages are JSON values and not generated types: the dozen that
+//! are used are stable, and an event of a newer browser that nobody here knows does no harm.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+/// Longest message that is read: a page at the limit of `fetch.max_body`, escaped, is shorter.
+const LONGEST: u64 = 256 << 20;
+
+/// Something that happened in the browser.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// Domain and name: `Page.loadEventFired`.
+    pub method: String,
+    /// The session of the tab it happened in; none for what concerns the whole browser.
+    pub session: Option<String>,
+    /// What it says.
+    pub params: Value,
+}
+
+/// Why a command has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The pipe is closed: the browser is gone.
+    Closed,
+    /// The browser says no, and this is what it says.
+    Refused(String),
+}
+
+/// The end at which commands are given. Clones are the same pipe.
+#[derive(Clone, Debug)]
+pub(super) struct Pipe {
+    out: UnboundedSender<Vec<u8>>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    last: u64,
+    waiting: FxHashMap<u64, oneshot::Sender<Result<Value, Fault>>>,
+    closed: bool,
+}
+
+impl Pipe {
+    /// Speaks through `input` and `output` of a browser. What happens in it comes out of the channel, which ends with it.
+    pub fn new(
+        mut input: impl AsyncWrite + Unpin + Send + 'static,
+        output: impl AsyncRead + Unpin + Send + 'static,
+    ) -> (Self, UnboundedReceiver<Event>) {
+        let (out, mut messages) = unbounded_channel::<Vec<u8>>();
+        let (happened, events) = unbounded_channel();
+        let state = Arc::<Mutex<State>>::default();
+        tokio::spawn(async move {
+            while let Some(message) = messages.recv().await {
+                if input.write_all(&message).await.is_err() || input.flush().await.is_err() {
+                    break;
+                }
+            }
+        });
+        let pipe = Self { out, state };
+        let reader = pipe.clone();
+        tokio::spawn(async move {
+            reader.listen(output, &happened).await;
+            reader.close();
+        });
+        (pipe, events)
+    }
+
+    async fn listen(&self, output: impl AsyncRead + Unpin, happened: &UnboundedSender<Event>) {
+        let mut output = BufReader::with_capacity(1 << 16, output);
+        loop {
+            let mut message = Vec::new();
+            match (&mut output).take(LONGEST).read_until(0, &mut message).await {
+                Ok(read) if read > 0 && message.last() == Some(&0) => {}
+                _ => return,
+            }
+            message.pop();
+            let Ok(mut message) = serde_json::from_slice::<Value>(&message) else { continue };
+            if let Some(id) = message.get("id").and_then(Value::as_u64) {
+                let waits = self.state.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+                let answer = match message.get("error") {
+                    Some(error) => Err(Fault::Refused(error["message"].as_str().unwrap_or_default().to_owned())),
+                    None => Ok(message["result"].take()),
+                };
+                if let Some(waits) = waits {
+                    // Whoever asked may have lost patience.
+                    let _ = waits.send(answer);
+                }
+            } else if let Value::String(method) = message["method"].take() {
+                let session = message.get("sessionId").and_then(Value::as_str).map(str::to_owned);
+                let event = Event { method, session, params: message["params"].take() };
+                if happened.send(event).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn close(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.closed = true;
+        for (_, waits) in state.waiting.drain() {
+            let _ = waits.send(Err(Fault::Closed));
+        }
+    }
+
+    /// Whether the browser is gone.
+    pub fn is_closed(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed
+    }
+
+    /// Gives a command to the browser, or to the tab of a session, and waits for its answer, as long as that takes.
+    pub async fn ask(&self, session: Option<&str>, method: &str, params: Value) -> Result<Value, Fault> {
+        let (answer, answered) = oneshot::channel();
+        self.say(session, method, params, Some(answer))?;
+        answered.await.unwrap_or(Err(Fault::Closed))
+    }
+
+    /// Gives a command without waiting for its answer.
+    pub fn tell(&self, session: Option<&str>, method: &str, params: Value) {
+        // A browser that is gone needs to be told nothing.
+        let _ = self.say(session, method, params, None);
+    }
+
+    fn say(
+        &self,
+        session: Option<&str>,
+        method: &str,
+        params: Value,
+        answer: Option<oneshot::Sender<Result<Value, Fault>>>,
+    ) -> Result<(), Fault> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.closed {
+            return Err(Fault::Closed);
+        }
+        state.last += 1;
+        let id = state.last;
+        let mut message = json!({ "id": id, "method": method, "params": params });
+        if let Some(session) = session {
+            message["sessionId"] = session.into();
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        if let Some(answer) = answer {
+            state.waiting.insert(id, answer);
+        }
+        // In the lock, so that messages leave in the order of their numbers.
+        self.out.send(bytes).map_err(|_| Fault::Closed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn answers_find_who_asked_and_events_come_in_order() {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let (read, write) = tokio::io::split(ours);
+        let (pipe, mut events) = Pipe::new(write, read);
+        let browser = tokio::spawn(async move {
+            let (read, mut write) = tokio::io::split(theirs);
+            let mut read = BufReader::new(read);
+            let mut asked = Vec::new();
+            for _ in 0..2 {
+                let mut message = Vec::new();
+                read.read_until(0, &mut message).await.unwrap();
+                asked.push(serde_json::from_slice::<Value>(&message[..message.len() - 1]).unwrap());
+            }
+            assert_eq!(asked[0]["sessionId"], Value::Null);
+            assert_eq!(asked[1]["sessionId"], "S");
+            // The second first, an event, something that is no JSON, and the first refused.
+            for text in [
+                json!({ "id": asked[1]["id"], "result": { "n": 2 } }).to_string(),
+                json!({ "method": "Page.loadEventFired", "sessionId": "S", "params": { "t": 1 } }).to_string(),
+                "nonsense".to_owned(),
+                json!({ "id": asked[0]["id"], "error": { "message": "no such thing" } }).to_string(),
+            ] {
+                write.write_all(text.as_bytes()).await.unwrap();
+                write.write_all(&[0]).await.unwrap();
+            }
+        });
+        let (first, second) =
+            tokio::join!(pipe.ask(None, "A.a", json!({})), pipe.ask(Some("S"), "B.b", json!({ "x": 1 })));
+        assert_eq!(first, Err(Fault::Refused("no such thing".to_owned())));
+        assert_eq!(second.unwrap()["n"], 2);
+        let event = events.recv().await.unwrap();
+        assert_eq!((event.method.as_str(), event.session.as_deref()), ("Page.loadEventFired", Some("S")));
+        browser.await.unwrap();
+        // The browser is gone: nobody waits for it.
+        assert!(events.recv().await.is_none());
+        assert!(pipe.is_closed());
+        assert_eq!(pipe.ask(None, "C.c", json!({})).await, Err(Fault::Closed));
+    }
+}

@@ -1,0 +1,132 @@
+//! When the state of a crawl is put down beside its log, and how a crawl goes on from there. Apart from the crawl loop
+//! because the crawl is the same without.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{AGENT, Job};
+use crate::crawl::Crawl;
+use crate::model::Batch;
+use crate::store::checkpoint::{Checkpoint, Pieces, State, digest};
+use crate::store::harvest::Harvest;
+use crate::store::{CrawlDirectory, Store, StoreError};
+
+/// Between two checkpoints lies at least this share of all batches: a checkpoint costs as much as the crawl is large, and so in all a bounded share of it.
+const SHARE: u64 = 16;
+/// When a run ends, so many times fewer batches are worth one.
+const AT_END: u64 = 16;
+
+/// What a piece begins with that is the harvest curve's; the machine's own begin with small letters.
+const HARVEST: u8 = b'H';
+
+/// A digest of all settings that the fold of a crawl's events depends on.
+pub(super) fn settings(job: &Job) -> u64 {
+    let mut config = job.config.clone();
+    // Budgets, and how a page is fetched: they decide what happens, and not what becomes of what happened.
+    (config.limits.pages, config.fetch) = (None, crate::fetch::Settings::default());
+    (config.crawl.in_flight, config.crawl.checkpoint_every) = (0, 0);
+    let fold = (env!("CARGO_PKG_VERSION"), AGENT, job.topic.digest(), config);
+    xxh3_64(format!("{fold:?}").as_bytes())
+}
+
+/// A crawl as it was.
+pub(super) struct Restored {
+    pub crawl: Crawl,
+    pub harvest: Harvest,
+    /// Batches of the checkpoint that it comes from; 0 without one.
+    pub kept: u64,
+}
+
+/// Brings a crawl to where its log ends: from a checkpoint, if there is one of these settings, else from the beginning.
+pub(super) fn restore(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Result<Restored, StoreError> {
+    let Restored { mut crawl, mut harvest, kept } = from_checkpoint(store, settings, &new)
+        .unwrap_or_else(|| Restored { crawl: new(), harvest: Harvest::default(), kept: 0 });
+    for record in store.batches_from(kept) {
+        let batch = record?.batch;
+        crawl.restore(&batch);
+        harvest.observe(&batch);
+    }
+    Ok(Restored { crawl, harvest, kept })
+}
+
+fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Option<Restored> {
+    let (mut pieces, kept) = Pieces::of(store, settings)?;
+    let mut crawl = new();
+    // A machine that keeps no state takes none.
+    drop(crawl.pieces()?);
+    let mut harvest = Harvest::default();
+    for piece in pieces.by_ref() {
+        match piece.split_first() {
+            Some((&HARVEST, piece)) => harvest = postcard::from_bytes(piece).ok()?,
+            _ if crawl.take_piece(&piece) => {}
+            _ => return None,
+        }
+    }
+    crawl.set_up();
+    pieces.is_whole().then_some(Restored { crawl, harvest, kept })
+}
+
+/// The checkpoints of a run.
+pub(super) struct Checkpoints {
+    directory: CrawlDirectory,
+    settings: u64,
+    /// Fewest batches between two; 0: none at all.
+    every: u64,
+    /// Batches of the last one.
+    kept: u64,
+    /// It waits for these to be on disk.
+    written: Option<Checkpoint>,
+}
+
+impl Checkpoints {
+    pub fn new(directory: CrawlDirectory, settings: u64, every: u64, kept: u64) -> Self {
+        Self { directory, settings, every, kept, written: None }
+    }
+
+    /// A batch was handed over, the last of so many: puts down the state after it, if that is due.
+    pub fn batch(&mut self, batch: &Batch, batches: u64, crawl: &Crawl, harvest: &Harvest) {
+        let due = self.kept + self.every.max(batches / SHARE);
+        if self.every > 0 && batches >= due && self.written.is_none() {
+            self.write(State { batches, last: digest(batch), settings: self.settings }, crawl, harvest);
+        }
+    }
+
+    /// So many batches are on disk.
+    pub fn durable(&mut self, batches: u64) {
+        if let Some(checkpoint) = self.written.take_if(|checkpoint| checkpoint.batches() <= batches)
+            && let Err(error) = checkpoint.publish()
+        {
+            told(&error);
+        }
+    }
+
+    /// The run is over and all of it on disk.
+    pub fn close(&mut self, crawl: &Crawl, harvest: &Harvest, store: &Store) {
+        self.durable(store.len());
+        if self.every > 0
+            && store.len() >= self.kept + (self.every / AT_END).max(1)
+            && let Ok(last) = store.batch(store.len() - 1)
+        {
+            let state = State { batches: store.len(), last: digest(&last.batch), settings: self.settings };
+            self.write(state, crawl, harvest);
+            self.durable(store.len());
+        }
+    }
+
+    fn write(&mut self, state: State, crawl: &Crawl, harvest: &Harvest) {
+        // What was decided and not told yet is told with a later batch, and the state put down after that.
+        let Some(pieces) = crawl.pieces() else { return };
+        let curve = postcard::to_extend(harvest, vec![HARVEST]).expect("plain data is written to memory");
+        match Checkpoint::write(&self.directory, state, std::iter::once(curve).chain(pieces)) {
+            Ok(checkpoint) => (self.written, self.kept) = (Some(checkpoint), state.batches),
+            // The log is what counts; where the disk is full it will be told by that.
+            Err(error) => {
+                self.kept = state.batches;
+                told(&error);
+            }
+        }
+    }
+}
+
+fn told(error: &StoreError) {
+    tracing::warn!("no checkpoint, so that a restart takes longer: {error}");
+}

@@ -1,0 +1,270 @@
+//! The crawl loop over the real web: what goes out, what comes back, what becomes of it. Apart from the beginning and the end of a
+//! run, which are made once.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use super::checkpoints::Checkpoints;
+use super::clock::Clock;
+use super::errand::{Done, Errand};
+use super::outage::{Judgement, Outage};
+use super::view::Glance;
+use super::{News, clock};
+use crate::crawl::{Crawl, Next, Ticket};
+use crate::model::{Batch, CrawlUrl, Event, Stop};
+use crate::store::harvest::{Harvest, HarvestLine};
+use crate::store::{CrawlDirectory, Kept, Notice, Work, Writer};
+
+/// `harvest.csv` is brought up to date after so many pages.
+const HARVEST_EVERY: u64 = 1_000;
+
+/// The loop turns at least this often. If a turn took much longer the whole process stood still.
+const TURN: Duration = Duration::from_secs(1);
+const STOOD_STILL: Duration = Duration::from_secs(5);
+
+/// What the loop turned for.
+enum Turn {
+    Noticed(Notice),
+    Finished(Box<Done>),
+    /// Somebody looks through the window.
+    Asked(oneshot::Sender<Glance>),
+    /// Whether a host that answered before can be connected to.
+    Looked(bool),
+    Interrupted,
+    Slept,
+}
+
+pub(super) struct Driver<'a, F: FnMut(News)> {
+    pub(super) crawl: Crawl,
+    pub(super) harvest: Harvest,
+    /// Pages at the last writing of `harvest.csv`.
+    pub(super) harvested: u64,
+    pub(super) writer: &'a Writer,
+    pub(super) errand: Errand,
+    pub(super) directory: &'a CrawlDirectory,
+    pub(super) most: usize,
+    /// Tickets out, and batches of tickets that are not on disk yet.
+    pub(super) in_flight: usize,
+    /// Numbers of the batches of tickets that are not on disk yet.
+    pub(super) unwritten: VecDeque<u64>,
+    /// Batches handed to the writer, those of earlier runs included.
+    pub(super) submitted: u64,
+    pub(super) checkpoints: Checkpoints,
+    pub(super) tell: &'a mut F,
+    /// The proxy answers no more.
+    pub(super) proxy_lost: bool,
+    pub(super) clock: Clock,
+    pub(super) outage: Outage,
+    /// Failures of which it is being found out whether the network is to blame.
+    pub(super) doubted: Vec<Done>,
+    /// It is being looked at whether the network is there.
+    pub(super) looking: bool,
+    /// Who asks through the window.
+    pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<Glance>>>,
+}
+
+impl<F: FnMut(News)> Driver<'_, F> {
+    /// The crawl loop. Ends with what the machine says, or with nothing when it was interrupted or the disk failed.
+    pub(super) async fn drive(
+        &mut self,
+        seeds: &[CrawlUrl],
+        mut noticed: UnboundedReceiver<Notice>,
+        interrupt: impl Future<Output = ()>,
+    ) -> Option<Stop> {
+        let (done, mut finished) = unbounded_channel();
+        let (looked, mut seen) = unbounded_channel();
+        let at = self.clock.now();
+        let batch = self.crawl.seed(seeds, at);
+        self.keep(batch, None);
+        for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
+            self.keep(batch, None);
+        }
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut open = true;
+        let mut turned = clock();
+        loop {
+            let mut wake = None;
+            while open && self.in_flight < self.most && !self.outage.is_away() {
+                match self.crawl.next(self.clock.now()) {
+                    Next::Fetch(ticket) => self.start(ticket, &done),
+                    Next::Wait(until) => {
+                        wake = until;
+                        break;
+                    }
+                    Next::Done(stop) if self.in_flight == 0 => {
+                        if let Some(batch) = self.crawl.finish(self.clock.now()) {
+                            self.keep(batch, None);
+                        }
+                        return Some(stop);
+                    }
+                    // What is not on disk yet is waited for.
+                    Next::Done(_) => break,
+                }
+            }
+            if !open && self.in_flight == 0 {
+                if let Some(batch) = self.crawl.finish(self.clock.now()) {
+                    self.keep(batch, None);
+                }
+                return None;
+            }
+            let wake = wake.map_or(TURN, |until| Duration::from_millis(until.since(self.clock.now())).min(TURN));
+            let event = tokio::select! {
+                // In this order, so that with one in flight nothing depends on chance.
+                biased;
+                Some(notice) = noticed.recv() => Turn::Noticed(notice),
+                Some(done) = finished.recv() => Turn::Finished(Box::new(done)),
+                Some(answer) = asks(&mut self.asked) => Turn::Asked(answer),
+                Some(there) = seen.recv() => Turn::Looked(there),
+                () = &mut interrupt, if open => Turn::Interrupted,
+                () = tokio::time::sleep(wake) => Turn::Slept,
+            };
+            let now = clock();
+            if now.duration_since(turned) > STOOD_STILL {
+                tracing::warn!(
+                    "the process stood still for {:.0?}; what was under way is asked for again",
+                    now.duration_since(turned)
+                );
+                self.outage.stood_still(now);
+            }
+            turned = now;
+            let slept = matches!(event, Turn::Slept);
+            match event {
+                Turn::Noticed(Notice::Durable(durable)) => {
+                    self.checkpoints.durable(durable);
+                    while self.unwritten.front().is_some_and(|&number| number < durable) {
+                        self.unwritten.pop_front();
+                        self.in_flight -= 1;
+                    }
+                }
+                Turn::Noticed(Notice::Failed) => return None,
+                // Whoever asked may have gone.
+                Turn::Asked(answer) => drop(answer.send(self.glance())),
+                Turn::Finished(done) if done.is_the_proxys() => {
+                    // It says nothing of the URL, which is not settled and so queued when the crawl goes on.
+                    self.in_flight -= 1;
+                    self.proxy_lost = true;
+                    open = false;
+                }
+                // Not settled, so it is queued when the crawl goes on, and shown then.
+                Turn::Finished(done) if done.unshown => self.in_flight -= 1,
+                Turn::Finished(done) => match self.outage.judge(&done.ticket.url, &done.outcome, done.begun) {
+                    Judgement::Answered => {
+                        self.settle(*done);
+                        self.network_is(true, now, &looked);
+                    }
+                    Judgement::Settle => self.settle(*done),
+                    Judgement::GiveBack => self.give_back(*done),
+                    Judgement::Doubt => self.doubted.push(*done),
+                },
+                Turn::Looked(there) => {
+                    self.looking = false;
+                    // Something may have answered meanwhile.
+                    if there || self.outage.is_away() || !self.doubted.is_empty() {
+                        self.network_is(there, now, &looked);
+                    }
+                }
+                Turn::Interrupted => {
+                    open = false;
+                    if let Some(renderer) = &self.errand.renderer {
+                        renderer.stop();
+                    }
+                }
+                Turn::Slept => {}
+            }
+            // Something else may answer and dispel the doubt; it need not be waited for where nothing else is under way.
+            let alone = self.doubted.len() + self.unwritten.len() >= self.in_flight;
+            if !self.doubted.is_empty() && !self.looking && (alone || slept) {
+                self.look_for_the_network(Duration::ZERO, &looked);
+            }
+        }
+    }
+
+    /// Tells the machine what became of a ticket, and the store what that changed.
+    pub(super) fn settle(&mut self, done: Done) {
+        let Done { ticket, outcome, delivery, fetched, .. } = done;
+        let url = self.errand.view.as_ref().map(|_| ticket.url.clone());
+        let batch = self.crawl.settle(ticket, outcome, delivery, self.clock.now());
+        if let (Some(view), Some(url)) = (&self.errand.view, url) {
+            view.settled(&url, &batch);
+        }
+        self.unwritten.push_back(self.submitted);
+        // What is as it was is in the archive already.
+        let of = batch.events.iter().find_map(|event| match event {
+            Event::Unchanged { since, .. } => Some(*since),
+            _ => None,
+        });
+        let kept = fetched.map(|fetched| match of {
+            // Equal bodies may have been packed differently, and a revisit record is of what was sent.
+            // What a browser made alike may have been sent otherwise.
+            Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
+                Kept::Revisit { fetched, of }
+            }
+            _ => Kept::Whole(fetched),
+        });
+        self.keep(batch, kept);
+    }
+
+    pub(super) fn give_back(&mut self, done: Done) {
+        self.crawl.give_back(done.ticket, self.clock.now());
+        self.in_flight -= 1;
+    }
+
+    /// Has a ticket fetched, read, and shown by a browser where it needs one; `done` is told what it came to.
+    fn start(&mut self, ticket: Ticket, done: &UnboundedSender<Done>) {
+        self.in_flight += 1;
+        let (errand, done, begun) = (self.errand.clone(), done.clone(), clock());
+        // The receiver is gone only when the crawl has ended for another reason.
+        tokio::spawn(async move { drop(done.send(errand.run(ticket, begun).await)) });
+    }
+
+    /// What whoever looks is answered.
+    fn glance(&self) -> Glance {
+        /// Points of a curve that can be told apart on a screen.
+        const POINTS: usize = 200;
+        /// Lines of a list.
+        const MOST: usize = 12;
+        let lines: Vec<HarvestLine> = self.harvest.lines().collect();
+        let step = lines.len().div_ceil(POINTS).max(1);
+        // The last one always.
+        let harvest = lines.iter().rev().step_by(step).rev().copied().collect();
+        let at = self.clock.now();
+        Glance { at, overview: self.crawl.overview(at, MOST), harvest, unwritten: self.unwritten.len() as u64 }
+    }
+
+    fn keep(&mut self, batch: Batch, answer: Option<Kept>) {
+        let progress = self.crawl.progress();
+        self.harvest.observe(&batch);
+        (self.tell)(News::Batch(&batch, progress));
+        self.submitted += 1;
+        self.checkpoints.batch(&batch, self.submitted, &self.crawl, &self.harvest);
+        // A writer that has stopped says so by its notice, and why when it is finished.
+        let _ = self.writer.submit(Work { batch, answer });
+        if progress.pages >= self.harvested + HARVEST_EVERY {
+            self.harvested = progress.pages;
+            tracing::info!(
+                "{} pages, {} relevant, {} hosts visited, {} queued, {} failed, {} refused",
+                progress.pages,
+                progress.relevant,
+                progress.hosts_visited,
+                progress.queued,
+                progress.failed,
+                progress.refused
+            );
+            if let Err(error) = self.harvest.write(self.directory) {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+}
+
+/// The next who looks through the window; nobody where there is none.
+async fn asks(asked: &mut Option<UnboundedReceiver<oneshot::Sender<Glance>>>) -> Option<oneshot::Sender<Glance>> {
+    match asked {
+        Some(asked) => asked.recv().await,
+        None => std::future::pending().await,
+    }
+}

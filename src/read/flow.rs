@@ -1,0 +1,196 @@
+//! Text as it flows into blocks and pieces: white space, line breaks, preformatted text.
+//!
+//! Apart from the rest of the builder because white space has rules of its own. Elsewhere than in `pre` it is folded to
+//! one blank; a `br` is a line feed and two are the border of a paragraph; the line ends of an editor between ideographs are
+//! nothing. In `pre` lines and their indentation stay, for they are part of what a program says.
+
+use super::document::{Block, Form, Piece};
+use super::hanzi::is_ideograph;
+use super::markup::{Amount, Builder, Setting, TEXT};
+use crate::model::Region;
+
+/// Characters of white space in a row that are kept in preformatted text.
+const GAP: usize = 200;
+
+/// White space since the last text of a block.
+#[derive(Debug, Default)]
+pub(super) struct Gap {
+    /// There is some.
+    any: bool,
+    /// A line ended in it.
+    line: bool,
+    /// `br` since the last text.
+    breaks: u32,
+    /// It as it stands, in preformatted text.
+    exact: String,
+}
+
+impl Gap {
+    fn clear(&mut self) {
+        (self.any, self.line, self.breaks) = (false, false, 0);
+        self.exact.clear();
+    }
+
+    /// Takes in a character of preformatted text.
+    fn keep(&mut self, c: char) {
+        self.any = true;
+        let lines = self.exact.bytes().rev().take_while(|&byte| byte == b'\n').count();
+        if c == '\n' {
+            // Nothing can stand behind the end of a line, and one empty line is as good as ten.
+            let bare = self.exact.trim_end_matches([' ', '\t']).len();
+            self.exact.truncate(bare);
+            if lines < 2 {
+                self.exact.push(c);
+            }
+        } else if self.exact.len() < GAP && c != '\r' {
+            self.exact.push(if c == '\t' { c } else { ' ' });
+        }
+    }
+}
+
+impl Builder {
+    pub(super) fn end_block(&mut self) {
+        self.block = None;
+        self.in_piece = false;
+        self.gap.clear();
+    }
+
+    /// One `br` is the end of a line, two are the border of a paragraph.
+    pub(super) fn line_break(&mut self) {
+        if self.pre.is_some() {
+            self.gap.keep('\n');
+        } else if self.block.is_some() {
+            self.gap.breaks += 1;
+            self.gap.any = true;
+            if self.gap.breaks > 1 {
+                self.end_block();
+            }
+        }
+    }
+
+    /// Takes in text that is shown.
+    pub(super) fn flow(&mut self, text: &str) {
+        let mut start = None;
+        let mut plain = 0;
+        for (at, c) in text.char_indices() {
+            if c.is_whitespace() || matches!(c, '\u{200B}' | '\u{FEFF}' | '\u{AD}') || c.is_control() {
+                if let Some(start) = start.take() {
+                    self.run(&text[start..at], std::mem::take(&mut plain));
+                }
+                if self.pre.is_some() && c.is_whitespace() {
+                    self.gap.keep(c);
+                } else if c.is_whitespace() {
+                    // An indented line after a `br` is how old pages write a paragraph.
+                    if c == '\u{3000}' && self.gap.breaks > 0 {
+                        self.end_block();
+                    }
+                    self.gap.any = true;
+                    self.gap.line |= c == '\n';
+                }
+            } else {
+                plain += if is_wide(c) { 3 } else { 1 };
+                start = start.or(Some(at));
+            }
+        }
+        if let Some(start) = start {
+            self.run(&text[start..], plain);
+        }
+    }
+
+    /// A word's worth of text without white space.
+    fn run(&mut self, run: &str, amount: u32) {
+        let room = TEXT.saturating_sub(self.markup.document.text.len() + self.gap.exact.len() + 1);
+        let mut end = run.len().min(room);
+        self.markup.cut |= end < run.len();
+        while !run.is_char_boundary(end) {
+            end -= 1;
+        }
+        let run = &run[..end];
+        if run.is_empty() {
+            return;
+        }
+        let block = self.open_block();
+        let document = &mut self.markup.document;
+        let begun = !document.blocks[block].pieces.is_empty();
+        let mut start = document.text.len();
+        match between(&self.gap, begun, self.link.is_some(), &document.text, run) {
+            "" => {}
+            blank => {
+                document.text.push_str(blank);
+                // What is not shown is no place for it.
+                match document.pieces.last_mut().filter(|last| begun && !last.hidden) {
+                    Some(last) => {
+                        last.text.end = document.text.len();
+                        start = last.text.end;
+                    }
+                    None => self.in_piece = false,
+                }
+            }
+        }
+        self.gap.clear();
+        document.text.push_str(run);
+        let end = document.text.len();
+        match document.pieces.last_mut() {
+            Some(piece) if self.in_piece => piece.text.end = end,
+            _ => {
+                document.pieces.push(Piece { text: start..end, hidden: false });
+                document.blocks[block].pieces.end = document.pieces.len();
+                self.in_piece = true;
+            }
+        }
+        let total = &mut self.markup.settings[block].amount;
+        match &mut self.link {
+            Some(link) => {
+                total.linked += amount;
+                total.links += u32::from(link.block.is_none());
+                link.block.get_or_insert(block);
+            }
+            None => total.plain += amount,
+        }
+    }
+
+    pub(super) fn open_block(&mut self) -> usize {
+        if let Some(block) = self.block {
+            return block;
+        }
+        let pieces = self.markup.document.pieces.len();
+        self.markup.document.blocks.push(Block {
+            pieces: pieces..pieces,
+            region: Region::Content,
+            form: Form::Paragraph,
+        });
+        self.markup.settings.push(Setting { element: self.element(), amount: Amount::default() });
+        self.in_piece = false;
+        let block = self.markup.document.blocks.len() - 1;
+        self.block = Some(block);
+        block
+    }
+}
+
+/// What stands between the text before and a run: nothing, white space as it was, a line feed or a blank. `begun`: the
+/// block has text already.
+fn between<'a>(gap: &'a Gap, begun: bool, linked: bool, before: &str, run: &str) -> &'a str {
+    if !gap.any {
+        return "";
+    }
+    if !gap.exact.is_empty() {
+        // Of what comes before the first line only its own indentation counts.
+        let exact = if begun { &*gap.exact } else { gap.exact.rsplit('\n').next().unwrap_or_default() };
+        // The text of a link is one line.
+        return if linked && begun { " " } else { exact };
+    }
+    if !begun {
+        return "";
+    }
+    if gap.breaks > 0 && !linked {
+        return "\n";
+    }
+    // A line end between ideographs is the author's editor, not a blank.
+    let wide = |c: Option<char>| c.is_some_and(is_wide);
+    if gap.line && gap.breaks == 0 && wide(run.chars().next()) && wide(before.chars().next_back()) { "" } else { " " }
+}
+
+/// Ideographs, kana and full-width forms: scripts that put no spaces between words.
+fn is_wide(c: char) -> bool {
+    c >= '\u{2E80}' && (is_ideograph(c) || matches!(c, '\u{3000}'..='\u{30FF}' | '\u{FF00}'..='\u{FFEF}'))
+}

@@ -1,0 +1,105 @@
+//! What kind of body an answer has: HTML, plain text, or nothing to read.
+//!
+//! Apart because servers lie about it both ways: pages come as `application/octet-stream`, and images, archives and PDF
+//! files as `text/html`. What is declared is believed unless the first bytes prove it wrong.
+
+use crate::model::Fetched;
+
+/// A body that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Html,
+    Plain,
+}
+
+/// Bytes that are looked at for what no text has.
+const SAMPLE: usize = 4 << 10;
+
+/// What an answer's body is; none if it is neither HTML nor text.
+pub(super) fn kind(fetched: &Fetched) -> Option<Kind> {
+    let media = fetched.media_type();
+    let body = &fetched.body[..];
+    match media.as_str() {
+        "text/html" | "application/xhtml+xml" => (!is_binary(body)).then_some(Kind::Html),
+        "text/plain" => (!is_binary(body)).then_some(Kind::Plain),
+        _ => looks_like_html(body).then_some(Kind::Html),
+    }
+}
+
+/// Whether a body is that of a file which is no text: it begins as such files do, or one byte in ten is a control character
+/// that no text has. UTF-16, in which every second byte may be 0, is told by its own: text in it has few other ones.
+fn is_binary(body: &[u8]) -> bool {
+    const BEGINNINGS: [&[u8]; 22] = [
+        b"%PDF-",
+        b"\x89PNG\r\n",
+        b"GIF87a",
+        b"GIF89a",
+        b"\xFF\xD8\xFF",
+        b"PK\x03\x04",
+        b"Rar!\x1a\x07",
+        b"7z\xBC\xAF\x27\x1C",
+        b"\x1f\x8b\x08",
+        b"BZh9",
+        b"\xFD7zXZ\x00",
+        b"\x28\xB5\x2F\xFD",
+        b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
+        b"MZ\x90\x00",
+        b"\x7fELF",
+        b"OggS\x00",
+        b"ID3\x03",
+        b"ID3\x04",
+        b"wOFF",
+        b"wOF2",
+        b"\x00\x00\x01\x00",
+        b"SQLite format 3\x00",
+    ];
+    let riff = body.starts_with(b"RIFF")
+        && body.get(8..12).is_some_and(|kind| kind == b"WEBP" || kind == b"WAVE" || kind == b"AVI ");
+    let film = body.get(4..8).is_some_and(|kind| kind == b"ftyp");
+    if riff || film || BEGINNINGS.iter().any(|beginning| body.starts_with(beginning)) {
+        return true;
+    }
+    let sample = &body[..body.len().min(SAMPLE)];
+    let control = sample.iter().filter(|&&byte| matches!(byte, 0x01..=0x08 | 0x0E..=0x1A | 0x1C..=0x1F)).count();
+    let zeros = [0, 1].map(|odd| sample.iter().skip(odd).step_by(2).filter(|&&byte| byte == 0).count());
+    // Zeros on both sides alike are no UTF-16.
+    let stray = zeros[0].min(zeros[1]);
+    (control + 2 * stray) * 10 > sample.len().max(40)
+}
+
+/// Whether a body of undeclared or odd type begins like an HTML page.
+fn looks_like_html(body: &[u8]) -> bool {
+    const BEGINNINGS: [&str; 17] = [
+        "<!doctype html",
+        "<html",
+        "<head",
+        "<body",
+        "<title",
+        "<meta",
+        "<script",
+        "<style",
+        "<link",
+        "<div",
+        "<table",
+        "<p>",
+        "<h1",
+        "<a ",
+        "<center",
+        "<font",
+        "<frameset",
+    ];
+    let mut start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
+    // Comments and declarations may come first.
+    for _ in 0..8 {
+        let end: &[u8] = match start {
+            [b'<', b'!', b'-', b'-', ..] => b"-->",
+            [b'<', b'?', ..] => b"?>",
+            _ => break,
+        };
+        let Some(at) = start.windows(end.len()).take(4 << 10).position(|window| window == end) else { return false };
+        start = start[at + end.len()..].trim_ascii_start();
+    }
+    BEGINNINGS
+        .iter()
+        .any(|beginning| start.get(..beginning.len()).is_some_and(|own| own.eq_ignore_ascii_case(beginning.as_bytes())))
+}

@@ -1,0 +1,160 @@
+//! Soft 404s: pages that say that there is no such page and answer 200. Told by comparing with what the host says of a page
+//! that cannot exist (Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae", WWW 2004).
+//!
+//! Apart because two questions meet here: which page is suspicious enough to ask the host, and which page is the same as
+//! its answer. Words alone decide nothing: a page about error 404 says the same words.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::model::{AbsentPage, CrawlUrl, Sketch};
+use crate::text::simhash::distance;
+
+/// A text of more characters says something beside that there is nothing.
+const LONGEST: usize = 400;
+/// Bits in which a text and the host's answer differ at most, which repeats the address that was asked for.
+const NEAR: u32 = 3;
+/// The same for texts of fewer characters than [`SHORT`] under the same title: there an address weighs more.
+const NEAR_SHORT: u32 = 12;
+/// Characters below which a text is short.
+const SHORT: u32 = 300;
+
+/// What such pages say, folded, in Chinese and English. Not a lone `404`: it may be a number.
+const SAID: [&str; 34] = [
+    "页面不存在",
+    "网页不存在",
+    "页面没有找到",
+    "页面未找到",
+    "找不到页面",
+    "找不到该页",
+    "找不到您",
+    "找不到你",
+    "无法找到",
+    "没有找到您",
+    "没有找到你",
+    "您访问的页面",
+    "你访问的页面",
+    "您要访问的",
+    "你要访问的",
+    "内容不存在",
+    "文章不存在",
+    "帖子不存在",
+    "主题不存在",
+    "信息不存在",
+    "已被删除",
+    "已经被删除",
+    "不存在或已",
+    "404错误",
+    "404 错误",
+    "错误404",
+    "not found",
+    "404 error",
+    "error 404",
+    "page doesn't exist",
+    "page does not exist",
+    "no longer available",
+    "no longer exists",
+    "could not be found",
+];
+
+/// Whether a page says of itself that there is no such page. `text`: its main text.
+#[must_use]
+pub fn says_so(title: &str, text: &str) -> bool {
+    if text.chars().filter(|c| !c.is_whitespace()).take(LONGEST + 1).count() > LONGEST {
+        return false;
+    }
+    let says = |text: &str| {
+        let folded = crate::text::fold(text);
+        SAID.iter().any(|said| folded.contains(said))
+    };
+    says(title) || is_code(title) || says(text)
+}
+
+/// `404`, or `404 - Name of the site`.
+fn is_code(title: &str) -> bool {
+    title
+        .trim()
+        .strip_prefix("404")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-', '|', '_', ',', ':', '：', '，', '—']))
+}
+
+/// A page of this host that cannot exist: the path says what it is for, and no two crawls ask for the same.
+#[must_use]
+pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
+    let code = xxh3_64_with_seed(home.authority().as_bytes(), seed ^ 0x404);
+    home.join(&format!("/suidao-no-such-page-{code:016x}")).ok()
+}
+
+/// Whether a page is the same as what its host says of a page that cannot exist.
+#[must_use]
+pub fn is_same(absent: &AbsentPage, url: &CrawlUrl, sketch: Sketch, title: u32) -> bool {
+    match absent {
+        // A home page that is sent to in place of an error is one all the same.
+        AbsentPage::Redirect(to) => to == url && url.path() != "/",
+        AbsentPage::Page { sketch: said, title: headed } => {
+            // Without a word nothing can be compared.
+            if said.chars == 0 || sketch.chars == 0 || url.path() == "/" && url.query().is_none() {
+                return false;
+            }
+            let apart = distance(said.simhash, sketch.simhash);
+            let about = sketch.chars.abs_diff(said.chars) <= 32 + said.chars / 8;
+            if said.chars.max(sketch.chars) <= SHORT {
+                said.digest == sketch.digest && title == *headed || title == *headed && about && apart <= NEAR_SHORT
+            } else {
+                about && apart <= NEAR
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::simhash::sketch;
+
+    #[test]
+    fn what_says_that_it_is_none_is_suspicious_and_what_tells_of_such_pages_is_not() {
+        for (title, text) in [
+            ("404", "回首页"),
+            ("404 - 某站", ""),
+            ("某站", "抱歉，您访问的页面不存在。返回首页"),
+            ("提示信息", "抱歉，指定的主題不存在或已被刪除"),
+            ("My Site", "404 Not Found"),
+        ] {
+            assert!(says_so(title, text), "{title} {text}");
+        }
+        let article = "如何配置 nginx 的 404 页面。".repeat(40) + "页面不存在";
+        for (title, text) in [("nginx 的 404", article.as_str()), ("首页", "欢迎光临"), ("4040 号", "房间"), ("", "")]
+        {
+            assert!(!says_so(title, text), "{title}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_repeats_the_address_is_the_same_and_an_article_is_not() {
+        let url = |path: &str| CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap();
+        let said = |path: &str| {
+            sketch(&format!(
+                "对不起，您访问的页面 {path} 不存在，可能已被删除或者移动。请检查网址，或者返回首页继续浏览，也可以搜索本站。"
+            ))
+        };
+        let absent = AbsentPage::Page { sketch: said("/suidao-no-such-page-0123456789abcdef"), title: 7 };
+        assert!(is_same(&absent, &url("/a/7.html"), said("/a/7.html"), 7));
+        assert!(!is_same(&absent, &url("/a/7.html"), said("/a/7.html"), 8), "under another title");
+        let article = sketch(&"足球联赛今天开赛，球队在主场迎战对手，进球的是前锋。".repeat(3));
+        assert!(!is_same(&absent, &url("/a/7.html"), article, 7));
+        assert!(!is_same(&absent, &url("/"), said("/"), 7), "a home page is a page");
+        let moved = AbsentPage::Redirect(url("/404.html"));
+        assert!(is_same(&moved, &url("/404.html"), article, 1) && !is_same(&moved, &url("/x"), article, 1));
+    }
+
+    #[test]
+    fn a_probe_is_the_same_each_time_and_another_for_each_host_and_seed() {
+        let home = CrawlUrl::parse("https://a.cn/x/y?z").unwrap();
+        let one = probe(&home, 1).unwrap();
+        assert!(one.as_str().starts_with("https://a.cn/suidao-no-such-page-"), "{one}");
+        assert_eq!(probe(&home, 1), Some(one.clone()));
+        assert_ne!(probe(&home, 2), Some(one.clone()));
+        let other = CrawlUrl::parse("https://b.cn/").unwrap();
+        assert_ne!(probe(&other, 1).unwrap().path(), one.path());
+    }
+}

@@ -1,0 +1,122 @@
+//! What is a trap? Rules that tell pages without end, and pages that are none, from the rest: one file a rule. Pure: a URL or
+//! a page and what was seen before in, a reason or none out. When they are asked, and what is remembered of it, is the
+//! machine's (`crawl/traps.rs`).
+//!
+//! Apart from `strategy::scope`, which knows only what was configured: most of these rules go by what pages bring, because
+//! by their URLs a trap and an archive look alike.
+
+pub mod absent;
+pub mod mirror;
+pub mod path;
+pub mod row;
+pub mod runs;
+pub mod session;
+
+use serde::{Deserialize, Serialize};
+
+/// `[traps]` of the configuration. 0 turns a rule off that has a number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Traps {
+    /// A path or a query that says the same so often in a row is refused.
+    pub repeats: usize,
+    /// Most path segments.
+    pub max_segments: usize,
+    /// Pages of a calendar in a row that may bring nothing of their own.
+    pub calendar: u16,
+    /// Pages of a list in a row that may.
+    pub pagination: u16,
+    /// Combinations of the same parameters in a row that may.
+    pub facets: u16,
+    /// Whether parameters that behave like a session's are dropped from the URLs of their host.
+    pub sessions: bool,
+    /// Further parameters that are dropped from all URLs, beside those that the normal form has none of.
+    pub session_parameters: Vec<String>,
+    /// Whether a host whose pages look like it is asked for a page that cannot exist, and what says the same is no page.
+    pub soft_404: bool,
+    /// Two hosts with so many equal pages under equal paths are one.
+    pub mirrors: u16,
+    /// Whether the links of a page are left be that says what another said.
+    pub near_duplicates: bool,
+}
+
+impl Default for Traps {
+    fn default() -> Self {
+        Self {
+            repeats: 3,
+            max_segments: 20,
+            calendar: 12,
+            pagination: 8,
+            facets: 40,
+            sessions: true,
+            session_parameters: Vec::new(),
+            soft_404: true,
+            mirrors: 4,
+            near_duplicates: true,
+        }
+    }
+}
+
+impl Traps {
+    /// No rule at all: for who walks a web that is known to end.
+    #[must_use]
+    pub fn off() -> Self {
+        Self {
+            repeats: 0,
+            max_segments: 0,
+            calendar: 0,
+            pagination: 0,
+            facets: 0,
+            sessions: false,
+            session_parameters: Vec::new(),
+            soft_404: false,
+            mirrors: 0,
+            near_duplicates: false,
+        }
+    }
+
+    /// What is wrong with the settings, if anything: the key and the sentence.
+    ///
+    /// # Errors
+    /// The key and what it must be.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if self.repeats == 1 {
+            return Err(("traps.repeats", "must be at least 2, or 0 for never"));
+        }
+        for (key, number) in
+            [("traps.calendar", self.calendar), ("traps.pagination", self.pagination), ("traps.facets", self.facets)]
+        {
+            if matches!(number, 1 | 2) {
+                return Err((key, "must be at least 3, or 0 for never"));
+            }
+        }
+        if self.mirrors == 1 {
+            return Err(("traps.mirrors", "must be at least 2, or 0 for never: two pages may be equal by chance"));
+        }
+        let is_name = |name: &String| !name.is_empty() && !name.contains(['=', '&', '#', '?']);
+        if !self.session_parameters.iter().all(is_name) {
+            return Err(("traps.session_parameters", "must hold names of parameters, without = and &"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_would_refuse_ordinary_pages_are_refused() {
+        let key = |change: fn(&mut Traps)| {
+            let mut traps = Traps::default();
+            change(&mut traps);
+            traps.check().err().map(|(key, _)| key)
+        };
+        assert_eq!(key(|_| {}), None);
+        assert_eq!(key(|traps| *traps = Traps::off()), None);
+        assert_eq!(key(|traps| traps.repeats = 1), Some("traps.repeats"));
+        assert_eq!(key(|traps| traps.calendar = 2), Some("traps.calendar"));
+        assert_eq!(key(|traps| traps.mirrors = 1), Some("traps.mirrors"));
+        assert_eq!(key(|traps| traps.session_parameters = vec!["a=b".into()]), Some("traps.session_parameters"));
+    }
+}

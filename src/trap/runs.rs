@@ -1,0 +1,176 @@
+//! Whether a row of pages has ended: so many of it in a row bring nothing of their own. No other way tells a calendar from an
+//! archive. A page brings something if a link in its content leads out of the row to where the row's last two pages did not, or
+//! if its text is unlike theirs. Apart from how rows are told because a row is remembered in 200 bytes, whatever its
+//! length.
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use serde::{Deserialize, Serialize};
+
+use super::row::{Kind, Row, rows};
+use crate::model::{CrawlUrl, Refusal, Sketch, UrlId};
+use crate::text::simhash::distance;
+
+/// Texts of fewer characters tell nothing: a calendar's days are as many.
+const TELLING: u32 = 120;
+/// Bits in which a text differs at least from those of the pages before it.
+const APART: u32 = 10;
+/// Most rows that are remembered.
+const MOST: usize = 1 << 20;
+
+/// What is remembered of a row.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Run {
+    /// Pages in a row that brought nothing.
+    barren: u16,
+    /// Where the last two pages led: a bit for each link.
+    led: [[u64; 8]; 2],
+    /// SimHash of their texts.
+    said: [u64; 2],
+    pages: u32,
+}
+
+impl Run {
+    fn led_to(&self, link: UrlId) -> bool {
+        let (word, bit) = spot(link);
+        self.led.iter().any(|led| led[word] >> bit & 1 == 1)
+    }
+}
+
+fn spot(link: UrlId) -> (usize, u32) {
+    let hash = xxh3_64(&link.0.to_le_bytes());
+    ((hash >> 6) as usize % 8, (hash & 63) as u32)
+}
+
+/// A page, as far as its rows need to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Where the links of its content lead, those to relatives left out.
+    pub leads: &'a [UrlId],
+    /// Sketch of its main text.
+    pub sketch: Sketch,
+    /// Most of it is a row of records with links: its text says what they say.
+    pub listing: bool,
+    /// It is about the topic.
+    pub relevant: bool,
+}
+
+/// The rows of a crawl: a fold of its pages. Memory: 200 bytes a row.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Runs {
+    runs: FxHashMap<u64, Box<Run>>,
+    ended: FxHashMap<u64, Refusal>,
+}
+
+impl Runs {
+    /// Whether a page brings nothing of its own to a row.
+    #[must_use]
+    pub fn is_barren(&self, row: &Row, page: &Seen) -> bool {
+        // The first page of a row is what the others are compared with.
+        let Some(run) = self.runs.get(&row.key).filter(|run| run.pages > 0) else { return false };
+        if page.leads.iter().any(|&link| !run.led_to(link)) {
+            return false;
+        }
+        let tells = page.sketch.chars >= TELLING && !(page.listing && row.kind == Kind::Facets && !page.relevant);
+        let before = &run.said[..(run.pages as usize).min(2)];
+        !(tells && before.iter().all(|said| distance(*said, page.sketch.simhash) > APART))
+    }
+
+    /// Takes in a page of a row: how many in a row have brought nothing by now. `links`: all of them.
+    pub fn observe(&mut self, row: &Row, barren: bool, sketch: Sketch, links: impl Iterator<Item = UrlId>) -> u16 {
+        if self.runs.len() >= MOST && !self.runs.contains_key(&row.key) {
+            return 0;
+        }
+        let run = self.runs.entry(row.key).or_default();
+        run.barren = if barren { run.barren.saturating_add(1) } else { 0 };
+        run.pages = run.pages.saturating_add(1);
+        run.led.swap(0, 1);
+        run.led[0] = [0; 8];
+        for link in links {
+            let (word, bit) = spot(link);
+            run.led[0][word] |= 1 << bit;
+        }
+        run.said = [sketch.simhash, run.said[0]];
+        run.barren
+    }
+
+    /// Ends a row.
+    pub fn end(&mut self, row: &Row, reason: Refusal) {
+        self.ended.insert(row.key, reason);
+        self.runs.remove(&row.key);
+    }
+
+    /// Why a URL is refused, if a row that it lies in has ended.
+    #[must_use]
+    pub fn refuses(&self, url: &CrawlUrl) -> Option<Refusal> {
+        if self.ended.is_empty() {
+            return None;
+        }
+        rows(url).iter().find_map(|row| self.ended.get(&row.key).copied())
+    }
+
+    /// Rows that have ended.
+    #[must_use]
+    pub fn ended(&self) -> usize {
+        self.ended.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::simhash::sketch;
+    use crate::trap::Traps;
+
+    fn url(path: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap()
+    }
+
+    #[test]
+    fn a_row_that_brings_nothing_is_told_from_one_that_does() {
+        let traps = Traps::default();
+        let empty = sketch("一 二 三 四 五 六 日 没有活动");
+        let row = |n: usize| rows(&url(&format!("/cal/{}/{}/", 2030 + n / 12, n % 12 + 1)))[0];
+        let mut runs = Runs::default();
+        let mut ended = 0;
+        for n in 0..40 {
+            let page = Seen { leads: &[], sketch: empty, listing: false, relevant: false };
+            let barren = runs.is_barren(&row(n), &page);
+            assert_eq!(barren, n > 0);
+            ended = runs.observe(&row(n), barren, empty, std::iter::once(UrlId(7)));
+        }
+        assert_eq!(ended, 39);
+        runs.end(&row(0), row(0).kind.refusal());
+        assert_eq!(runs.refuses(&url("/cal/2099/01/")), Some(Refusal::Calendar));
+        assert_eq!(runs.refuses(&url("/cal/2099/01/05/")), None);
+        assert_eq!(Kind::Calendar.limit(&traps), 12);
+        // An archive: each month leads to posts that the months before it did not.
+        let mut runs = Runs::default();
+        for n in 0..40_u32 {
+            let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
+            let page = Seen { leads: &own, sketch: empty, listing: true, relevant: false };
+            let row = row(n as usize);
+            assert!(!runs.is_barren(&row, &page), "{n}");
+            runs.observe(&row, false, empty, own.iter().copied());
+        }
+    }
+
+    #[test]
+    fn a_page_with_a_text_of_its_own_brings_something() {
+        let text = |n: usize| {
+            sketch(
+                &(0..300)
+                    .map(|at| char::from_u32(0x4e00 + ((at * at * 31 + at * n * 7 + n) % 3000) as u32).unwrap())
+                    .collect::<String>(),
+            )
+        };
+        let row = rows(&url("/page/2/"))[0];
+        let mut runs = Runs::default();
+        let page = |sketch| Seen { leads: &[], sketch, listing: false, relevant: false };
+        runs.observe(&row, false, text(1), std::iter::empty());
+        assert!(!runs.is_barren(&row, &page(text(5))));
+        runs.observe(&row, false, text(5), std::iter::empty());
+        assert!(runs.is_barren(&row, &page(text(5))) && runs.is_barren(&row, &page(text(1))));
+    }
+}
