@@ -120,6 +120,11 @@ pub enum News<'a> {
     Batch(&'a Batch, Progress),
 }
 
+/// The name whose rules are obeyed: that of `fetch.user_agent`.
+fn agent(config: &Config) -> &str {
+    Some(product(&config.fetch.user_agent)).filter(|name| !name.is_empty()).unwrap_or(AGENT)
+}
+
 /// What the machine is made of, by configuration and lexicon.
 #[must_use]
 pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
@@ -129,7 +134,7 @@ pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
         politeness: config.politeness.clone(),
         scope: config.scope.clone(),
         // Rules for the name that is sent are obeyed.
-        agent: Some(product(&config.fetch.user_agent)).filter(|name| !name.is_empty()).unwrap_or(AGENT).to_owned(),
+        agent: agent(config).to_owned(),
         traps: config.traps.clone(),
         sources: config.sources.clone(),
         // Checked when the configuration was read.
@@ -182,7 +187,7 @@ pub fn run_in_view(
     render::check(&job.config.render)?;
     runtime.block_on(fetcher.check_proxy())?;
 
-    let robots = job.config.politeness.robots.then_some(AGENT);
+    let robots = job.config.politeness.robots.then_some(agent(&job.config));
     let (settings, profiles) = (&job.config.render, job.directory.profiles());
     let start = Renderer::start(settings, &fetcher, robots, job.config.fetch.max_body, &profiles);
 

@@ -65,9 +65,10 @@ impl Crawl {
             canonicals,
             attempts,
             silence,
-            // Of the events that are being applied, and whether a run has begun.
+            // Of the events that are being applied, and of a run.
             took: _,
             restored: _,
+            closing: _,
             // What is in flight is kept with its URL and its host.
             pages_in_flight: _,
             robots_in_flight: _,

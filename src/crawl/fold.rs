@@ -77,12 +77,12 @@ impl Crawl {
             }
             Event::Seeded(link) => {
                 let known = self.urls.get_mut(link.to);
-                if std::mem::take(&mut known.was_private) && known.state == LinkState::Failed {
-                    let host = known.host();
-                    // The rules of a host that could not be asked are not known.
-                    self.hosts.get_mut(host).forget_robots();
-                    self.progress.failed = self.progress.failed.saturating_sub(1);
+                if std::mem::take(&mut known.in_another_run) {
+                    let (host, failed) = (known.host(), known.state == LinkState::Failed);
+                    known.forget_tries();
+                    self.progress.failed -= u64::from(failed);
                     self.set_state(link.to, LinkState::Dropped);
+                    self.give_another_chance(host, at);
                 }
                 self.admit(&[*link]);
             }
@@ -157,7 +157,8 @@ impl Crawl {
             }
             Event::Failed { id, failure } => {
                 self.leave(*id, LinkState::Failed, Some(failure), at);
-                self.urls.get_mut(*id).was_private = failure.kind == FailureKind::PrivateAddress;
+                let own_or_hosts = failure.kind == FailureKind::PrivateAddress || failure.is_transient();
+                self.urls.get_mut(*id).in_another_run = own_or_hosts;
                 if failure.kind == FailureKind::NoSuchPage {
                     self.count_no_page();
                 }
@@ -167,6 +168,10 @@ impl Crawl {
                 self.set_state(*id, LinkState::Refused);
                 if !self.is_due(*id) {
                     self.count_refusal(*reason);
+                    if matches!(reason, Refusal::RobotsUnreachable | Refusal::HostFailing) {
+                        let known = self.urls.get_mut(*id);
+                        (known.in_another_run, known.dropped) = (true, Some(*reason));
+                    }
                 }
                 self.bring_back(self.urls.get(*id).host());
             }
@@ -299,6 +304,19 @@ impl Crawl {
     fn count_refusal(&mut self, reason: Refusal) {
         self.progress.refused += 1;
         *self.refusals.entry(reason).or_default() += 1;
+    }
+
+    /// A seed that failed is asked for again because the user says so. Of a host that nobody knows it is at once, others
+    /// keep the time that they asked for.
+    fn give_another_chance(&mut self, host: HostId, at: Millis) {
+        let record = self.hosts.get_mut(host);
+        record.failing = false;
+        record.health.forgive();
+        // What is known of its robots.txt may be that it could not be asked.
+        record.forget_robots();
+        if !record.health.has_answered() {
+            self.rest(host, at, at);
+        }
     }
 
     /// What stood aside waits with the others again: its host answers, or they are all there is to ask it for, or it is

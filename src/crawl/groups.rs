@@ -43,6 +43,7 @@ struct Group {
     #[serde(skip)]
     held: BinaryHeap<Waiting>,
     /// Those of them that are not outdated.
+    #[serde(skip)]
     hosts: usize,
     /// When it is looked at again, if it is.
     #[serde(skip)]

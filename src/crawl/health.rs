@@ -30,6 +30,8 @@ pub(super) struct Health {
     /// When the first and the last of them came back.
     first: Millis,
     last: Millis,
+    /// Each of them says that there is nobody to ask.
+    absent: bool,
     /// It has answered before.
     answered: bool,
     /// What its answers took of late, in milliseconds, smoothed; 0 while nobody measured it.
@@ -63,8 +65,9 @@ impl Health {
     /// A request failed in a way that is the host's.
     pub fn fails(&mut self, failure: &Failure, politeness: &Politeness, at: Millis) {
         if self.failures == 0 {
-            self.first = at;
+            (self.first, self.absent) = (at, true);
         }
+        self.absent &= is_down(failure);
         self.last = at;
         self.failures = self.failures.saturating_add(1);
         if is_overload(failure) {
@@ -101,6 +104,11 @@ impl Health {
     /// Whether one more failure opens the breaker, or finds it open: it is held against the host and not the page.
     pub fn opens(&self, limits: &Limits) -> bool {
         self.failures >= u32::from(limits.retries)
+    }
+
+    /// Whether nobody knows that there is such a host, after as many tries as a page has.
+    pub fn is_nowhere(&self, limits: &Limits) -> bool {
+        !self.answered && self.absent && self.failures > u32::from(limits.retries)
     }
 
     /// Whether it is given up for now.
@@ -144,7 +152,15 @@ impl Silence {
 
 /// Whether a failure says that the host is down or has too much to do, rather than that one page cannot be had.
 pub(super) fn is_hosts(failure: &Failure) -> bool {
-    is_overload(failure) || is_down(failure) || failure.kind == FailureKind::Broken
+    // A failure inside the server is often its data base's; 52x and 530 are what a proxy in front of it says of it.
+    let inside = matches!(failure.kind, FailureKind::Broken | FailureKind::Status(500 | 520..=530));
+    inside || is_overload(failure) || is_down(failure)
+}
+
+/// Whether it asks for patience in so many words.
+pub(super) fn asks_to_wait(failure: &Failure) -> bool {
+    failure.kind == FailureKind::Status(429)
+        || failure.kind == FailureKind::Status(503) && failure.retry_after.is_some()
 }
 
 /// Whether no page could cause it: there is nobody to ask.

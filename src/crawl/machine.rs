@@ -204,6 +204,8 @@ pub struct Crawl {
     pub(super) silence: Silence,
     /// It was restored, and nothing was handed out since.
     pub(super) restored: bool,
+    /// Nothing else is left, so that hosts which nobody knows are waited for no longer.
+    pub(super) closing: bool,
     /// Refusals since the last batch.
     pub(super) pending: Vec<Event>,
 }
@@ -238,6 +240,7 @@ impl Crawl {
             took: None,
             silence: Silence::default(),
             restored: false,
+            closing: false,
             pending: Vec::new(),
         }
     }
@@ -308,7 +311,7 @@ impl Crawl {
             }
             let id = self.number(&mut events, url, Origin::Seed, "", now);
             let known = self.urls.get(id);
-            if known.state == LinkState::Dropped || known.state == LinkState::Failed && known.was_private {
+            if known.state == LinkState::Dropped || known.in_another_run {
                 let verdict = Verdict::Follow(self.strategy.seed(url));
                 let link = Link::bare(id, Relevance::ONE, verdict);
                 self.tell(&mut events, Event::Seeded(link), now);
@@ -321,6 +324,7 @@ impl Crawl {
     pub fn settle(&mut self, ticket: Ticket, outcome: Outcome, delivery: Delivery, now: Millis) -> Batch {
         let groups = ticket.groups;
         self.took = delivery.took;
+        self.closing = false;
         let events = self.settle_ticket(ticket, outcome, delivery, now);
         self.took = None;
         self.leave_groups(groups, now);

@@ -4,11 +4,11 @@
 use super::fold::differs;
 use super::frontier::Head;
 use super::groups::GroupId;
-use super::hosts::Held;
+use super::hosts::{Held, Host};
 use super::machine::{Conditions, Crawl, Next, Ticket, Wanted};
 use super::politeness::millis;
 use super::robots::{Permission, Robots};
-use crate::model::{Event, LinkState, Millis, Stop};
+use crate::model::{Event, HostId, LinkState, Millis, Stop};
 
 impl Crawl {
     /// Hands out the next fetch.
@@ -68,6 +68,7 @@ impl Crawl {
                 match self.idle(now) {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
+                    Next::Done(Stop::OnlyUnreachable) if self.close() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
                     Next::Done(_) if self.open_shares() => continue,
                     Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
@@ -168,7 +169,10 @@ impl Crawl {
         let priority = self.worth(head.id, again);
         self.put_back(head, again);
         self.rest_queues(head.host);
+        let groups = self.hosts.get(head.host).groups();
         self.hosts.hold(head.host, Held { by, priority, head: head.id }, now);
+        // The other group may have let it go for nothing.
+        self.let_others_go(groups.map(|group| group.filter(|group| *group != by)), now);
     }
 
     /// A group has room: the best of the hosts that it holds back competes with the others again.
@@ -191,6 +195,22 @@ impl Crawl {
     fn let_more_go(&mut self, now: Millis) -> bool {
         let loose = self.hosts.groups.take_loose();
         loose.into_iter().fold(false, |some, group| self.let_go(group, now) || some)
+    }
+
+    /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does
+    /// not keep a crawl from its end. Whether there were some.
+    fn close(&mut self) -> bool {
+        if self.silence.is_total() {
+            return false;
+        }
+        let limits = &self.conditions.limits;
+        let nowhere = |host: &Host| host.queued > 0 && host.health.is_nowhere(limits);
+        let hosts: Vec<HostId> = self.hosts.all().filter(|(_, host)| nowhere(host)).map(|(id, _)| id).collect();
+        self.closing = !hosts.is_empty();
+        for host in &hosts {
+            self.make_ready(*host);
+        }
+        self.closing
     }
 
     /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.

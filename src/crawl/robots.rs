@@ -139,10 +139,6 @@ impl Robots {
             // Nothing is waited for, so that further tries would come to the same.
             return self.failed > u32::from(limits.retries);
         }
-        if !health.has_answered() && self.failed > u32::from(limits.retries) {
-            // Nobody knows that there is such a host.
-            return true;
-        }
         let span = millis(politeness.give_up);
         let long = !health.has_answered() || self.last.since(self.first) >= span;
         self.failed >= limits.host_failures.max(1)
@@ -166,7 +162,8 @@ impl Crawl {
         if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
             return Permission::Refused(Refusal::HostBudget);
         }
-        let failing = host.health.is_given_up(limits, politeness, now);
+        let nowhere = self.closing && host.health.is_nowhere(limits);
+        let failing = nowhere || host.health.is_given_up(limits, politeness, now);
         if !politeness.robots {
             return if failing { Permission::Refused(Refusal::HostFailing) } else { Permission::Granted };
         }
@@ -175,6 +172,7 @@ impl Crawl {
             Word::GivenUp => Permission::Refused(Refusal::RobotsUnreachable),
             Word::Forbidden => Permission::Refused(Refusal::Robots),
             // A host whose rules were never had is given up for that, and by name.
+            Word::Ask if robots.rules.is_none() && nowhere => Permission::Refused(Refusal::RobotsUnreachable),
             Word::Ask if robots.rules.is_none() => Permission::AskRobots,
             _ if failing => Permission::Refused(Refusal::HostFailing),
             Word::Ask => Permission::AskRobots,

@@ -21,8 +21,8 @@ pub(super) struct Known {
     pub dropped: Option<Refusal>,
     /// It was a page that was given up.
     pub was_page: bool,
-    /// It failed because its address is private.
-    pub was_private: bool,
+    /// Another run may go better: its address was private, or it was its host that failed.
+    pub in_another_run: bool,
     /// Fetches that brought nothing (low 4 bits), redirects on the way here (high 4 bits).
     counts: u8,
 }
@@ -157,7 +157,7 @@ impl Urls {
             state: LinkState::Dropped,
             dropped: None,
             was_page: false,
-            was_private: false,
+            in_another_run: false,
             counts: 0,
         });
         self.index.insert_unique(fingerprint, Indexed::new(fingerprint, id), Indexed::fingerprint);

@@ -8,7 +8,8 @@
 //! | name | reqwest's DNS mark (`is_dns`), around this room's [`AllPrivate`] or the system's error | `PrivateAddress`, `Dns` |
 //! | TCP | hyper-util's connect error, whose text begins with `tcp ` | `Connect` |
 //! | tunnel through a proxy | hyper-util's tunnel error, whose text begins with `tunnel error` | `Connect` if the proxy refused it, else `Proxy` |
-//! | TLS | still `is_connect`, and none of these | `Tls` |
+//! | TLS | still `is_connect`, and the peer went away | `Connect` |
+//! | | still `is_connect`, and none of these | `Tls` |
 //!
 //! Time limits come first, whatever step they struck. With a proxy, name and TCP are the proxy's own, so that these
 //! mean `Proxy`. All that comes later (the peer closed, the answer is not HTTP) is `Broken`, apart from a head beyond
@@ -38,7 +39,7 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
             FailureKind::Connect
         } else if by_proxy && (says("tunnel error") || says("tcp ") || !encrypted) {
             FailureKind::Proxy
-        } else if encrypted && !says("tcp ") {
+        } else if encrypted && !says("tcp ") && !in_chain(&is_gone) {
             FailureKind::Tls
         } else {
             FailureKind::Connect
@@ -48,6 +49,13 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
     } else {
         FailureKind::Broken
     }
+}
+
+/// The peer left in the middle of the handshake, which says nothing of its certificate: a loaded server does so.
+fn is_gone(error: &(dyn Error + 'static)) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
+    let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+    matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof))
 }
 
 /// An error's sources, itself left out (its text holds the URL).

@@ -3,8 +3,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{AGENT, Job};
-use crate::crawl::Crawl;
+use super::{Job, agent};
+use crate::config::Config;
+use crate::crawl::{Crawl, Goals};
 use crate::model::Batch;
 use crate::store::checkpoint::{Checkpoint, Pieces, State, digest};
 use crate::store::harvest::Harvest;
@@ -21,10 +22,14 @@ const HARVEST: u8 = b'H';
 /// A digest of all settings that the fold of a crawl's events depends on.
 pub(super) fn settings(job: &Job) -> u64 {
     let mut config = job.config.clone();
-    // Budgets, and how a page is fetched: they decide what happens, and not what becomes of what happened.
-    (config.limits.pages, config.fetch) = (None, crate::fetch::Settings::default());
-    (config.crawl.in_flight, config.crawl.checkpoint_every) = (0, 0);
-    let fold = (env!("CARGO_PKG_VERSION"), AGENT, job.topic.digest(), config);
+    // Budgets, how a page is fetched, and what is told of it: they decide what happens, and not what becomes of what
+    // happened. Of the goals the harvest rate alone is a fold of the events.
+    let other = Config::default();
+    (config.limits.pages, config.fetch, config.render) = (None, other.fetch, other.render);
+    (config.status, config.log) = (other.status, other.log);
+    config.stop = Goals { harvest: config.stop.harvest, ..other.stop };
+    (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
+    let fold = (env!("CARGO_PKG_VERSION"), agent(&job.config), job.topic.digest(), config);
     xxh3_64(format!("{fold:?}").as_bytes())
 }
 
@@ -129,4 +134,38 @@ impl Checkpoints {
 
 fn told(error: &StoreError) {
     tracing::warn!("no checkpoint, so that a restart takes longer: {error}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::topic::{Lexicon, Topic};
+
+    #[test]
+    fn a_state_holds_for_what_the_fold_depends_on_and_for_nothing_else() {
+        let digest = |assignments: &[&str]| {
+            let assignments: Vec<String> = assignments.iter().map(|&assignment| assignment.to_owned()).collect();
+            let config = Config::load(None, &assignments).unwrap();
+            settings(&Job {
+                topic: Arc::new(Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]))),
+                seeds: vec![],
+                config,
+                directory: CrawlDirectory::new("nowhere"),
+                forum: None,
+                watch: None,
+                refresh: None,
+            })
+        };
+        let usual = digest(&[]);
+        for same in ["stop.relevant=5", "limits.pages=7", "status.listen='9090'", "log.level='warn'", "fetch.timeout=9"]
+        {
+            assert_eq!(digest(&[same]), usual, "{same}");
+        }
+        // The rules kept are those for a name.
+        for other in ["fetch.user_agent='mybot/1'", "stop.harvest='0.1/50'", "limits.retries=1", "politeness.delay=3"] {
+            assert_ne!(digest(&[other]), usual, "{other}");
+        }
+    }
 }

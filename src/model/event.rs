@@ -96,7 +96,7 @@ impl Failure {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self.kind {
-            FailureKind::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504),
+            FailureKind::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
             FailureKind::Dns
             | FailureKind::Connect
             | FailureKind::Timeout

@@ -145,7 +145,9 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
     let pages: Vec<String> = (0..20).map(|n| format!("http://t.cn/{n}")).collect();
     let web = star(&pages);
     const HOUR: u64 = 3_600_000;
-    for kind in [FailureKind::Connect, FailureKind::Timeout, FailureKind::Status(503), FailureKind::Broken] {
+    let status = FailureKind::Status;
+    for kind in [FailureKind::Connect, FailureKind::Timeout, FailureKind::Broken, status(503), status(500), status(522)]
+    {
         let answer = |url: &str, at: u64| {
             let down = url.contains("t.cn") && (5_000..HOUR).contains(&at);
             (if down { failed(kind.clone()) } else { page(&web, url) }, 100, None)
@@ -231,6 +233,69 @@ fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
     assert!(requests < 45 && course.at > 86_400_000, "{requests} requests in {} ms", course.at);
     let refused = Refusal::HostFailing;
     assert!(course.events().any(|event| matches!(event, Event::Refused { reason, .. } if *reason == refused)));
+}
+
+#[test]
+fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next_run() {
+    let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
+    for robots in [true, false] {
+        let mut conditions = polite(robots);
+        conditions.politeness.patience = 60.0;
+        let seeds = ["http://s.cn/", "http://t.cn/"];
+        let answer = |url: &str, at: u64| {
+            let dead = url.contains("t.cn") && at < 1_000_000;
+            (if dead { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
+        };
+        let first = course(&conditions, &seeds, 4, &[], &answer);
+        assert_eq!((fetched(&first), first.stop), (2, Stop::FrontierEmpty), "robots {robots}");
+        let tries = first.to("t.cn").len();
+        assert!((3..=6).contains(&tries), "{tries} tries, robots {robots}: {:?}", first.to("t.cn"));
+        assert!(first.at < 200_000, "{} ms", first.at);
+        assert_eq!(first.crawl.progress().refused, 1);
+        // The run after it, when the host is back.
+        let kills = [1_000_000];
+        let mut batches = first.batches;
+        let mut crawl = Crawl::new(conditions.clone(), Box::new(BreadthFirst));
+        batches.iter().for_each(|batch| crawl.restore(batch));
+        let seeds = seeds.map(|seed| CrawlUrl::parse(seed).unwrap());
+        batches.push(crawl.seed(&seeds, Millis(kills[0])));
+        assert_eq!((crawl.progress().refused, crawl.progress().queued), (0, 1), "robots {robots}");
+        let mut now = Millis(kills[0]);
+        loop {
+            match crawl.next(now) {
+                Next::Fetch(ticket) => {
+                    let (outcome, ..) = answer(ticket.url.as_str(), now.0);
+                    crawl.settle(ticket, outcome, Delivery::default(), now);
+                }
+                Next::Wait(until) => now = until.unwrap(),
+                Next::Done(stop) => {
+                    assert_eq!(stop, Stop::FrontierEmpty);
+                    break;
+                }
+            }
+        }
+        assert_eq!(crawl.progress().pages, 3);
+        assert!(now.0 < kills[0] + 60_000, "it waits for nothing of the former run: {now:?}");
+    }
+}
+
+#[test]
+fn who_asks_for_patience_gets_it_whatever_else_the_host_has() {
+    let web = star(&["http://t.cn/a".to_owned()]);
+    let busy = |kind, retry_after| Outcome::Failed(Failure { kind, retry_after });
+    for (outcome, pages) in [
+        (busy(FailureKind::Status(429), None), 2),
+        (busy(FailureKind::Status(503), Some(1_000)), 2),
+        // Of one page alone nobody can tell whether it or its host is to blame.
+        (busy(FailureKind::Status(503), None), 1),
+    ] {
+        let answer = |url: &str, at: u64| {
+            let down = url == "http://t.cn/a" && at < 120_000;
+            (if down { outcome.clone() } else { page(&web, url) }, 100, None)
+        };
+        let course = course(&polite(true), &["http://s.cn/"], 4, &[], &answer);
+        assert_eq!((fetched(&course), course.stop), (pages, Stop::FrontierEmpty), "{outcome:?}");
+    }
 }
 
 #[test]
