@@ -1,5 +1,5 @@
 //! Two hundred kills of one crawl: `SIGKILL` at moments drawn at random, over a generated web on loopback. After every kill
-//! the log must hold all that was acknowledged and begin with what it held before; at the end the pages are those of an
+//! (some with a checkpoint of the state, some without) the log must hold all that was acknowledged and begin with what it held before; at the end the pages are those of an
 //! undisturbed crawl, each once, and nothing was asked for again but what was in flight.
 //!
 //! ```text
@@ -77,7 +77,11 @@ fn main() {
     let mut seen = undisturbed.len();
     let (mut before, mut largest, mut at_start) = (Vec::new(), 0, 0);
     for kill in 0..kills {
-        let mut running = Running::start(stage.crawl("killed", &ALL));
+        // With and without a checkpoint to go on from.
+        let every = format!("crawl.checkpoint_every={}", [0, 20, 100][random.below(3) as usize]);
+        let mut command = stage.crawl("killed", &ALL);
+        command.args(["--set", &every]);
+        let mut running = Running::start(command);
         // So many requests later that about as many remain for each kill to come; every fourth at a moment of the start.
         let done: usize = runs.iter().map(|run| requests(run).len()).sum();
         let remaining = undisturbed.len().saturating_sub(done + 40) as u64;

@@ -265,6 +265,23 @@ fn a_hostile_page_reaches_nothing() {
             ("http://a.test/closed", HTML, "<div id=app>x</div><script src=http://down.test/s.js></script>"),
             ("http://down.test/robots.txt", "503", "busy"),
             ("http://down.test/s.js", JS, "document.title = 'loaded'"),
+            // A host that has too much to do is asked once, and one that wants time between requests in its time.
+            ("http://a.test/busy", HTML, "<p id=app>忙</p><script src=http://busy.test/1.js></script>"),
+            ("http://a.test/busy2", HTML, "<p id=app>忙</p><script src=http://busy.test/2.js></script>"),
+            ("http://busy.test/1.js", "429", "text/plain"),
+            ("http://busy.test/2.js", JS, "document.title = 'loaded'"),
+            (
+                "http://a.test/slowly",
+                HTML,
+                "<p id=app>慢</p><script src=http://slow.test/3.js></script><script src=http://slow.test/4.js></script>",
+            ),
+            ("http://slow.test/robots.txt", "text/plain", "User-agent: *\nCrawl-delay: 10\n"),
+            ("http://slow.test/3.js", JS, "window.at = performance.now()"),
+            (
+                "http://slow.test/4.js",
+                JS,
+                "document.getElementById('app').append(performance.now() - at > 700 ? 'apart' : 'at once')",
+            ),
         ],
         RenderSettings { timeout: 8.0, idle: 1.5, ..RenderSettings::default() },
     );
@@ -283,8 +300,14 @@ fn a_hostile_page_reaches_nothing() {
     assert!(others.is_empty(), "{others:?}");
     assert!(!stage.render("http://a.test/closed").unwrap().contains("loaded"));
     assert_eq!(stage.asked("/s.js"), 0);
+    for page in ["http://a.test/busy", "http://a.test/busy2"] {
+        assert!(!stage.render(page).unwrap().contains("loaded"), "{page}");
+    }
+    assert_eq!((stage.asked("/1.js"), stage.asked("/2.js")), (1, 0));
+    let slowly = stage.render("http://a.test/slowly").unwrap();
+    assert!(slowly.contains("apart"), "{slowly}");
     // The proxy is asked for the robots.txt of a name that has no address, and for no private one.
-    let hosts = ["a.test", "down.test", "name.invalid"];
+    let hosts = ["a.test", "down.test", "busy.test", "slow.test", "name.invalid"];
     let log = stage.server.log();
     assert!(log.iter().all(|access| hosts.contains(&access.host.as_str())), "{log:?}");
 }

@@ -54,6 +54,8 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     /// Batches handed to the writer, those of earlier runs included.
     pub(super) submitted: u64,
     pub(super) checkpoints: Checkpoints,
+    /// What checkpoints took since the loop looked at the clock.
+    pub(super) checkpointing: Duration,
     pub(super) tell: &'a mut F,
     /// The proxy answers no more.
     pub(super) proxy_lost: bool,
@@ -123,7 +125,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 () = tokio::time::sleep(wake) => Turn::Slept,
             };
             let now = clock();
-            if now.duration_since(turned) > STOOD_STILL {
+            if now.duration_since(turned) > STOOD_STILL + std::mem::take(&mut self.checkpointing) {
                 tracing::warn!(
                     "the process stood still for {:.0?}; what was under way is asked for again",
                     now.duration_since(turned)
@@ -134,7 +136,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             let slept = matches!(event, Turn::Slept);
             match event {
                 Turn::Noticed(Notice::Durable(durable)) => {
-                    self.checkpoints.durable(durable);
+                    self.time_checkpoint(|driver| driver.checkpoints.durable(durable));
                     while self.unwritten.front().is_some_and(|&number| number < durable) {
                         self.unwritten.pop_front();
                         self.in_flight -= 1;
@@ -235,12 +237,21 @@ impl<F: FnMut(News)> Driver<'_, F> {
         Glance { at, overview: self.crawl.overview(at, MOST), harvest, unwritten: self.unwritten.len() as u64 }
     }
 
+    /// What a checkpoint takes is no standstill of the process.
+    fn time_checkpoint(&mut self, work: impl FnOnce(&mut Self)) {
+        let begun = clock();
+        work(self);
+        self.checkpointing += clock().duration_since(begun);
+    }
+
     fn keep(&mut self, batch: Batch, answer: Option<Kept>) {
         let progress = self.crawl.progress();
         self.harvest.observe(&batch);
         (self.tell)(News::Batch(&batch, progress));
         self.submitted += 1;
-        self.checkpoints.batch(&batch, self.submitted, &self.crawl, &self.harvest);
+        self.time_checkpoint(|driver| {
+            driver.checkpoints.batch(&batch, driver.submitted, &driver.crawl, &driver.harvest);
+        });
         // A writer that has stopped says so by its notice, and why when it is finished.
         let _ = self.writer.submit(Work { batch, answer });
         if progress.pages >= self.harvested + HARVEST_EVERY {

@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use crate::crawl::Robot;
 use crate::fetch::Fetcher;
 use crate::fetch::client::Part;
-use crate::model::{CrawlUrl, Fetched};
+use crate::fetch::retry_after;
+use crate::model::{CrawlUrl, Fetched, Millis};
 
 /// Requests to one host at a time, by all pages together: browsers make six for a single page.
 const AT_A_TIME: usize = 2;
@@ -28,6 +29,13 @@ const ROBOTS_AGE: Duration = Duration::from_secs(6 * 3600);
 
 /// How long an origin whose robots.txt could not be had is left alone.
 const UNREACHABLE_AGE: Duration = Duration::from_secs(300);
+
+/// How long a host that has too much to do (429, 503) is asked for nothing, if it does not say.
+const BUSY: Duration = Duration::from_secs(60);
+
+/// Where robots.txt names a Crawl-delay, parts are asked for one at a time and so far apart, if it is longer: a page
+/// would be given up before its parts had come by tens of seconds.
+const APART: Duration = Duration::from_secs(1);
 
 /// Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2).
 const ROBOTS_HOPS: usize = 5;
@@ -45,10 +53,29 @@ enum Rules {
     Parsed(Box<Robot>),
 }
 
+/// Whose turn it is with a host.
+struct Turns {
+    few: Semaphore,
+    /// One at a time, where the host wants time between them: when the next may go out.
+    one: tokio::sync::Mutex<Option<Instant>>,
+    /// It has too much to do until then.
+    busy: Mutex<Option<Instant>>,
+}
+
+impl Turns {
+    fn new() -> Self {
+        Self { few: Semaphore::new(AT_A_TIME), one: tokio::sync::Mutex::default(), busy: Mutex::default() }
+    }
+
+    fn busy(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[derive(Default)]
 struct State {
     robots: FxHashMap<String, (Instant, Arc<OnceCell<Rules>>)>,
-    hosts: FxHashMap<String, Arc<Semaphore>>,
+    hosts: FxHashMap<String, Arc<Turns>>,
     scripts: FxHashMap<CrawlUrl, (Instant, Fetched)>,
     /// The scripts, oldest first.
     order: VecDeque<CrawlUrl>,
@@ -81,22 +108,39 @@ impl Loader {
 
     /// The answer to a GET of `url`, which is to be a `part` of a page; none if robots.txt forbids it or there is no answer.
     pub async fn load(&self, url: &CrawlUrl, part: &Part<'_>, script: bool) -> Option<Fetched> {
-        if !self.is_allowed(url).await {
+        let Some(apart) = self.allowance(url).await else {
             tracing::debug!("{url} is not loaded: robots.txt forbids it");
             return None;
-        }
+        };
         if script && let Some(kept) = self.kept(url) {
             return Some(kept);
         }
-        let turn = self.turn(url);
+        let turns = self.turns(url);
         // It is never closed.
-        let _turn = turn.acquire().await.ok()?;
+        let _turn = turns.few.acquire().await.ok()?;
+        let mut next = if apart.is_zero() { None } else { Some(turns.one.lock().await) };
         // While this waited another page may have had it.
         if script && let Some(kept) = self.kept(url) {
             return Some(kept);
         }
-        match self.fetcher.fetch_part(url, part).await {
+        if let Some(Some(at)) = next.as_deref() {
+            tokio::time::sleep_until(*at).await;
+        }
+        if turns.busy().is_some_and(|until| until > Instant::now()) {
+            tracing::debug!("{url} is not loaded: its host has too much to do");
+            return None;
+        }
+        let answer = self.fetcher.fetch_part(url, part).await;
+        if let Some(next) = &mut next {
+            **next = Some(Instant::now() + apart);
+        }
+        match answer {
             Ok(fetched) => {
+                if matches!(fetched.status, 429 | 503) {
+                    // A date counts from the server's own clock, or not at all.
+                    let asked = retry_after(&fetched, Millis(u64::MAX)).map_or(Duration::ZERO, Duration::from_millis);
+                    *turns.busy() = Some(Instant::now() + asked.max(BUSY));
+                }
                 if script && fetched.status == 200 {
                     self.keep(url, &fetched);
                 }
@@ -109,13 +153,13 @@ impl Loader {
         }
     }
 
-    fn turn(&self, url: &CrawlUrl) -> Arc<Semaphore> {
+    fn turns(&self, url: &CrawlUrl) -> Arc<Turns> {
         let mut state = self.state();
         if state.hosts.len() >= REMEMBERED {
             state.hosts.clear();
         }
-        let turn = || Arc::new(Semaphore::new(AT_A_TIME));
-        Arc::clone(state.hosts.entry(url.authority().to_owned()).or_insert_with(turn))
+        let turns = || Arc::new(Turns::new());
+        Arc::clone(state.hosts.entry(url.authority().to_owned()).or_insert_with(turns))
     }
 
     fn kept(&self, url: &CrawlUrl) -> Option<Fetched> {
@@ -145,8 +189,9 @@ impl Loader {
         }
     }
 
-    async fn is_allowed(&self, url: &CrawlUrl) -> bool {
-        let Some(agent) = &self.agent else { return true };
+    /// Whether robots.txt allows a URL: how far apart requests to its host are to be then.
+    async fn allowance(&self, url: &CrawlUrl) -> Option<Duration> {
+        let Some(agent) = &self.agent else { return Some(Duration::ZERO) };
         let cell = {
             let mut state = self.state();
             if state.robots.len() >= REMEMBERED {
@@ -161,9 +206,13 @@ impl Loader {
             Arc::clone(cell)
         };
         match cell.get_or_init(|| self.rules(url, agent)).await {
-            Rules::All => true,
-            Rules::Nothing => false,
-            Rules::Parsed(robot) => robot.allowed(url.as_str()),
+            Rules::All => Some(Duration::ZERO),
+            Rules::Nothing => None,
+            Rules::Parsed(robot) => {
+                let delay =
+                    robot.delay.map_or(Duration::ZERO, |seconds| Duration::from_secs_f32(seconds.clamp(0.0, 1.0)));
+                robot.allowed(url.as_str()).then_some(delay.min(APART))
+            }
         }
     }
 
