@@ -261,10 +261,35 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 }
 
-/// The next who looks through the window; nobody where there is none.
+/// The next who looks through the window and has not gone meanwhile; nobody where there is none.
 async fn asks(asked: &mut Option<UnboundedReceiver<oneshot::Sender<Glance>>>) -> Option<oneshot::Sender<Glance>> {
-    match asked {
-        Some(asked) => asked.recv().await,
-        None => std::future::pending().await,
+    let Some(asked) = asked else { return std::future::pending().await };
+    loop {
+        let answer = asked.recv().await?;
+        if !answer.is_closed() {
+            return Some(answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_has_gone_is_not_answered() {
+        let (ask, asked) = unbounded_channel();
+        let (mut gone, mut there) = (Vec::new(), None);
+        for n in 0..5 {
+            let (answer, answered) = oneshot::channel();
+            ask.send(answer).unwrap();
+            if n == 3 { there = Some(answered) } else { gone.push(answered) }
+        }
+        drop((gone, ask));
+        let mut asked = Some(asked);
+        let answer = asks(&mut asked).await.unwrap();
+        answer.send(Glance::default()).unwrap();
+        assert!(there.unwrap().await.is_ok());
+        assert!(asks(&mut asked).await.is_none());
     }
 }
