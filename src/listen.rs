@@ -102,8 +102,8 @@ where
     let _ = connection.await;
 }
 
-#[cfg(test)]
 #[allow(clippy::disallowed_methods)] // how long it takes is what is tested
+#[cfg(test)]
 mod tests {
     use std::net::SocketAddr;
     use std::time::Instant;
