@@ -80,7 +80,7 @@ impl Crawl {
                 if std::mem::take(&mut known.was_private) && known.state == LinkState::Failed {
                     let host = known.host();
                     // The rules of a host that could not be asked are not known.
-                    self.hosts.get_mut(host).forget_robots();
+                    self.hosts.forget_robots(host);
                     self.progress.failed = self.progress.failed.saturating_sub(1);
                     self.set_state(link.to, LinkState::Dropped);
                 }
