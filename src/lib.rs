@@ -12,6 +12,7 @@ pub mod forum;
 pub mod html;
 pub mod index;
 pub mod label;
+mod listen;
 pub mod live;
 pub mod model;
 pub mod plot;

@@ -221,8 +221,8 @@ pub fn run_in_view(
     })?;
     let (last, answered) = latest(&store)?;
     let patience = Duration::try_from_secs_f64(job.config.crawl.outage_patience).unwrap_or(Duration::MAX);
-    let patience = Some(patience).filter(|_| job.config.fetch.proxy.is_none());
-    let outage = Outage::new(patience, answered.iter().map(|id| crawl.url(*id)));
+    let by_proxy = job.config.fetch.proxy.is_some();
+    let outage = Outage::new(patience, by_proxy, answered.iter().map(|id| crawl.url(*id)));
     let pages = [job.config.limits.pages, job.config.stop.pages].into_iter().flatten().min();
     if let (Some(_), Some(pages)) = (&job.forum, pages) {
         // Pages are fetched again and again: a limit is one of this run.

@@ -70,11 +70,14 @@ fn a_proxy_that_goes_away_costs_no_page() {
     run(stage.crawl("undisturbed", &all)).expect(0);
     for requests in [50, 200] {
         let before = stage.server.requests();
-        let mut running = Running::start(stage.crawl("crawl", &all));
+        let mut command = stage.crawl("crawl", &all);
+        command.args(["--set", "crawl.outage_patience=1"]);
+        let mut running = Running::start(command);
         assert!(running.until(|| stage.server.requests() - before > requests), "{}", running.said("err"));
         stage.serve_anew();
         let ended = running.end().expect(1);
-        assert_eq!(ended.err.lines().count(), 1 + usize::from(requests == 200), "{}", ended.err);
+        assert!(ended.err.contains("the proxy answers no more, and the crawl waits for it"), "{}", ended.err);
+        assert_eq!(ended.err.lines().count(), 2 + usize::from(requests == 200), "{}", ended.err);
         assert!(ended.err.contains("suidao: the proxy (fetch.proxy, --proxy) answers no more"), "{}", ended.err);
     }
     run(stage.crawl("crawl", &all)).expect(0);

@@ -13,7 +13,7 @@ const LAYERS: [(&[&str], bool); 12] = [
     (&["forum", "revisit", "trap"], false),
     (&["strategy", "plot"], false),
     (&["crawl"], false),
-    (&["fetch", "store"], false),
+    (&["fetch", "listen", "store"], false),
     (&["config", "replay", "corpus"], false),
     (&["live", "world", "export", "index", "stages"], false),
     (&["eval"], false), // simulations of forums run on generated ones

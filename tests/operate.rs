@@ -316,22 +316,51 @@ fn sound(body: &str) -> Html {
     html
 }
 
-/// A look with a browser at a phone's width: it must build the same tree.
+/// A look with a browser: it must build the same tree, show something, and at a phone's width nothing to the side of it.
 fn browse(watched: &Watched) {
     let browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
     let Some(browser) = browsers.iter().find(|path| Path::new(path).exists()) else {
         return eprintln!("skipped: no chromium on this machine, so no browser has looked at the status page");
     };
-    let profile = tempfile::tempdir().unwrap();
-    let mut command = Command::new(browser);
-    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
-    command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-    command.args(["--window-size=390,844"]);
-    command.arg(format!("--user-data-dir={}", profile.path().display())).arg("--dump-dom");
-    command.arg(format!("http://{}/?refresh=off", watched.address));
-    let ended = run(command).expect(0);
-    let html = sound(&ended.out);
-    assert!(!all(&html, "#pages tbody tr").is_empty(), "{}", ended.out);
+    let dir = tempfile::tempdir().unwrap();
+    let look = |size: &str, what: &str, url: &str| {
+        let mut command = Command::new(browser);
+        command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
+        command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+        command.arg(format!("--user-data-dir={}", dir.path().join("profile").display()));
+        run({
+            command.args([&format!("--window-size={size}"), what, url]);
+            command
+        })
+        .expect(0)
+        .out
+    };
+    let page = format!("http://{}/?refresh=off", watched.address);
+    let html = sound(&look("390,844", "--dump-dom", &page));
+    assert!(!all(&html, "#pages tbody tr").is_empty(), "{}", html.html());
+    for (width, height) in [(1280, 900), (390, 844)] {
+        let file = dir.path().join(format!("{width}.png"));
+        look(&format!("{width},{height}"), &format!("--screenshot={}", file.display()), &page);
+        let picture = fs::read(&file).unwrap();
+        assert!(picture.starts_with(b"\x89PNG\r\n\x1a\n"), "{width}");
+        let number = |at: usize| u32::from_be_bytes(picture[at..at + 4].try_into().unwrap());
+        assert_eq!((number(16), number(20)), (width, height));
+        assert!(picture.len() > 20_000, "{width}: {} bytes are an empty page", picture.len());
+    }
+    // The page runs no script where it is served; what frames a copy of it may, and measures it. A frame is as narrow as it is
+    // asked to be, which a window need not be.
+    let page = watched.get("/?refresh=off").body.replace('&', "&amp;").replace('"', "&quot;");
+    let frame = format!(
+        "<!DOCTYPE html><iframe width=390 height=844 srcdoc=\"{page}\"></iframe><script>onload = () => {{\
+         const inside = document.querySelector('iframe').contentDocument.documentElement;\
+         document.title = inside.scrollWidth + ' of ' + inside.clientWidth }}</script>"
+    );
+    let copy = dir.path().join("copy.html");
+    fs::write(&copy, frame).unwrap();
+    let measured =
+        text(&Html::parse_document(&look("1280,900", "--dump-dom", &format!("file://{}", copy.display()))), "title");
+    let (wide, of) = measured.split_once(" of ").unwrap_or_else(|| panic!("not measured: {measured}"));
+    assert!(wide == of && of.parse::<u32>().unwrap() <= 390, "it scrolls sideways: {measured}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn answer(mut stream: TcpStream, requests: &AtomicUsize) {
         std::thread::sleep(Duration::from_millis(10));
         let text = String::from_utf8_lossy(&head).into_owned();
         head.clear();
-        let page: Option<usize> = text.split(' ').nth(1).and_then(|path| path.trim_matches('/').parse().ok());
+        let page: Option<usize> = text.split(' ').nth(1).and_then(|path| path.rsplit('/').next()?.parse().ok());
         let (status, body) = match page {
             Some(page) if page + 1 < PAGES => {
                 ("200 OK", format!("<title>{page}</title><p>足球<a href=/{}>下一页</a>", page + 1))
@@ -203,6 +203,30 @@ fn one_host_that_goes_away_is_not_waited_for_for_ever() {
     assert!(ended.err.contains("the crawl goes on without"), "{}", ended.err);
     assert!(ended.code() == 0 || ended.code() == 1, "it ends by itself: {}", ended.err);
     assert!(!failures(&dir.path().join("crawl")).is_empty());
+}
+
+#[test]
+fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
+    let net = Net::start(1);
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("crawl");
+    let mut command = net.crawl(dir.path(), 1, &["--proxy", &format!("http://{}", net.address(1))]);
+    std::fs::write(dir.path().join("seeds.txt"), "http://a.test/0\nhttp://b.test/0\n").unwrap();
+    command.env_remove("NO_PROXY");
+    let mut running = Running::start(command);
+    assert!(running.until(|| net.requests.load(Ordering::SeqCst) > 30), "{}", running.said("err"));
+    net.go_away();
+    while !running.said("err").contains("the proxy answers no more, and the crawl waits for it") {
+        assert!(!running.has_ended(), "{}", running.said("err"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(1500));
+    net.come_back();
+    let ended = running.end().expect(0);
+    assert!(ended.err.contains("the proxy is back after"), "{}", ended.err);
+    let fetched = pages(&out);
+    assert_eq!(fetched.len(), 2 * PAGES);
+    assert!(failures(&out).iter().all(|event| matches!(event, Event::Retried { .. })));
 }
 
 #[test]

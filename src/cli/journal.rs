@@ -64,6 +64,8 @@ impl Write for Line {
 /// A file that is moved to `NAME.1` when it is full, `NAME.1` to `NAME.2` and so on; the last is lost.
 struct Rotating {
     path: PathBuf,
+    /// A device or a pipe is not set aside, whatever goes through it.
+    is_plain: bool,
     /// None while it cannot be opened.
     file: Option<File>,
     size: u64,
@@ -77,13 +79,14 @@ impl Rotating {
             fs::create_dir_all(parent)?;
         }
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let size = file.metadata()?.len();
-        Ok(Self { path: path.to_owned(), file: Some(file), size, most, files })
+        let about = file.metadata()?;
+        let (is_plain, size) = (about.is_file(), about.len());
+        Ok(Self { path: path.to_owned(), is_plain, file: Some(file), size, most, files })
     }
 
     /// Writes a line, or leaves it out where the disk does not take it: nobody waits for a log.
     fn line(&mut self, line: &[u8]) {
-        if self.size > 0 && self.size + line.len() as u64 > self.most {
+        if self.is_plain && self.size > 0 && self.size + line.len() as u64 > self.most {
             self.turn();
         }
         if self.file.is_none() {
@@ -139,6 +142,24 @@ mod tests {
         assert_eq!(lines.last(), Some(&"run 3 line 09 ........"));
         assert!(lines.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice: {text}");
         assert!(names.iter().all(|name| fs::metadata(path.with_file_name(name)).unwrap().len() <= 100));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_plain_file_stays_where_it_is() {
+        use std::os::unix::fs::FileTypeExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pipe");
+        if !std::process::Command::new("mkfifo").arg(&path).status().is_ok_and(|made| made.success()) {
+            return eprintln!("skipped: no mkfifo on this machine, so no pipe was logged to");
+        }
+        // Opened for both, for a pipe is opened for writing only once somebody reads.
+        let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let mut log = Rotating::open(&path, 40, 3).unwrap();
+        (0..9).for_each(|_| log.line(b"a line of twenty or so\n"));
+        assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was set aside");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
             say!("http://{address}/");
             eprintln!("serving until Ctrl-C");
         }
-        serve(listener, site, interrupted()).await?;
+        serve(listener, site, interrupted()).await;
         Ok(Exit::Done)
     })
 }

@@ -313,8 +313,9 @@ impl Crawl {
         record.failing = false;
         record.health.forgive();
         // What is known of its robots.txt may be that it could not be asked.
-        record.forget_robots();
-        if !record.health.has_answered() {
+        let is_known = record.health.has_answered();
+        self.hosts.forget_robots(host);
+        if !is_known {
             self.rest(host, at, at);
         }
     }

@@ -201,7 +201,8 @@ impl Nearness {
     /// topic look alive again the crawl goes on.
     pub fn reached(&self, goals: &Goals, progress: &Progress, now: Millis) -> Option<Stop> {
         let exhausted = |asked: &Exhaustion| {
-            self.last.len() >= asked.over as usize && f64::from(self.relevant) < asked.under * f64::from(asked.over)
+            // Divided, 7 of 100 are the very number that is read from `0.07`; 0.07 times 100 are more than 7.
+            self.last.len() >= asked.over as usize && f64::from(self.relevant) / f64::from(asked.over) < asked.under
         };
         if goals.relevant.is_some_and(|wanted| progress.relevant >= wanted) {
             return Some(Stop::RelevantReached);
@@ -226,6 +227,25 @@ impl Nearness {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_topic_is_exhausted_under_the_share_and_not_at_it() {
+        for over in [50, 100, 300, 1_000, 7_000] {
+            for percent in 1..=100 {
+                let text = format!("{}.{:02}/{over}", percent / 100, percent % 100);
+                let goals = Goals { harvest: Some(Exhaustion::parse(&text).unwrap()), ..Goals::default() };
+                let at = over * percent / 100;
+                let reached = |relevant| {
+                    let last = VecDeque::from(vec![false; over as usize]);
+                    let nearness = Nearness { last, relevant, begun: None };
+                    nearness.reached(&goals, &Progress::default(), Millis(0)).is_some()
+                };
+                let is_whole = over * percent % 100 == 0;
+                assert_eq!(reached(at), !is_whole, "{text} at {at}");
+                assert!((at == 0 || reached(at - 1)) && !reached(at + 1), "{text} beside {at}");
+            }
+        }
+    }
 
     #[test]
     fn conditions_are_read_as_they_are_typed() {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{CrawlUrl, Failure, HostId, Millis, Priority, UrlId};
+use crate::model::{CrawlUrl, Failure, HostId, Millis, Priority, RobotsRules, UrlId};
 
 use super::groups::{GroupId, Groups};
 use super::health::Health;
@@ -19,6 +19,10 @@ use super::robots::Robots;
 
 /// Nobody waits longer after a restart than the longest wait there is: the clock may have been set back. Milliseconds.
 const LONGEST: u64 = 86_400_000;
+
+/// Bytes that all rules of robots.txt files may take: some 100,000 hosts of the usual kind. A name with any number of hosts
+/// under it, each with a robots.txt of half a megabyte, would else take what memory there is.
+const MOST_RULES: u64 = 256 << 20;
 
 /// One host: the unit of politeness.
 #[derive(Default, Serialize, Deserialize)]
@@ -72,11 +76,6 @@ impl Host {
         self.robots[usize::from(https)].as_mut().is_some_and(|robots| robots.renew(at))
     }
 
-    /// Nothing is known of its robots.txt any more.
-    pub fn forget_robots(&mut self) {
-        self.robots = [None, None];
-    }
-
     /// The sitemaps that its robots.txt names, under either scheme; of any host.
     pub fn sitemaps(&self) -> impl Iterator<Item = CrawlUrl> {
         self.robots.iter().flatten().flat_map(|robots| robots.sitemaps())
@@ -109,6 +108,8 @@ pub(super) struct Hosts {
     by_name: FxHashMap<Box<str>, HostId>,
     /// Hosts that wait for their time, soonest first.
     timers: BinaryHeap<Reverse<(Millis, u32)>>,
+    /// Bytes that the rules of all their robots.txt files take.
+    rules: u64,
     pub groups: Groups,
 }
 
@@ -154,13 +155,64 @@ impl Hosts {
         names
     }
 
-    /// Bytes allocated; what a parsed robots.txt takes is not known, and counts as nothing.
+    /// Learns what came of asking for the robots.txt of an origin of a host. Where all rules together take too much those that
+    /// were had longest ago are forgotten: a host that is still asked had its own within a day. A fold of the events, so that
+    /// a restart forgets the same.
+    pub fn learn_robots(
+        &mut self,
+        host: HostId,
+        origin: &str,
+        agent: &str,
+        rules: &RobotsRules,
+        at: Millis,
+    ) -> &mut Robots {
+        let https = origin.starts_with("https:");
+        let robots = self.get_mut(host).robots_mut(https);
+        let before = robots.memory();
+        robots.learn(agent, rules, at);
+        let after = robots.memory();
+        self.rules = self.rules - before + after;
+        if self.rules > MOST_RULES {
+            self.forget_old_rules(MOST_RULES / 2, host);
+        }
+        self.get_mut(host).robots_mut(https)
+    }
+
+    /// Forgets the oldest rules, but not those of `spared`, until all take no more than this.
+    fn forget_old_rules(&mut self, most: u64, spared: HostId) {
+        let mut old: Vec<(Millis, HostId)> = Vec::new();
+        for (id, host) in self.all().filter(|(id, _)| *id != spared) {
+            let had = host.robots.iter().flatten().filter(|robots| robots.memory() > 0).map(|robots| robots.had());
+            old.extend(had.min().map(|had| (had, id)));
+        }
+        old.sort_unstable();
+        for (_, id) in old {
+            if self.rules <= most {
+                break;
+            }
+            let host = &mut self.hosts[id.0 as usize];
+            for robots in host.robots.iter_mut().flatten().filter(|robots| robots.memory() > 0) {
+                self.rules -= robots.memory();
+                robots.forget();
+            }
+        }
+    }
+
+    /// Nothing is known of a host's robots.txt any more.
+    pub fn forget_robots(&mut self, host: HostId) {
+        let forgotten = std::mem::take(&mut self.get_mut(host).robots);
+        self.rules -= forgotten.iter().flatten().map(|robots| robots.memory()).sum::<u64>();
+    }
+
+    /// Bytes allocated.
     pub fn memory(&self) -> usize {
         let names: usize = self.by_name.keys().map(|name| name.len()).sum();
         self.hosts.capacity() * size_of::<Host>()
             + self.by_name.capacity() * (size_of::<(Box<str>, HostId)>() + 1)
             + names
             + self.timers.capacity() * size_of::<Reverse<(Millis, u32)>>()
+            + self.hosts.iter().flat_map(|host| &host.robots).flatten().count() * size_of::<Robots>()
+            + usize::try_from(self.rules).unwrap_or(usize::MAX)
     }
 
     /// Every host gets another chance, whatever it did before.
@@ -286,5 +338,55 @@ impl Hosts {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGENT: &str = "suidao";
+
+    fn rules(lines: usize) -> RobotsRules {
+        let lines: String = (0..lines).map(|n| format!("Disallow: /{n}\n")).collect();
+        RobotsRules::Rules(format!("User-agent: *\nCrawl-delay: 7\n{lines}").into_bytes())
+    }
+
+    #[test]
+    fn rules_that_take_too_much_are_forgotten_the_oldest_first_and_a_restart_forgets_the_same() {
+        let urls: Vec<CrawlUrl> = (0..20).map(|n| CrawlUrl::parse(&format!("http://h{n}.cn/")).unwrap()).collect();
+        let mut hosts = Hosts::default();
+        let learn = |hosts: &mut Hosts, n: usize, lines: usize, at: u64| {
+            let (id, _) = hosts.number(&urls[n]);
+            hosts.learn_robots(id, &format!("http://h{n}.cn"), AGENT, &rules(lines), Millis(at));
+        };
+        (0..20).for_each(|n| learn(&mut hosts, n, 100, 100 - n as u64));
+        // Host 19 was asked first, and is asked again: what it had counts no more.
+        learn(&mut hosts, 19, 50, 200);
+        let host = |n: u32| HostId(n);
+        let of = |hosts: &Hosts, n| hosts.get(host(n)).robots(false).map_or(0, Robots::memory);
+        let all = |hosts: &Hosts| (0..20).map(|n| of(hosts, n)).sum::<u64>();
+        assert_eq!(hosts.rules, all(&hosts));
+        assert!(hosts.memory() as u64 > hosts.rules);
+
+        let kept = postcard::to_stdvec(&hosts).unwrap();
+        let mut again: Hosts = postcard::from_bytes(&kept).unwrap();
+        for hosts in [&mut hosts, &mut again] {
+            let most = 10 * of(hosts, 0);
+            hosts.forget_old_rules(most, host(18));
+            assert!(hosts.rules <= most && hosts.rules > most - of(hosts, 0), "no more than need be");
+            assert_eq!(hosts.rules, all(hosts));
+            assert!(of(hosts, 18) > 0 && of(hosts, 17) == 0 && of(hosts, 0) > 0 && of(hosts, 19) > 0);
+            // The pace stays, and with no rules they are asked for.
+            assert_eq!(hosts.get(host(17)).delay(&Politeness::default()), 7_000);
+            let health = &hosts.get(host(17)).health;
+            let robots = hosts.get(host(17)).robots(false).unwrap();
+            let terms = (&super::super::machine::Limits::default(), &Politeness::default());
+            let word = robots.word(&urls[17], health, terms, 0, Millis(201));
+            assert_eq!(word, super::super::robots::Word::Ask);
+            hosts.forget_robots(host(0));
+            assert_eq!(hosts.rules, all(hosts));
+        }
+        assert_eq!(postcard::to_stdvec(&hosts).unwrap(), postcard::to_stdvec(&again).unwrap());
     }
 }

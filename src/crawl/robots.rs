@@ -25,6 +25,8 @@ const STALE_RETRY: u64 = 60_000;
 pub(super) struct Robots {
     /// The rules in force; none while no answer brought any, and so all is forbidden.
     rules: Option<Rules>,
+    /// `Crawl-delay` in seconds; outlasts rules that are forgotten.
+    delay: Option<f32>,
     /// When they were had.
     had: Millis,
     /// Tries since that brought none, and when the last of them came back.
@@ -56,8 +58,17 @@ impl Robots {
     pub fn learn(&mut self, agent: &str, rules: &RobotsRules, at: Millis) {
         self.redirect = None;
         self.rules = match rules {
-            RobotsRules::AllowAll => Some(Rules::All),
-            RobotsRules::Rules(text) => Some(Rules::Parsed(Box::new(Robot::new(agent, text)))),
+            RobotsRules::AllowAll => {
+                self.delay = None;
+                Some(Rules::All)
+            }
+            RobotsRules::Rules(text) => {
+                let mut robot = Robot::new(agent, text);
+                robot.sitemaps.retain(|url| CrawlUrl::parse(url).is_ok());
+                robot.sitemaps.truncate(SITEMAPS);
+                self.delay = robot.delay;
+                Some(Rules::Parsed(Box::new(robot)))
+            }
             // RFC 9309, 2.4: what is known stays in force while it cannot be had.
             RobotsRules::Unreachable => {
                 if self.failed == 0 {
@@ -85,6 +96,21 @@ impl Robots {
         self.redirect.as_ref().map_or(0, |(_, followed)| *followed)
     }
 
+    /// Bytes that the rules take.
+    pub fn memory(&self) -> u64 {
+        if let Some(Rules::Parsed(robot)) = &self.rules { robot.memory() as u64 } else { 0 }
+    }
+
+    /// When the rules were had.
+    pub fn had(&self) -> Millis {
+        self.had
+    }
+
+    /// Nothing is known but the delay: it is asked for again before the next page.
+    pub fn forget(&mut self) {
+        *self = Self { delay: self.delay, ..Self::default() };
+    }
+
     /// Lets known rules stand from `at` on; false where there are none.
     pub fn renew(&mut self, at: Millis) -> bool {
         self.had = at;
@@ -98,8 +124,7 @@ impl Robots {
 
     /// Crawl-delay in seconds.
     pub fn delay(&self) -> Option<f64> {
-        let Some(Rules::Parsed(robot)) = &self.rules else { return None };
-        robot.delay.map(f64::from)
+        self.delay.map(f64::from)
     }
 
     /// The sitemaps that it names, of any host.
@@ -108,7 +133,7 @@ impl Robots {
             Some(Rules::Parsed(robot)) => Some(robot),
             _ => None,
         };
-        robot.into_iter().flat_map(|robot| &robot.sitemaps).filter_map(|url| CrawlUrl::parse(url).ok()).take(SITEMAPS)
+        robot.into_iter().flat_map(|robot| &robot.sitemaps).filter_map(|url| CrawlUrl::parse(url).ok())
     }
 
     /// Milliseconds to the next try after it could not be had.
@@ -221,12 +246,12 @@ impl Crawl {
         if let Some(took) = took {
             record.health.took(took, false);
         }
-        let robots = record.robots_mut(origin.starts_with("https:"));
-        robots.learn(&self.conditions.agent, rules, at);
+        let robots = self.hosts.learn_robots(host, origin, &self.conditions.agent, rules, at);
         let (is_known, asked) = (robots.rules.is_some(), failure.and_then(|failure| failure.retry_after));
         let kept_out = if is_known { 0 } else { robots.backoff(politeness, asked) };
         let failed = failure.filter(|failure| is_hosts(failure));
         self.silence.hears(host, failed);
+        let record = self.hosts.get_mut(host);
         let wait = match failed {
             Some(failure) => {
                 record.health.fails(failure, politeness, at);

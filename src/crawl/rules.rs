@@ -10,6 +10,7 @@
 //! or of all where it stands before any.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,15 @@ use serde::{Deserialize, Serialize};
 /// A robots.txt is read this far, in bytes (RFC 9309, 2.5: at least 500 KiB).
 pub(super) const MOST_BYTES: usize = 500 * 1024;
 
-/// What a robots.txt says to one robot.
+/// What a robots.txt says to one robot. In little memory, for a crawl keeps one of each host, and hosts may write what they
+/// like.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Robot {
-    rules: Vec<Rule>,
+    /// The patterns of the rules one after the other, each in the normal form of escapes (`*` and a last `$` are special), and
+    /// behind it the same with reserved characters escaped where that is another pattern.
+    text: Box<[u8]>,
+    /// The first that matches decides: longest first, of equally long ones those that allow, then as they stand.
+    rules: Box<[Rule]>,
     /// `Crawl-delay` in seconds, finite and not negative; the longest where it is said more than once.
     pub delay: Option<f32>,
     /// `Sitemap` lines, of whatever group, as they are written.
@@ -50,14 +56,19 @@ impl Ruling {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Rule {
-    /// In the normal form of escapes; `*` and a last `$` are special.
-    pattern: Box<[u8]>,
-    /// Octets of the rule: the longest match wins.
+    /// Octets of its pattern.
     length: u32,
+    /// Octets of the other pattern; 0 where it is the same.
+    escaped: u32,
     line: u32,
     allow: bool,
-    /// The same with reserved characters escaped, where that is another pattern.
-    escaped: Option<Box<[u8]>>,
+}
+
+/// A rule as it is read.
+struct Found {
+    pattern: Vec<u8>,
+    allow: bool,
+    line: u32,
 }
 
 /// A line that means something.
@@ -90,7 +101,7 @@ impl Robot {
             _ => None,
         });
         let ours = addresses.max();
-        let mut robot = Self { rules: Vec::new(), delay: None, sitemaps: Vec::new() };
+        let (mut found, mut delay_of_ours, mut sitemaps) = (Vec::new(), None::<f32>, Vec::new());
         let (mut in_group, mut named, mut open) = (false, false, true);
         // Before any group Crawl-delay is everybody's.
         let mut general: Option<f32> = None;
@@ -106,32 +117,29 @@ impl Robot {
                 }
                 Line::Rule { allow, path } => {
                     open = false;
-                    if in_group {
-                        robot.add(*allow, path, *number);
+                    let pattern = normal(path, true);
+                    // Paths begin with a slash; other patterns would match nothing, and an empty one says nothing.
+                    if in_group && matches!(pattern.first(), Some(b'/' | b'*')) {
+                        found.push(Found { pattern, allow: *allow, line: *number });
                     }
                 }
                 Line::Delay(value) => {
-                    let delay = if named { Some(&mut robot.delay).filter(|_| in_group) } else { Some(&mut general) };
+                    let delay = if named { Some(&mut delay_of_ours).filter(|_| in_group) } else { Some(&mut general) };
                     if let (Some(delay), Some(seconds)) = (delay, seconds(value)) {
                         *delay = Some(delay.map_or(seconds, |other| other.max(seconds)));
                     }
                 }
-                Line::Sitemap(url) => robot.sitemaps.push(String::from_utf8_lossy(url).into_owned()),
+                Line::Sitemap(url) => sitemaps.push(String::from_utf8_lossy(url).into_owned()),
             }
         }
-        robot.delay = robot.delay.or(general);
-        robot
+        let (text, rules) = packed(found);
+        Self { text, rules, delay: delay_of_ours.or(general), sitemaps }
     }
 
-    fn add(&mut self, allow: bool, path: &[u8], line: u32) {
-        let pattern = normal(path, true);
-        // Paths begin with a slash; other patterns would match nothing, and an empty one says nothing.
-        if !matches!(pattern.first(), Some(b'/' | b'*')) {
-            return;
-        }
-        let length = u32::try_from(pattern.len()).unwrap_or(u32::MAX);
-        let escaped = Some(escaped(&pattern)).filter(|escaped| *escaped != pattern).map(Into::into);
-        self.rules.push(Rule { pattern: pattern.into(), length, line, allow, escaped });
+    /// Bytes allocated.
+    pub(super) fn memory(&self) -> usize {
+        let sitemaps: usize = self.sitemaps.iter().map(|url| url.len() + size_of::<String>()).sum();
+        size_of::<Self>() + self.text.len() + size_of_val(&*self.rules) + sitemaps
     }
 
     /// Whether a URL (absolute, or from its path on) may be fetched.
@@ -153,18 +161,40 @@ impl Robot {
             return free;
         }
         let other = escaped(&path);
-        // Either way of comparing may bring a rule into force: both are meant by somebody.
-        let is_matched = |rule: &&Rule| {
-            let once = rule.escaped.is_none() && other == path;
-            matches(&rule.pattern, &path) || !once && matches(rule.escaped.as_deref().unwrap_or(&rule.pattern), &other)
-        };
-        let best = self
-            .rules
-            .iter()
-            .filter(is_matched)
-            .max_by_key(|rule| (rule.length, rule.allow, std::cmp::Reverse(rule.line)));
-        best.map_or(free, |rule| Ruling { allowed: rule.allow, line: Some(rule.line) })
+        let mut rest = &*self.text;
+        for rule in &self.rules {
+            let (pattern, behind) = rest.split_at(rule.length as usize);
+            let (escaped, behind) = behind.split_at(rule.escaped as usize);
+            rest = behind;
+            let escaped = if escaped.is_empty() { pattern } else { escaped };
+            let once = rule.escaped == 0 && other == path;
+            // Either way of comparing may bring a rule into force: both are meant by somebody.
+            if matches(pattern, &path) || !once && matches(escaped, &other) {
+                return Ruling { allowed: rule.allow, line: Some(rule.line) };
+            }
+        }
+        free
     }
+}
+
+/// The rules as they are kept. Of those with one pattern the one that decides stays.
+fn packed(mut found: Vec<Found>) -> (Box<[u8]>, Box<[Rule]>) {
+    found.sort_unstable_by(|one, other| {
+        one.pattern.cmp(&other.pattern).then((!one.allow, one.line).cmp(&(!other.allow, other.line)))
+    });
+    found.dedup_by(|later, first| later.pattern == first.pattern);
+    found.sort_unstable_by_key(|rule| (Reverse(rule.pattern.len()), !rule.allow, rule.line));
+    let size = |part: &[u8]| u32::try_from(part.len()).expect("half a megabyte is read");
+    let (mut text, mut rules) = (Vec::new(), Vec::with_capacity(found.len()));
+    for Found { pattern, allow, line } in found {
+        let mut other = escaped(&pattern);
+        if other == pattern {
+            other.clear();
+        }
+        rules.push(Rule { length: size(&pattern), escaped: size(&other), line, allow });
+        text.extend(pattern.into_iter().chain(other));
+    }
+    (text.into(), rules.into())
 }
 
 /// The product token in a `User-Agent` as it is sent: of `suidao/0.1 (+x)` it is `suidao`, and of

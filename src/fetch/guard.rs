@@ -114,6 +114,8 @@ pub(super) struct Allowed {
     pub private: bool,
     /// These, whatever they are.
     pub addresses: Arc<[IpAddr]>,
+    /// Names are resolved by a proxy, where nobody sees whether their address is one of these.
+    pub proxied: bool,
 }
 
 impl Allowed {
@@ -138,8 +140,11 @@ impl Allowed {
         match url.host() {
             Some(Host::Ipv4(v4)) => !self.permits(v4.into()),
             Some(Host::Ipv6(v6)) => !self.permits(v6.into()),
-            // A name may have an address that is allowed one by one.
-            Some(Host::Domain(name)) => !self.permits_reach(reach_of_name(name)) && self.addresses.is_empty(),
+            // A name may have an address that is allowed one by one: the resolver then judges it.
+            Some(Host::Domain(name)) => {
+                let is_judged_later = !self.proxied && !self.addresses.is_empty();
+                !self.permits_reach(reach_of_name(name)) && !is_judged_later
+            }
             None => true,
         }
     }
@@ -363,11 +368,25 @@ mod tests {
         ] {
             assert!(private.refuses(&url(text)), "{text}");
         }
-        let named = Allowed { private: false, addresses: ["169.254.169.254".parse().unwrap()].into() };
+        let named = Allowed { addresses: ["169.254.169.254".parse().unwrap()].into(), ..Allowed::default() };
         for text in ["http://169.254.169.254/", "http://[::ffff:169.254.169.254]/"] {
             assert!(!named.refuses(&url(text)), "{text}");
         }
         assert!(named.refuses(&url("http://169.254.169.253/")) && named.refuses(&url("http://127.0.0.1/")));
+    }
+
+    #[test]
+    fn an_address_that_is_allowed_opens_no_name_that_a_proxy_resolves() {
+        let here = Allowed { addresses: ["10.0.0.7".parse().unwrap()].into(), ..Allowed::default() };
+        let there = Allowed { proxied: true, ..here.clone() };
+        for text in ["http://localhost/", "http://metadata.google.internal/", "http://wiki.internal/"] {
+            assert!(!here.refuses(&url(text)), "{text}: the resolver judges it");
+            assert!(there.refuses(&url(text)), "{text}");
+        }
+        assert!(!there.refuses(&url("http://10.0.0.7/")) && !there.refuses(&url("http://a.cn/")));
+        let private = Allowed { private: true, ..there };
+        assert!(!private.refuses(&url("http://wiki.internal/")));
+        assert!(private.refuses(&url("http://metadata.google.internal/")));
     }
 
     fn guard(allowed: Option<Allowed>) -> Guard {

@@ -145,15 +145,9 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 Turn::Noticed(Notice::Failed) => return None,
                 // Whoever asked may have gone.
                 Turn::Asked(answer) => drop(answer.send(self.glance())),
-                Turn::Finished(done) if done.is_the_proxys() => {
-                    // It says nothing of the URL, which is not settled and so queued when the crawl goes on.
-                    self.in_flight -= 1;
-                    self.proxy_lost = true;
-                    open = false;
-                }
                 // Not settled, so it is queued when the crawl goes on, and shown then.
                 Turn::Finished(done) if done.unshown => self.in_flight -= 1,
-                Turn::Finished(done) => match self.outage.judge(&done.ticket.url, &done.outcome, done.begun) {
+                Turn::Finished(done) => match self.outage.judge(&done.ticket.url, &done.outcome, done.begun, now) {
                     Judgement::Answered => {
                         self.settle(*done);
                         self.network_is(true, now, &looked);
@@ -161,6 +155,16 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     Judgement::Settle => self.settle(*done),
                     Judgement::GiveBack => self.give_back(*done),
                     Judgement::Doubt => self.doubted.push(*done),
+                    Judgement::Proxy => {
+                        self.give_back(*done);
+                        if !self.looking && !self.outage.is_away() {
+                            self.network_is(false, now, &looked);
+                        }
+                    }
+                    Judgement::ProxyLost => {
+                        self.give_back(*done);
+                        self.proxy_lost = true;
+                    }
                 },
                 Turn::Looked(there) => {
                     self.looking = false;
@@ -177,6 +181,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 }
                 Turn::Slept => {}
             }
+            // It says nothing of the URLs, which wait until the crawl goes on.
+            open &= !self.proxy_lost;
             // Something else may answer and dispel the doubt; it need not be waited for where nothing else is under way.
             let alone = self.doubted.len() + self.unwritten.len() >= self.in_flight;
             if !self.doubted.is_empty() && !self.looking && (alone || slept) {
@@ -272,10 +278,35 @@ impl<F: FnMut(News)> Driver<'_, F> {
     }
 }
 
-/// The next who looks through the window; nobody where there is none.
+/// The next who looks through the window and has not gone meanwhile; nobody where there is none.
 async fn asks(asked: &mut Option<UnboundedReceiver<oneshot::Sender<Glance>>>) -> Option<oneshot::Sender<Glance>> {
-    match asked {
-        Some(asked) => asked.recv().await,
-        None => std::future::pending().await,
+    let Some(asked) = asked else { return std::future::pending().await };
+    loop {
+        let answer = asked.recv().await?;
+        if !answer.is_closed() {
+            return Some(answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_has_gone_is_not_answered() {
+        let (ask, asked) = unbounded_channel();
+        let (mut gone, mut there) = (Vec::new(), None);
+        for n in 0..5 {
+            let (answer, answered) = oneshot::channel();
+            ask.send(answer).unwrap();
+            if n == 3 { there = Some(answered) } else { gone.push(answered) }
+        }
+        drop((gone, ask));
+        let mut asked = Some(asked);
+        let answer = asks(&mut asked).await.unwrap();
+        answer.send(Glance::default()).unwrap();
+        assert!(there.unwrap().await.is_ok());
+        assert!(asks(&mut asked).await.is_none());
     }
 }

@@ -30,13 +30,6 @@ pub(super) struct Done {
     pub fetched: Option<Fetched>,
 }
 
-impl Done {
-    /// Whether it failed because the proxy answers no more.
-    pub fn is_the_proxys(&self) -> bool {
-        matches!(&self.outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Proxy)
-    }
-}
-
 /// What errands are done with. Clones share it.
 #[derive(Clone)]
 pub(super) struct Errand {

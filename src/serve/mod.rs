@@ -13,16 +13,20 @@ mod results;
 use std::future::Future;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use ask::{Asked, Refused};
 use look::Tongue;
 
 use crate::index::{Index, IndexError};
+use crate::listen::listen;
+
+/// Searches at a time. One that nobody waits for any more goes on, so this holds for those too.
+const SEARCHES: usize = 4;
 
 /// What a browser may do with a page: show it, and send the form back.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; \
@@ -110,24 +114,18 @@ impl Site {
 }
 
 /// Answers requests until `stop` is there; those under way are answered first.
-///
-/// # Errors
-/// The system's, if the socket breaks.
-pub async fn serve(
-    listener: TcpListener,
-    site: Site,
-    stop: impl Future<Output = ()> + Send + 'static,
-) -> std::io::Result<()> {
-    let service = Router::new().fallback(respond).with_state(Arc::new(site));
-    axum::serve(listener, service).with_graceful_shutdown(stop).await
+pub async fn serve(listener: TcpListener, site: Site, stop: impl Future<Output = ()>) {
+    let (site, turns) = (Arc::new(site), Arc::new(Semaphore::new(SEARCHES)));
+    listen(listener, move |head| respond(Arc::clone(&site), Arc::clone(&turns), head), stop).await;
 }
 
-async fn respond(State(site): State<Arc<Site>>, request: Request) -> Response<Body> {
-    let (head, _) = request.into_parts();
+async fn respond(site: Arc<Site>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
     let read = head.method == Method::GET || head.method == Method::HEAD;
     let reply = if read {
+        let turn = turns.acquire_owned().await;
         // Searching is work, and must not hold up the sockets.
         let made = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
             let languages = head.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
             site.get(head.uri.path(), head.uri.query().unwrap_or_default(), languages.unwrap_or_default())
         });

@@ -13,13 +13,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, Response, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
 use crate::corpus::Story;
+use crate::listen::listen;
 use crate::live::{Glance, View};
 use crate::model::CrawlUrl;
 
@@ -63,9 +63,17 @@ struct Site {
     directory: String,
     /// Names under which we may be asked, in lower case.
     names: Vec<String>,
-    last: Mutex<Option<(Instant, Glance)>>,
-    /// The log is read for one at a time.
-    reading: Semaphore,
+    last: Mutex<Last>,
+    /// The log is read for one at a time, until that is done: held by who reads and not by who asked.
+    reading: Arc<Semaphore>,
+}
+
+/// What the machine said last.
+#[derive(Default)]
+struct Last {
+    /// When it was last asked, whether it answered or not.
+    asked: Option<Instant>,
+    glance: Option<Glance>,
 }
 
 /// What is sent back.
@@ -105,18 +113,14 @@ pub fn serve(
         view,
         directory: directory.to_owned(),
         names: names.iter().map(|name| name.to_ascii_lowercase()).collect(),
-        last: Mutex::new(None),
-        reading: Semaphore::new(1),
+        last: Mutex::default(),
+        reading: Arc::new(Semaphore::new(1)),
     };
     std::thread::Builder::new().name("status".to_owned()).spawn(move || {
         runtime.block_on(async {
-            let service = Router::new().fallback(respond).with_state(Arc::new(site));
+            let site = Arc::new(site);
             tokio::select! {
-                served = async { axum::serve(listener, service).await } => {
-                    if let Err(error) = served {
-                        tracing::warn!("the status page is gone: {error}");
-                    }
-                }
+                () = listen(listener, move |head| respond(Arc::clone(&site), head), std::future::pending()) => {}
                 _ = stopped => {}
             }
         });
@@ -126,16 +130,17 @@ pub fn serve(
     Ok(Server { address, stop: Some(stop) })
 }
 
-async fn respond(State(site): State<Arc<Site>>, request: Request) -> Response<Body> {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
+    let host = field(&head.headers, "host");
     let reply = if !site.answers_to(host) {
         let told = "not asked for under this name: use the address, localhost, or a name of status.names";
         Reply::text(421, told)
-    } else if request.method() != Method::GET && request.method() != Method::HEAD {
+    } else if head.method != Method::GET && head.method != Method::HEAD {
         Reply::text(405, "only GET")
+    } else if is_foreign(&head.headers, head.uri.path()) {
+        Reply::text(403, "a page elsewhere made the browser ask this; open it here, from the status page")
     } else {
-        let query = request.uri().query().unwrap_or_default().to_owned();
-        site.get(request.uri().path(), &query).await
+        site.get(head.uri.path(), head.uri.query().unwrap_or_default()).await
     };
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -152,10 +157,25 @@ async fn respond(State(site): State<Arc<Site>>, request: Request) -> Response<Bo
     if reply.refreshes {
         headers.insert(header::REFRESH, HeaderValue::from_static(REFRESH));
     }
+    if reply.status == 503 {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static(REFRESH));
+    }
     if reply.status == 405 {
         headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
     }
     response
+}
+
+fn field<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// Whether a page elsewhere had the browser ask, as an image or behind its user's back. A link to the page that the user
+/// follows is harmless and may stay; a story costs a core for as long as the log is read, so that nobody else's page may
+/// begin one. Browsers say this of addresses of this machine, and of others under https; of others under http they do not.
+fn is_foreign(headers: &HeaderMap, path: &str) -> bool {
+    let follows = field(headers, "sec-fetch-mode") == "navigate" && field(headers, "sec-fetch-dest") == "document";
+    field(headers, "sec-fetch-site") == "cross-site" && (path == "/why" || !follows)
 }
 
 impl Site {
@@ -191,12 +211,15 @@ impl Site {
 
     /// Where the crawl stands, as it was said at most a second ago, or as long as it is busy when it was said last.
     async fn glance(&self) -> Option<Glance> {
+        // Who comes while another waits for the machine waits for the same answer, or for the same silence.
         let mut last = self.last.lock().await;
-        let is_fresh = last.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH);
-        if !is_fresh && let Ok(Some(glance)) = tokio::time::timeout(PATIENCE, self.view.glance()).await {
-            *last = Some((clock(), glance));
+        if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
+            if let Ok(Some(glance)) = tokio::time::timeout(PATIENCE, self.view.glance()).await {
+                last.glance = Some(glance);
+            }
+            last.asked = Some(clock());
         }
-        last.as_ref().map(|(_, glance)| glance.clone())
+        last.glance.clone()
     }
 
     async fn why(&self, typed: &str) -> Reply {
@@ -213,20 +236,35 @@ impl Site {
         let Some(log) = self.view.log() else {
             return page(503, Err("The crawl has not begun yet, or is over: use suidao why."));
         };
-        let Ok(_turn) = self.reading.try_acquire() else {
-            return page(503, Err("Another story is being read from the log; ask again when that is done."));
-        };
-        let told = tokio::task::spawn_blocking(move || {
-            let story = Story::read(|| log.batches(), &url)?;
+        let told = in_turn(&self.reading, move |is_waited_for| {
+            let story = Story::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
             Ok::<_, crate::store::StoreError>(story.and_then(|story| story.in_words(&url).ok()))
         });
-        match told.await {
+        let Some(told) = told.await else {
+            return page(503, Err("Another story is being read from the log; ask again when that is done."));
+        };
+        match told {
             Ok(Ok(Some(story))) => page(200, Ok(&story)),
             Ok(Ok(None)) => page(404, Err("It does not occur in this crawl: no page fetched so far links to it.")),
             Ok(Err(error)) => page(500, Err(&error.to_string())),
             Err(_) => page(500, Err("The story could not be told.")),
         }
     }
+}
+
+/// Has work done on a thread of its own; none if such work is being done. The turn is that of the work: who asked may be gone
+/// long before it ends, and the work is told by the function that it is given whether it may end early.
+async fn in_turn<T: Send + 'static>(
+    turns: &Arc<Semaphore>,
+    work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
+) -> Option<Result<T, tokio::task::JoinError>> {
+    let turn = Arc::clone(turns).try_acquire_owned().ok()?;
+    let (asked, _waits) = oneshot::channel::<()>();
+    let work = move || {
+        let _turn = turn;
+        work(&|| !asked.is_closed())
+    };
+    Some(tokio::task::spawn_blocking(work).await)
 }
 
 #[allow(clippy::disallowed_methods)] // how old an answer is; nothing of the crawl is decided by it
@@ -238,15 +276,87 @@ fn clock() -> Instant {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_our_own_names_are_answered() {
-        let site = Site {
+    fn site() -> Site {
+        Site {
             view: Arc::default(),
             directory: String::new(),
             names: vec!["crawler.example.cn".to_owned()],
-            last: Mutex::new(None),
-            reading: Semaphore::new(1),
+            last: Mutex::default(),
+            reading: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    #[tokio::test]
+    async fn work_keeps_its_turn_when_who_asked_has_gone() {
+        let turns = Arc::new(Semaphore::new(1));
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (begin, begun) = oneshot::channel();
+        let (tell, told) = oneshot::channel();
+        let work = move |is_waited_for: &dyn Fn() -> bool| {
+            begin.send(is_waited_for()).unwrap();
+            ended.recv().unwrap();
+            tell.send(is_waited_for()).unwrap();
         };
+        let asking = {
+            let turns = Arc::clone(&turns);
+            tokio::spawn(async move { in_turn(&turns, work).await })
+        };
+        assert!(begun.await.unwrap());
+        asking.abort();
+        assert!(asking.await.unwrap_err().is_cancelled());
+        assert!(in_turn(&turns, |_| ()).await.is_none(), "the work goes on");
+        end.send(()).unwrap();
+        assert!(!told.await.unwrap(), "nobody waits for it");
+        while turns.available_permits() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(in_turn(&turns, |_| 7).await.unwrap().unwrap(), 7);
+    }
+
+    #[tokio::test]
+    async fn however_many_look_a_busy_crawl_is_waited_for_once() {
+        let site = Arc::new(site());
+        let begun = clock();
+        let looks: Vec<_> = (0..5)
+            .map(|_| {
+                let site = Arc::clone(&site);
+                tokio::spawn(async move { site.glance().await.is_none() })
+            })
+            .collect();
+        for look in looks {
+            assert!(look.await.unwrap());
+        }
+        assert!(begun.elapsed() < PATIENCE + FRESH, "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn a_page_elsewhere_can_be_followed_here_but_not_begin_work() {
+        let asks = |fields: [&'static str; 3], path| {
+            let names = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"];
+            let fields = names.into_iter().zip(fields).filter(|(_, value)| !value.is_empty());
+            let headers = fields
+                .map(|(name, value)| (header::HeaderName::from_static(name), HeaderValue::from_static(value)))
+                .collect();
+            is_foreign(&headers, path)
+        };
+        for (fields, path, foreign) in [
+            (["cross-site", "no-cors", "image"], "/why", true),
+            (["cross-site", "no-cors", "image"], "/", true),
+            (["cross-site", "cors", "empty"], "/metrics", true),
+            (["cross-site", "navigate", "iframe"], "/", true),
+            (["cross-site", "navigate", "document"], "/", false),
+            (["cross-site", "navigate", "document"], "/why", true),
+            (["same-origin", "navigate", "document"], "/why", false),
+            (["none", "navigate", "document"], "/why", false),
+            (["", "", ""], "/why", false),
+        ] {
+            assert_eq!(asks(fields, path), foreign, "{fields:?} {path}");
+        }
+    }
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let site = site();
         for (host, answers) in [
             ("127.0.0.1:9090", true),
             ("127.0.0.1", true),

@@ -451,6 +451,21 @@ fn what_is_written_to_keep_a_robot_busy_does_not() {
     }
 }
 
+#[test]
+fn what_is_written_to_fill_the_memory_does_not() {
+    let same = Robot::new("suidao", format!("User-agent: *\n{}", "Allow:/a\n".repeat(55_000)).as_bytes());
+    assert!(same.memory() < 300, "{}", same.memory());
+    assert_eq!(same.ruling("/a").line, Some(2), "the first of equal ones decides");
+    let lines: String = (0..35_000).map(|n| format!("Disallow:/{n}\n")).collect();
+    let text = format!("User-agent: other\n{lines}User-agent: suidao\nDisallow: /x\nDisallow: /x!\n");
+    assert!(Robot::new("suidao", text.as_bytes()).memory() < 300, "what others may not is not kept");
+    let many = Robot::new("other", text.as_bytes());
+    assert!(many.memory() < 2 * text.len(), "{} of {}", many.memory(), text.len());
+    assert!(!many.allowed("/34999") && many.allowed("/x"));
+    let both = Robot::new("a", b"User-agent: *\nDisallow: /p\nAllow: /p\nAllow: /p\n");
+    assert_eq!(both.ruling("/p"), Ruling { allowed: true, line: Some(3) });
+}
+
 /// The rules of matching, written down the slow way.
 fn slow(pattern: &[u8], path: &[u8]) -> bool {
     match pattern {

@@ -1,0 +1,183 @@
+//! How HTTP is listened for, by the search page and the status page alike. Apart from what they answer, because a server that
+//! strangers reach must be bounded whatever it shows: connections, the time a request may take to arrive, and the time in
+//! which an answer may be taken. Without these, connections that say nothing use up the descriptors that a crawl needs.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use axum::http::request::Parts;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+
+/// What a listener bears.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Connections at a time; more wait in the system's queue.
+    connections: usize,
+    /// From the connection to the end of the request's head.
+    head: Duration,
+    /// The whole connection: who takes longer is cut off.
+    whole: Duration,
+}
+
+const BOUNDS: Bounds = Bounds { connections: 64, head: Duration::from_secs(10), whole: Duration::from_secs(600) };
+
+/// Answers requests, one a connection, until `stop` is there; those under way are answered first. No body of a request is
+/// read. Where there are no descriptors left it waits for some.
+pub async fn listen<F>(
+    listener: TcpListener,
+    answer: impl Fn(Parts) -> F + Clone + Send + 'static,
+    stop: impl Future<Output = ()>,
+) where
+    F: Future<Output = Response<Body>> + Send,
+{
+    within(BOUNDS, listener, answer, stop).await;
+}
+
+async fn within<F>(
+    bounds: Bounds,
+    listener: TcpListener,
+    answer: impl Fn(Parts) -> F + Clone + Send + 'static,
+    stop: impl Future<Output = ()>,
+) where
+    F: Future<Output = Response<Body>> + Send,
+{
+    let places = Arc::new(Semaphore::new(bounds.connections));
+    let (stopping, stopped) = watch::channel(());
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = async {
+            // It is never closed.
+            let place = Arc::clone(&places).acquire_owned().await.ok()?;
+            match listener.accept().await {
+                Ok((stream, _)) => Some((place, stream)),
+                Err(error) => {
+                    tracing::debug!("a connection could not be taken: {error}");
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                    None
+                }
+            }
+        };
+        let accepted = tokio::select! {
+            accepted = accepted => accepted,
+            () = &mut stop => break,
+        };
+        if let Some((place, stream)) = accepted {
+            let (answer, stopped) = (answer.clone(), stopped.clone());
+            tokio::spawn(async move {
+                let _ = tokio::time::timeout(bounds.whole, talk(bounds.head, stream, answer, stopped)).await;
+                drop(place);
+            });
+        }
+    }
+    drop((listener, stopped));
+    // Whoever is under way holds a receiver until it is done.
+    let _ = stopping.send(());
+    stopping.closed().await;
+}
+
+async fn talk<F>(head: Duration, stream: TcpStream, answer: impl Fn(Parts) -> F, mut stopped: watch::Receiver<()>)
+where
+    F: Future<Output = Response<Body>>,
+{
+    let service = service_fn(move |request: axum::http::Request<Incoming>| {
+        let made = answer(request.into_parts().0);
+        async { Ok::<_, std::convert::Infallible>(made.await) }
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(head).keep_alive(false);
+    let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
+    // A connection that breaks is its client's business.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = stopped.changed() => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+#[allow(clippy::disallowed_methods)] // how long it takes is what is tested
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::time::Instant;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    const SHORT: Bounds =
+        Bounds { connections: 2, head: Duration::from_millis(300), whole: Duration::from_millis(900) };
+
+    async fn listening(
+        bounds: Bounds,
+        size: usize,
+        work: Duration,
+    ) -> (SocketAddr, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let answer = move |head: Parts| async move {
+            tokio::time::sleep(work).await;
+            Response::new(Body::from(head.uri.path().repeat(size)))
+        };
+        let served = tokio::spawn(within(bounds, listener, answer, async {
+            let _ = stopped.await;
+        }));
+        (address, stop, served)
+    }
+
+    async fn said(mut stream: TcpStream) -> String {
+        let mut all = Vec::new();
+        let _ = stream.read_to_end(&mut all).await;
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    async fn asking(address: SocketAddr, text: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        stream
+    }
+
+    const ASK: &str = "GET /here HTTP/1.1\r\nHost: a\r\n\r\n";
+
+    #[tokio::test]
+    async fn connections_that_say_nothing_are_closed_and_give_way() {
+        let (address, _stop, _) = listening(SHORT, 1, Duration::ZERO).await;
+        let begun = Instant::now();
+        let idle: Vec<TcpStream> =
+            vec![asking(address, "").await, asking(address, "GET / HT").await, asking(address, "").await];
+        assert!(said(asking(address, ASK).await).await.ends_with("/here"), "it waits for its turn, and gets it");
+        for stream in idle {
+            assert!(!said(stream).await.contains("200"));
+        }
+        assert!(begun.elapsed() < Duration::from_secs(3));
+    }
+
+    #[tokio::test]
+    async fn who_does_not_take_its_answer_is_cut_off() {
+        let bounds = Bounds { connections: 1, ..SHORT };
+        let (address, _stop, _) = listening(bounds, 10_000_000, Duration::ZERO).await;
+        let _deaf = asking(address, ASK).await;
+        let begun = Instant::now();
+        assert!(said(asking(address, ASK).await).await.starts_with("HTTP/1.1 200"));
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+
+    #[tokio::test]
+    async fn what_is_under_way_is_answered_before_the_end() {
+        let (address, stop, served) = listening(SHORT, 1, Duration::from_millis(200)).await;
+        let one = asking(address, ASK).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        stop.send(()).unwrap();
+        assert!(said(one).await.ends_with("/here"));
+        served.await.unwrap();
+        assert!(TcpStream::connect(address).await.is_err());
+    }
+}
