@@ -10,7 +10,7 @@ use bytes::Bytes;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, TrapCounts};
 use suidao::live;
-use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Refusal, TrapStep};
+use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Refusal, TrapStep};
 use suidao::replay::{Reading, Web, replay};
 use suidao::topic::Topic;
 use support::{Random, lexicon_of};
@@ -319,7 +319,7 @@ fn what_says_that_it_is_not_there_is_no_page() {
     });
     let run = crawl(&web, 2000);
     assert_eq!(run.count("a.test/post/"), 20);
-    assert!(run.count("/gone/") <= 3, "{:?}", run.pages);
+    assert!(run.count("/gone/") <= 3, "{:?}", run.counts);
     assert!((1..40).contains(&run.failed()), "{}", run.failed());
     assert!(run.counts.probes >= 1 && run.counts.soft_404 > 0, "{:?}", run.counts);
     let without = crawl_of(&web, &["http://a.test/"], 300, &["traps.soft_404=false", "traps.near_duplicates=false"]);
@@ -436,9 +436,11 @@ fn a_restored_crawl_goes_on_as_if_nothing_had_happened() {
         replay(&mut new(&conditions), &seeds, &source, 1, |batch| batches.push(batch));
         conditions.limits.pages = None;
         let mut restored = new(&conditions);
-        batches.iter().for_each(|batch| restored.restore(batch));
+        // The clock of a replay begins at 0 again: a host that was asked later than that would rest until then.
+        batches.iter().for_each(|batch| restored.restore(&Batch { at: Millis(0), ..batch.clone() }));
         let mut events: Vec<Event> = batches.into_iter().flat_map(|batch| batch.events).collect();
         replay(&mut restored, &seeds, &source, 1, |batch| events.extend(batch.events));
+
         assert_eq!(events.len(), whole.len(), "{cut}");
         assert!(events == whole, "{cut}");
     }

@@ -181,8 +181,10 @@ impl Crawl {
         let leader = self.watched.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
         let depth = self.urls.get(id).place().trail.depth;
         // Lists say the same for long and still lead on: their rows end by what they bring. And under another title the same
-        // text may lead elsewhere: a tag's page may show a post, whole.
-        let tells = page.sketch.chars >= TELLING && !page.listing && rows.is_empty() && depth > 0;
+        // text may lead elsewhere: a tag's page may show a post, whole. A host's home page leads to all that it has: whether
+        // that is another's is for its pages to tell.
+        let is_home = url.path() == "/" && url.query().is_none();
+        let tells = page.sketch.chars >= TELLING && !page.listing && rows.is_empty() && depth > 0 && !is_home;
         let repeats = traps.near_duplicates && tells && leader.is_some_and(|leader| leader.title == title);
         let twin = leader.map(|leader| UrlId(leader.page));
         Looked { rows, signs: Signs { twin, missing: page.missing, barren: 0 }, repeats }
