@@ -295,6 +295,50 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
 }
 
 #[test]
+fn hosts_that_answer_by_a_redirect_to_a_session_are_crawled_with_one() {
+    let web = Written(|_: &str, path: &str, query: &str| {
+        let visit = query.strip_prefix("visit=").filter(|visit| visit.len() == 16);
+        if visit.is_none() && path.starts_with("/post/") {
+            return Some(format!("-> http://a.test{path}?visit={:016x}", words(path.len() as u64).len() + 0xabc0_0000));
+        }
+        post(path).or_else(|| page("首页", &words(9000), &posts(0..30))).filter(|_| path == "/" || post(path).is_some())
+    });
+    let run = crawl_of(&web, &["http://a.test/"], 300, &["traps.session_parameters=[\"visit\"]"]);
+    assert_eq!((run.count("/post/"), run.pages.len()), (30, 31), "{:?}", run.pages);
+}
+
+#[test]
+fn walls_before_pages_make_no_session_of_what_names_them() {
+    let code = |number: u64| format!("5f3a9c{number:04}");
+    let shown = move |kinds: &[&str]| {
+        let of = |number: u64| kinds.iter().map(move |kind| format!("/{kind}?id={}", code(number)));
+        (0..40).flat_map(of).collect::<Vec<_>>()
+    };
+    let walled = |before: u64, kinds: &'static [&'static str]| {
+        Written(move |_: &str, path: &str, query: &str| match path {
+            "/" => page("首页", &words(9000), &shown(kinds)),
+            "/about" => page("关于", &words(9001), &[]),
+            _ => {
+                let kind = kinds.iter().position(|kind| *kind == &path[1..])? as u64;
+                let number = number(query.strip_prefix("id=5f3a9c")?)?;
+                // Two kinds of walls: a captcha, a login.
+                if number < before {
+                    page("验证", &words(9100 + kind), &[])
+                } else {
+                    page("文章", &words(100 * kind + number), &[])
+                }
+            }
+        })
+    };
+    let one = crawl(&walled(3, &["show"]), 300);
+    assert_eq!((one.count("/show?"), one.counts.session_parameters), (40, 0));
+    let two = crawl(&walled(3, &["show", "view"]), 300);
+    assert!(two.steps().iter().any(|step| matches!(step, TrapStep::NoSession { .. })), "{:?}", two.steps());
+    assert!(two.count("/show?") + two.count("/view?") >= 78, "{:?}", two.pages);
+    assert_eq!(two.counts.session_parameters, 0);
+}
+
+#[test]
 fn what_says_that_it_is_not_there_is_no_page() {
     let web = Written(|host: &str, path: &str, _: &str| {
         let missing = || {

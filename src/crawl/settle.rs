@@ -296,7 +296,12 @@ impl Crawl {
         };
         let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
         let failed = matches!(&event, Event::Failed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
+        // A host that is out of order says nothing of a page.
+        let tells = matches!(&event, Event::Failed { failure, .. } if !is_hosts(failure));
         self.tell(events, event, now);
+        if tells {
+            self.tell_needed(events, id, now);
+        }
         if failed && self.is_lost(id, now) {
             self.tell(events, Event::Retired { id, to: None }, now);
         }

@@ -154,6 +154,17 @@ impl Crawl {
         learnt.or(plain)
     }
 
+    /// The URL without what is a session's, to be asked for in its place; none where the host answers that by a redirect: then it is
+    /// to be had with a session only.
+    pub(super) fn plain(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let leads_on = |plain: &CrawlUrl| {
+            let home = self.at_home(plain);
+            let known = self.urls.find(home.as_ref().unwrap_or(plain));
+            known.is_some_and(|known| self.urls.get(known).state == LinkState::Redirected)
+        };
+        self.without_session(url).filter(|plain| !leads_on(plain))
+    }
+
     /// Rewrites a page's links as their hosts would have them without sessions.
     pub(super) fn drop_sessions(&self, outlinks: &mut [Outlink]) {
         if self.watched.sessions.is_empty() && self.conditions.traps.session_parameters.is_empty() {
@@ -215,6 +226,14 @@ impl Crawl {
             barren |= u8::from(self.watched.runs.is_barren(row, &seen)) << at;
         }
         barren
+    }
+
+    /// A page cannot be had: where it was asked for without a parameter with which it came, that is no session's.
+    pub(super) fn tell_needed(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
+        let host = self.urls.get(id).host();
+        for name in self.watched.sessions.needed(host, &self.urls.url(id)) {
+            self.tell(events, Event::Trap(Box::new(TrapStep::NoSession { host, name })), now);
+        }
     }
 
     /// Tells what is known by now.
@@ -288,8 +307,11 @@ impl Crawl {
             }
         }
         if sessions {
-            for name in self.watched.sessions.observe(host, &url, sketch) {
+            for name in self.watched.sessions.observe(host, &url, sketch, page.signs.missing) {
                 self.watched.due.push(TrapStep::Session { host, name });
+            }
+            for name in self.watched.sessions.check(host, &url, sketch) {
+                self.watched.due.push(TrapStep::NoSession { host, name });
             }
         }
         if mirrors > 0 && sketch.chars >= TELLING {
@@ -340,6 +362,10 @@ impl Crawl {
             TrapStep::Session { host, name } => {
                 self.watched.sessions.learn(*host, name);
                 self.watched.counts.session_parameters += 1;
+            }
+            TrapStep::NoSession { host, name } => {
+                self.watched.sessions.unlearn(*host, name);
+                self.watched.counts.session_parameters = self.watched.counts.session_parameters.saturating_sub(1);
             }
             TrapStep::Mirror { host, of } => {
                 let number = |name: &str| {

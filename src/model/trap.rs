@@ -52,6 +52,13 @@ pub enum TrapStep {
         /// What it is.
         reason: Refusal,
     },
+    /// A parameter that was taken for a session's is none: without it a page cannot be had, or is another.
+    NoSession {
+        /// The host.
+        host: HostId,
+        /// Name of the parameter.
+        name: String,
+    },
 }
 
 /// What a host answers of a page that cannot exist.
