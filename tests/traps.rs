@@ -5,6 +5,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 use suidao::config::Config;
@@ -368,6 +369,45 @@ fn what_says_that_it_is_not_there_is_no_page() {
     assert!(run.counts.probes >= 1 && run.counts.soft_404 > 0, "{:?}", run.counts);
     let without = crawl_of(&web, &["http://a.test/"], 300, &["traps.soft_404=false", "traps.near_duplicates=false"]);
     assert_eq!((without.pages.len(), without.counts.probes), (300, 0));
+}
+
+/// A host that says 200 of what is not there, and has no time to say so when it is first asked so many times.
+struct Busy(u32, AtomicU32);
+
+impl Web for Busy {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        if url.path().starts_with("/suidao-no-such-page") && self.1.fetch_add(1, Ordering::Relaxed) < self.0 {
+            return Err(Failure { kind: FailureKind::Status(503), retry_after: Some(3_600_000) });
+        }
+        let missing = |path: &str| page("404", &format!("页面不存在：{path}"), &[]);
+        Written(|_: &str, path: &str, _: &str| match path {
+            "/" => page(
+                "首页",
+                &words(9000),
+                &[posts(0..3), vec!["/gone/1".into(), "/gone/2".into()], posts(3..9)].concat(),
+            ),
+            "/about" => page("关于", &words(9001), &[]),
+            _ => post(path).or_else(|| missing(path)),
+        })
+        .get(url)
+    }
+}
+
+#[test]
+fn a_host_that_has_no_time_for_what_does_not_exist_is_left_alone_and_asked_again() {
+    for (refuses, tries) in [(1, 2), (9, 3)] {
+        let web = Busy(refuses, AtomicU32::new(0));
+        let run = crawl_of(&web, &["http://a.test/"], 100, &["politeness.patience=100000"]);
+        assert_eq!((web.1.into_inner(), run.counts.probes, run.count("/post/")), (tries, 1, 9));
+        assert_eq!(run.counts.soft_404, if refuses == 1 { 2 } else { 0 });
+        let is_refused = |batch: &Batch| {
+            let is_step =
+                |event: &Event| matches!(event, Event::Trap(step) if matches!(**step, TrapStep::Unanswered { .. }));
+            batch.events.iter().any(is_step)
+        };
+        let waits = run.batches.windows(2).filter(|two| is_refused(&two[0])).map(|two| two[1].at.since(two[0].at));
+        assert!(waits.clone().all(|wait| wait >= 3_600_000), "{:?}", waits.collect::<Vec<_>>());
+    }
 }
 
 #[test]

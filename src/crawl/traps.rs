@@ -19,12 +19,15 @@ use crate::trap::session::{Sessions, without};
 use crate::trap::{Traps, absent, path};
 
 use super::Outcome;
+use super::health::is_hosts;
 use super::machine::Crawl;
 
 /// Pages of a host that say what others of it said, before it is asked for a page that cannot exist.
 const REPEATED: usize = 3;
 /// Suspicious pages that are remembered of a host until it has answered.
 const SUSPECTS: usize = 8;
+/// Requests for a page that cannot exist after which a host is asked no more, if it answers none.
+const PROBES: u8 = 3;
 /// Pages in a text of fewer characters may be alike because a template is all they have.
 const TELLING: u32 = 120;
 
@@ -52,6 +55,8 @@ struct Suspicion {
     pages: Vec<(UrlId, Sketch, u32)>,
     /// One of them says so itself.
     says_so: bool,
+    /// Requests for a page that cannot exist that nobody answered.
+    unanswered: u8,
     asked: bool,
     answer: Option<AbsentPage>,
 }
@@ -256,6 +261,11 @@ impl Crawl {
         let answer = match outcome {
             Outcome::Page { page, .. } => Some(AbsentPage::Page { sketch: page.sketch, title: title(&page.title) }),
             Outcome::Redirect { to, .. } => Some(AbsentPage::Redirect(self.at_home(&to).unwrap_or(to))),
+            // Held against the host as that of a page would be.
+            Outcome::Failed(failure) if failure.is_transient() || is_hosts(&failure) => {
+                self.tell(events, Event::Trap(Box::new(TrapStep::Unanswered { host, failure })), now);
+                return;
+            }
             _ => None,
         };
         let suspects =
@@ -356,8 +366,16 @@ impl Crawl {
                 *suspicion = Suspicion { asked: true, answer: answer.clone(), ..Suspicion::default() };
                 self.watched.counts.probes += 1;
                 self.watched.counts.soft_404 += pages.len() as u64;
-                let wait = self.hosts.get(*host).delay(&self.conditions.politeness);
-                self.rest(*host, at.after(wait), at);
+                self.hear(*host, false, None, at);
+            }
+            TrapStep::Unanswered { host, failure } => {
+                let suspicion = self.watched.suspicions.entry(*host).or_default();
+                suspicion.unanswered += 1;
+                if suspicion.unanswered >= PROBES {
+                    *suspicion = Suspicion { asked: true, ..Suspicion::default() };
+                    self.watched.counts.probes += 1;
+                }
+                self.hear(*host, false, Some(failure), at);
             }
             TrapStep::Session { host, name } => {
                 self.watched.sessions.learn(*host, name);
