@@ -371,6 +371,19 @@ fn what_says_that_it_is_not_there_is_no_page() {
     assert_eq!((without.pages.len(), without.counts.probes), (300, 0));
 }
 
+#[test]
+fn error_pages_that_are_sent_to_with_the_address_are_no_pages() {
+    let web = Written(|_: &str, path: &str, query: &str| match path {
+        "/" => page("首页", &words(9000), &[posts(0..9), (0..9).map(|n| format!("/old/{n}")).collect()].concat()),
+        "/about" => page("关于", &words(9001), &[]),
+        "/Error.aspx" => page("出错了", &words(9002), &[format!("/old{}", query.len())]),
+        _ => post(path).or_else(|| Some(format!("-> http://a.test/Error.aspx?aspxerrorpath={path}"))),
+    });
+    let run = crawl(&web, 100);
+    assert_eq!(run.count("/post/"), 9);
+    assert!(run.failed() >= 5 && run.counts.soft_404 >= 8, "{} {:?}", run.failed(), run.counts);
+}
+
 /// A host that says 200 of what is not there, and has no time to say so when it is first asked so many times.
 struct Busy(u32, AtomicU32);
 

@@ -186,7 +186,12 @@ impl Crawl {
     pub(super) fn is_no_page(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> bool {
         let suspicion = self.watched.suspicions.get(&self.urls.get(id).host());
         let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
-        answer.is_some_and(|answer| absent::is_same(answer, url, page.sketch, title(&page.title)))
+        let (sketch, title) = (page.sketch, title(&page.title));
+        let is_suspicious =
+            || page.missing || self.watched.twins.find(sketch, title).is_some_and(|twin| twin.page != id.0);
+        answer.is_some_and(|answer| {
+            absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url) && is_suspicious()
+        })
     }
 
     /// Looks at a page that came for the first time, before its links are judged.
@@ -271,7 +276,10 @@ impl Crawl {
         let suspects =
             self.watched.suspicions.get(&host).map(|suspicion| suspicion.pages.as_slice()).unwrap_or_default();
         let same = |&&(id, sketch, title): &&(UrlId, Sketch, u32)| {
-            answer.as_ref().is_some_and(|answer| absent::is_same(answer, &self.urls.url(id), sketch, title))
+            let is_same = |answer: &AbsentPage, url: &CrawlUrl| {
+                absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url)
+            };
+            answer.as_ref().is_some_and(|answer| is_same(answer, &self.urls.url(id)))
         };
         let pages: Vec<UrlId> = suspects.iter().filter(same).map(|(id, ..)| *id).collect();
         self.tell(events, Event::Trap(Box::new(TrapStep::Absent { host, answer, pages: pages.clone() })), now);
