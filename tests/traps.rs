@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 use suidao::config::Config;
+use suidao::corpus::Story;
 use suidao::crawl::{Crawl, TrapCounts};
 use suidao::live;
 use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Refusal, TrapStep};
 use suidao::replay::{Reading, Web, replay};
+use suidao::store::Record;
 use suidao::topic::Topic;
 use support::{Random, lexicon_of};
 
@@ -289,6 +291,19 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
     assert!((30..120).contains(&run.count("/post/")), "{}", run.count("/post/"));
     assert_eq!(run.counts.session_parameters, 1);
     assert!(run.steps().iter().any(|step| matches!(step, TrapStep::Session { name, .. } if name == "visit")));
+    // What was queued before the rule was known is taken without the parameter, and the story of it says so.
+    let id = run.batches.iter().flat_map(|batch| &batch.events).find_map(|event| match event {
+        Event::Moved { id, link: Some(_) } => Some(*id),
+        _ => None,
+    });
+    let url = run.batches.iter().flat_map(|batch| &batch.events).find_map(|event| match event {
+        Event::Discovered(found) if Some(found.id) == id => Some(found.url.clone()),
+        _ => None,
+    });
+    let record = |batch: &Batch| Ok(Record { batch: batch.clone(), archive: None, revisit: false });
+    let story = Story::read(|| run.batches.iter().map(record), url.as_ref().unwrap()).unwrap().unwrap();
+    let told = story.in_words(url.as_ref().unwrap()).unwrap();
+    assert!(told.contains("without the parameter that is a session's: http://a.test/post/"), "{told}");
     let named = crawl_of(&web, &["http://a.test/"], 2000, &["traps.session_parameters=[\"visit\"]"]);
     assert_eq!((named.count("/post/"), named.counts.near_duplicates), (30, 0));
     let without = crawl_of(&web, &["http://a.test/"], 600, &["traps.sessions=false", "traps.near_duplicates=false"]);

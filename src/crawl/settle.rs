@@ -256,6 +256,10 @@ impl Crawl {
         let to = plain.as_ref().unwrap_or(to);
         let home = self.at_home(to);
         let to = home.as_ref().unwrap_or(to);
+        if self.tracked(id).is_none() && self.urls.find(to).is_some_and(|to| self.is_circle(id, to)) {
+            let failure = Failure { kind: FailureKind::RedirectLoop, retry_after: None };
+            return self.settle_failure(events, id, failure, now);
+        }
         let known = self.urls.get(id);
         let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
         let link = if redirects > self.conditions.limits.redirects.min(15) {
@@ -276,6 +280,17 @@ impl Crawl {
         if was_page && self.is_lost(id, now) {
             self.tell(events, Event::Retired { id, to }, now);
         }
+    }
+
+    /// Whether a redirect from one to the other comes back to where it began. What was taken under another spelling may be
+    /// led back to.
+    fn is_circle(&self, from: UrlId, to: UrlId) -> bool {
+        let next = |at: &UrlId| {
+            let redirected = self.urls.get(*at).state == LinkState::Redirected;
+            redirected.then(|| self.canonicals.moved_to(*at)).flatten()
+        };
+        let most = usize::from(self.conditions.limits.redirects) + 2;
+        std::iter::successors(Some(to), next).take(most).any(|at| at == from)
     }
 
     /// The server says that a page is as it was.
