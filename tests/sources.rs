@@ -293,6 +293,21 @@ fn a_large_sitemap_does_not_flood_the_crawl() {
 }
 
 #[test]
+fn the_rules_against_traps_hold_for_what_a_sitemap_names() {
+    let mut web = Pages::default();
+    web.page("http://a.test/", true, 1, "", &[]);
+    let urls = ["/a/b/a/b/a/b/zuqiu", "/x?back=/l?back=/l?back=/l", "/zuqiu?visit=1", "/zuqiu?visit=2"];
+    let urls: String = urls.iter().map(|url| format!("<url><loc>http://a.test{url}</loc></url>")).collect();
+    web.add("http://a.test/sitemap.xml", 200, &[], format!("<urlset>{urls}</urlset>"));
+    web.page("http://a.test/zuqiu", true, 2, "", &[]);
+    let sets = ["sources.sitemaps=true", "sources.after=1", "traps.session_parameters=[\"visit\"]"];
+    let log = crawl(&web, &sets, &["http://a.test/"]);
+    assert_eq!(log.pages(), ["http://a.test/", "http://a.test/zuqiu"].into());
+    let reasons: Vec<Refusal> = log.skipped().into_values().collect();
+    assert_eq!(reasons, [Refusal::RepeatingPath, Refusal::RepeatingQuery]);
+}
+
+#[test]
 fn a_refresh_at_once_is_a_redirect_and_a_late_one_a_link() {
     let mut web = Pages::default();
     let to = |delay: &str, url: &str| format!("<meta http-equiv=Refresh content=\"{delay}; URL='{url}'\">");

@@ -5,13 +5,16 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::Bytes;
 use suidao::config::Config;
+use suidao::corpus::Story;
 use suidao::crawl::{Crawl, TrapCounts};
 use suidao::live;
-use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Refusal, TrapStep};
+use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Refusal, TrapStep};
 use suidao::replay::{Reading, Web, replay};
+use suidao::store::Record;
 use suidao::topic::Topic;
 use support::{Random, lexicon_of};
 
@@ -288,10 +291,67 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
     assert!((30..120).contains(&run.count("/post/")), "{}", run.count("/post/"));
     assert_eq!(run.counts.session_parameters, 1);
     assert!(run.steps().iter().any(|step| matches!(step, TrapStep::Session { name, .. } if name == "visit")));
+    // What was queued before the rule was known is taken without the parameter, and the story of it says so.
+    let id = run.batches.iter().flat_map(|batch| &batch.events).find_map(|event| match event {
+        Event::Moved { id, link: Some(_) } => Some(*id),
+        _ => None,
+    });
+    let url = run.batches.iter().flat_map(|batch| &batch.events).find_map(|event| match event {
+        Event::Discovered(found) if Some(found.id) == id => Some(found.url.clone()),
+        _ => None,
+    });
+    let record = |batch: &Batch| Ok(Record { batch: batch.clone(), archive: None, revisit: false });
+    let story = Story::read(|| run.batches.iter().map(record), url.as_ref().unwrap()).unwrap().unwrap();
+    let told = story.in_words(url.as_ref().unwrap()).unwrap();
+    assert!(told.contains("without the parameter that is a session's: http://a.test/post/"), "{told}");
     let named = crawl_of(&web, &["http://a.test/"], 2000, &["traps.session_parameters=[\"visit\"]"]);
     assert_eq!((named.count("/post/"), named.counts.near_duplicates), (30, 0));
     let without = crawl_of(&web, &["http://a.test/"], 600, &["traps.sessions=false", "traps.near_duplicates=false"]);
     assert_eq!(without.pages.len(), 600);
+}
+
+#[test]
+fn hosts_that_answer_by_a_redirect_to_a_session_are_crawled_with_one() {
+    let web = Written(|_: &str, path: &str, query: &str| {
+        let visit = query.strip_prefix("visit=").filter(|visit| visit.len() == 16);
+        if visit.is_none() && path.starts_with("/post/") {
+            return Some(format!("-> http://a.test{path}?visit={:016x}", words(path.len() as u64).len() + 0xabc0_0000));
+        }
+        post(path).or_else(|| page("首页", &words(9000), &posts(0..30))).filter(|_| path == "/" || post(path).is_some())
+    });
+    let run = crawl_of(&web, &["http://a.test/"], 300, &["traps.session_parameters=[\"visit\"]"]);
+    assert_eq!((run.count("/post/"), run.pages.len()), (30, 31), "{:?}", run.pages);
+}
+
+#[test]
+fn walls_before_pages_make_no_session_of_what_names_them() {
+    let code = |number: u64| format!("5f3a9c{number:04}");
+    let shown = move |kinds: &[&str]| {
+        let of = |number: u64| kinds.iter().map(move |kind| format!("/{kind}?id={}", code(number)));
+        (0..40).flat_map(of).collect::<Vec<_>>()
+    };
+    let walled = |before: u64, kinds: &'static [&'static str]| {
+        Written(move |_: &str, path: &str, query: &str| match path {
+            "/" => page("首页", &words(9000), &shown(kinds)),
+            "/about" => page("关于", &words(9001), &[]),
+            _ => {
+                let kind = kinds.iter().position(|kind| *kind == &path[1..])? as u64;
+                let number = number(query.strip_prefix("id=5f3a9c")?)?;
+                // Two kinds of walls: a captcha, a login.
+                if number < before {
+                    page("验证", &words(9100 + kind), &[])
+                } else {
+                    page("文章", &words(100 * kind + number), &[])
+                }
+            }
+        })
+    };
+    let one = crawl(&walled(3, &["show"]), 300);
+    assert_eq!((one.count("/show?"), one.counts.session_parameters), (40, 0));
+    let two = crawl(&walled(3, &["show", "view"]), 300);
+    assert!(two.steps().iter().any(|step| matches!(step, TrapStep::NoSession { .. })), "{:?}", two.steps());
+    assert!(two.count("/show?") + two.count("/view?") >= 78, "{:?}", two.pages);
+    assert_eq!(two.counts.session_parameters, 0);
 }
 
 #[test]
@@ -319,11 +379,63 @@ fn what_says_that_it_is_not_there_is_no_page() {
     });
     let run = crawl(&web, 2000);
     assert_eq!(run.count("a.test/post/"), 20);
-    assert!(run.count("/gone/") <= 3, "{:?}", run.pages);
+    assert!(run.count("/gone/") <= 3, "{:?}", run.counts);
     assert!((1..40).contains(&run.failed()), "{}", run.failed());
     assert!(run.counts.probes >= 1 && run.counts.soft_404 > 0, "{:?}", run.counts);
     let without = crawl_of(&web, &["http://a.test/"], 300, &["traps.soft_404=false", "traps.near_duplicates=false"]);
     assert_eq!((without.pages.len(), without.counts.probes), (300, 0));
+}
+
+#[test]
+fn error_pages_that_are_sent_to_with_the_address_are_no_pages() {
+    let web = Written(|_: &str, path: &str, query: &str| match path {
+        "/" => page("首页", &words(9000), &[posts(0..9), (0..9).map(|n| format!("/old/{n}")).collect()].concat()),
+        "/about" => page("关于", &words(9001), &[]),
+        "/Error.aspx" => page("出错了", &words(9002), &[format!("/old{}", query.len())]),
+        _ => post(path).or_else(|| Some(format!("-> http://a.test/Error.aspx?aspxerrorpath={path}"))),
+    });
+    let run = crawl(&web, 100);
+    assert_eq!(run.count("/post/"), 9);
+    assert!(run.failed() >= 5 && run.counts.soft_404 >= 8, "{} {:?}", run.failed(), run.counts);
+}
+
+/// A host that says 200 of what is not there, and has no time to say so when it is first asked so many times.
+struct Busy(u32, AtomicU32);
+
+impl Web for Busy {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        if url.path().starts_with("/suidao-no-such-page") && self.1.fetch_add(1, Ordering::Relaxed) < self.0 {
+            return Err(Failure { kind: FailureKind::Status(503), retry_after: Some(3_600_000) });
+        }
+        let missing = |path: &str| page("404", &format!("页面不存在：{path}"), &[]);
+        Written(|_: &str, path: &str, _: &str| match path {
+            "/" => page(
+                "首页",
+                &words(9000),
+                &[posts(0..3), vec!["/gone/1".into(), "/gone/2".into()], posts(3..9)].concat(),
+            ),
+            "/about" => page("关于", &words(9001), &[]),
+            _ => post(path).or_else(|| missing(path)),
+        })
+        .get(url)
+    }
+}
+
+#[test]
+fn a_host_that_has_no_time_for_what_does_not_exist_is_left_alone_and_asked_again() {
+    for (refuses, tries) in [(1, 2), (9, 3)] {
+        let web = Busy(refuses, AtomicU32::new(0));
+        let run = crawl_of(&web, &["http://a.test/"], 100, &["politeness.patience=100000"]);
+        assert_eq!((web.1.into_inner(), run.counts.probes, run.count("/post/")), (tries, 1, 9));
+        assert_eq!(run.counts.soft_404, if refuses == 1 { 2 } else { 0 });
+        let is_refused = |batch: &Batch| {
+            let is_step =
+                |event: &Event| matches!(event, Event::Trap(step) if matches!(**step, TrapStep::Unanswered { .. }));
+            batch.events.iter().any(is_step)
+        };
+        let waits = run.batches.windows(2).filter(|two| is_refused(&two[0])).map(|two| two[1].at.since(two[0].at));
+        assert!(waits.clone().all(|wait| wait >= 3_600_000), "{:?}", waits.collect::<Vec<_>>());
+    }
 }
 
 #[test]
@@ -436,9 +548,11 @@ fn a_restored_crawl_goes_on_as_if_nothing_had_happened() {
         replay(&mut new(&conditions), &seeds, &source, 1, |batch| batches.push(batch));
         conditions.limits.pages = None;
         let mut restored = new(&conditions);
-        batches.iter().for_each(|batch| restored.restore(batch));
+        // The clock of a replay begins at 0 again: a host that was asked later than that would rest until then.
+        batches.iter().for_each(|batch| restored.restore(&Batch { at: Millis(0), ..batch.clone() }));
         let mut events: Vec<Event> = batches.into_iter().flat_map(|batch| batch.events).collect();
         replay(&mut restored, &seeds, &source, 1, |batch| events.extend(batch.events));
+
         assert_eq!(events.len(), whole.len(), "{cut}");
         assert!(events == whole, "{cut}");
     }

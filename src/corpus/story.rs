@@ -18,7 +18,7 @@ const MOST_LINKS: usize = 10;
 enum Fate {
     Fetched(Box<Settled>, u64),
     Redirected(Option<UrlId>),
-    /// Taken under the other scheme, the one its host answers.
+    /// Taken under another spelling: the scheme that its host answers, or without a session.
     Moved(Option<UrlId>),
     Failed(Failure),
     Refused(Refusal),
@@ -185,6 +185,15 @@ impl Story {
         self.names.get(&id).map_or_else(|| format!("URL number {}", id.0), ToString::to_string)
     }
 
+    /// How the spelling differs under which it was taken.
+    fn spelling(&self, url: &CrawlUrl, to: Option<UrlId>) -> &'static str {
+        match to.and_then(|to| self.names.get(&to)) {
+            Some(to) if to.scheme() != url.scheme() => "under the scheme that its host answers",
+            Some(_) => "without the parameter that is a session's",
+            None => "under the scheme that its host answers, or without a parameter that is a session's",
+        }
+    }
+
     /// Why it waits or was left, where nothing happened to it yet.
     fn standing(&self) -> String {
         if let Some((reason, _)) = self.skipped {
@@ -248,8 +257,8 @@ impl Story {
                 writeln!(out, "  redirected {} to {to}", time(*at))?;
             }
             Some((at, Fate::Moved(to))) => {
-                let to = to.map_or_else(|| "which was fetched or refused before".into(), |to| self.name(to));
-                writeln!(out, "  taken {} under the scheme that its host answers: {to}", time(*at))?;
+                let name = to.map_or_else(|| "which was fetched or refused before".into(), |to| self.name(to));
+                writeln!(out, "  taken {} {}: {name}", time(*at), self.spelling(url, *to))?;
             }
             Some((at, Fate::Listed(taken))) => {
                 writeln!(out, "  read {} as a sitemap or a feed: {taken} URLs were taken of it", time(*at))?;
@@ -323,7 +332,11 @@ impl Story {
                 json!({ "fetched": time(*at), "page": number, "settled": settled })
             }
             Some((at, Fate::Redirected(to))) => json!({ "redirected": time(*at), "to": to.map(|to| self.name(to)) }),
-            Some((at, Fate::Moved(to))) => json!({ "moved": time(*at), "to": to.map(|to| self.name(to)) }),
+            Some((at, Fate::Moved(to))) => json!({
+                "moved": time(*at),
+                "to": to.map(|to| self.name(to)),
+                "why": self.spelling(url, *to),
+            }),
             Some((at, Fate::Listed(taken))) => json!({ "read_as_source": time(*at), "taken": taken }),
             Some((at, Fate::Failed(failure))) => json!({ "failed": time(*at), "why": failure.to_string() }),
             Some((at, Fate::Refused(reason))) => json!({ "refused": time(*at), "reason": reason, "why": reason.why() }),

@@ -63,9 +63,14 @@ pub(super) struct Canonicals {
 }
 
 impl Canonicals {
+    /// Where a URL led to, by a redirect or because it is taken under another spelling.
+    pub fn moved_to(&self, id: UrlId) -> Option<UrlId> {
+        self.moved.get(&id).copied()
+    }
+
     /// Where an address leads, redirects passed over.
     fn led_to(&self, id: UrlId) -> UrlId {
-        let next = |id: &UrlId| self.moved.get(id).copied();
+        let next = |id: &UrlId| self.moved_to(*id);
         std::iter::successors(Some(id), next).take(REDIRECTS).last().unwrap_or(id)
     }
 

@@ -275,12 +275,16 @@ impl Crawl {
     pub(super) fn leave(&mut self, id: UrlId, state: LinkState, failure: Option<&Failure>, at: Millis) {
         self.set_state(id, state);
         self.attempts += 1;
-        let host = self.urls.get(id).host();
+        self.hear(self.urls.get(id).host(), state == LinkState::Fetched, failure, at);
+    }
+
+    /// A host answered, or failed to: what that says of it, and its rest.
+    pub(super) fn hear(&mut self, host: HostId, page: bool, failure: Option<&Failure>, at: Millis) {
         let took = self.took.take();
         let politeness = &self.conditions.politeness;
         let record = self.hosts.get_mut(host);
         if let Some(took) = took {
-            record.health.took(took, state == LinkState::Fetched);
+            record.health.took(took, page);
         }
         let failed = failure.filter(|failure| is_hosts(failure));
         record.failing = failed.is_some();

@@ -93,7 +93,7 @@ impl Crawl {
             }
             let url = self.urls.url(head.id);
             // A page that was had is asked for as it was.
-            let spelt = || self.at_home(&url).or_else(|| self.without_session(&url));
+            let spelt = || self.at_home(&url).or_else(|| self.plain(&url));
             if let Some(home) = if again { None } else { spelt() } {
                 self.move_home(head.id, &home, now);
                 self.make_ready(head.host);

@@ -256,6 +256,10 @@ impl Crawl {
         let to = plain.as_ref().unwrap_or(to);
         let home = self.at_home(to);
         let to = home.as_ref().unwrap_or(to);
+        if self.tracked(id).is_none() && self.urls.find(to).is_some_and(|to| self.is_circle(id, to)) {
+            let failure = Failure { kind: FailureKind::RedirectLoop, retry_after: None };
+            return self.settle_failure(events, id, failure, now);
+        }
         let known = self.urls.get(id);
         let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
         let link = if redirects > self.conditions.limits.redirects.min(15) {
@@ -278,6 +282,17 @@ impl Crawl {
         }
     }
 
+    /// Whether a redirect from one to the other comes back to where it began. What was taken under another spelling may be
+    /// led back to.
+    fn is_circle(&self, from: UrlId, to: UrlId) -> bool {
+        let next = |at: &UrlId| {
+            let redirected = self.urls.get(*at).state == LinkState::Redirected;
+            redirected.then(|| self.canonicals.moved_to(*at)).flatten()
+        };
+        let most = usize::from(self.conditions.limits.redirects) + 2;
+        std::iter::successors(Some(to), next).take(most).any(|at| at == from)
+    }
+
     /// The server says that a page is as it was.
     pub(super) fn settle_unchanged(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
         match self.tracked(id).map(|known| known.whole) {
@@ -296,7 +311,12 @@ impl Crawl {
         };
         let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
         let failed = matches!(&event, Event::Failed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
+        // A host that is out of order says nothing of a page.
+        let tells = matches!(&event, Event::Failed { failure, .. } if !is_hosts(failure));
         self.tell(events, event, now);
+        if tells {
+            self.tell_needed(events, id, now);
+        }
         if failed && self.is_lost(id, now) {
             self.tell(events, Event::Retired { id, to: None }, now);
         }

@@ -180,6 +180,9 @@ impl Crawl {
         let mut seen = FxHashSet::default();
         let mut named: Vec<Hint> = Vec::new();
         for mut hint in hints.pages {
+            if let Some(plain) = self.without_session(&hint.url) {
+                hint.url = plain;
+            }
             if let Some(home) = self.at_home(&hint.url) {
                 hint.url = home;
             }
@@ -189,12 +192,13 @@ impl Crawl {
             if !waits || known == Some(id) || !seen.insert(hint.url.fingerprint()) {
                 continue;
             }
+            // As links are, before anything that holds for sources alone.
             let refusal = if !hints.feed && self.hosts.id_of(&hint.url) != Some(host) {
                 Some(Refusal::ForeignSource)
-            } else if hint.relevance == Relevance::ZERO && !on_topic {
-                self.conditions.scope.refuses(&hint.url).or(Some(Refusal::Unpromising))
             } else {
-                self.conditions.scope.refuses(&hint.url)
+                let unpromising = hint.relevance == Relevance::ZERO && !on_topic;
+                let refusal = self.refuses(&hint.url).or_else(|| self.refuses_new(&hint.url));
+                refusal.or(unpromising.then_some(Refusal::Unpromising))
             };
             match refusal {
                 None => named.push(hint),

@@ -304,6 +304,30 @@ fn redirects_in_a_circle_and_out_of_scope_end() {
     assert_eq!(run.fetched, ["s.cn/", "s.cn/0", "s.cn/1", "s.cn/2", "s.cn/3", "s.cn/4", "s.cn/5", "s.cn/out"]);
 }
 
+#[test]
+fn a_redirect_in_a_circle_is_a_failure_and_one_to_what_was_had_is_not() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/wall 0, http://s.cn/1 0, http://s.cn/5 0, http://s.cn/6 0
+        http://s.cn/wall => http://s.cn/wall?PHPSESSID=0123456789abcdef
+        http://s.cn/1 => http://s.cn/2
+        http://s.cn/2 => http://s.cn/3
+        http://s.cn/3 => http://s.cn/1
+        http://s.cn/5 => http://s.cn/
+        http://s.cn/6 => http://s.cn/5
+    ";
+    let run = run(conditions(), BreadthFirst, text);
+    let urls = ["wall", "3"].map(|path| CrawlUrl::parse(&format!("http://s.cn/{path}")).unwrap());
+    let events = run.batches.iter().flat_map(|batch| &batch.events);
+    let failed: Vec<CrawlUrl> = events
+        .filter_map(|event| match event {
+            Event::Failed { id, failure } if failure.kind == FailureKind::RedirectLoop => Some(run.crawl.url(*id)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((failed.as_slice(), run.crawl.progress().failed), (&urls[..], 2));
+    assert_eq!(run.fetched.len(), 7, "each once: {:?}", run.fetched);
+}
+
 fn robots(text: &str) -> Outcome {
     Outcome::Robots(RobotsRules::Rules(text.as_bytes().to_vec()))
 }

@@ -19,12 +19,15 @@ use crate::trap::session::{Sessions, without};
 use crate::trap::{Traps, absent, path};
 
 use super::Outcome;
+use super::health::is_hosts;
 use super::machine::Crawl;
 
 /// Pages of a host that say what others of it said, before it is asked for a page that cannot exist.
 const REPEATED: usize = 3;
 /// Suspicious pages that are remembered of a host until it has answered.
 const SUSPECTS: usize = 8;
+/// Requests for a page that cannot exist after which a host is asked no more, if it answers none.
+const PROBES: u8 = 3;
 /// Pages in a text of fewer characters may be alike because a template is all they have.
 const TELLING: u32 = 120;
 
@@ -52,6 +55,8 @@ struct Suspicion {
     pages: Vec<(UrlId, Sketch, u32)>,
     /// One of them says so itself.
     says_so: bool,
+    /// Requests for a page that cannot exist that nobody answered.
+    unanswered: u8,
     asked: bool,
     answer: Option<AbsentPage>,
 }
@@ -154,6 +159,17 @@ impl Crawl {
         learnt.or(plain)
     }
 
+    /// The URL without what is a session's, to be asked for in its place; none where the host answers that by a redirect: then it is
+    /// to be had with a session only.
+    pub(super) fn plain(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let leads_on = |plain: &CrawlUrl| {
+            let home = self.at_home(plain);
+            let known = self.urls.find(home.as_ref().unwrap_or(plain));
+            known.is_some_and(|known| self.urls.get(known).state == LinkState::Redirected)
+        };
+        self.without_session(url).filter(|plain| !leads_on(plain))
+    }
+
     /// Rewrites a page's links as their hosts would have them without sessions.
     pub(super) fn drop_sessions(&self, outlinks: &mut [Outlink]) {
         if self.watched.sessions.is_empty() && self.conditions.traps.session_parameters.is_empty() {
@@ -170,7 +186,12 @@ impl Crawl {
     pub(super) fn is_no_page(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> bool {
         let suspicion = self.watched.suspicions.get(&self.urls.get(id).host());
         let answer = suspicion.and_then(|suspicion| suspicion.answer.as_ref());
-        answer.is_some_and(|answer| absent::is_same(answer, url, page.sketch, title(&page.title)))
+        let (sketch, title) = (page.sketch, title(&page.title));
+        let is_suspicious =
+            || page.missing || self.watched.twins.find(sketch, title).is_some_and(|twin| twin.page != id.0);
+        answer.is_some_and(|answer| {
+            absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url) && is_suspicious()
+        })
     }
 
     /// Looks at a page that came for the first time, before its links are judged.
@@ -181,8 +202,10 @@ impl Crawl {
         let leader = self.watched.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
         let depth = self.urls.get(id).place().trail.depth;
         // Lists say the same for long and still lead on: their rows end by what they bring. And under another title the same
-        // text may lead elsewhere: a tag's page may show a post, whole.
-        let tells = page.sketch.chars >= TELLING && !page.listing && rows.is_empty() && depth > 0;
+        // text may lead elsewhere: a tag's page may show a post, whole. A host's home page leads to all that it has: whether
+        // that is another's is for its pages to tell.
+        let is_home = url.path() == "/" && url.query().is_none();
+        let tells = page.sketch.chars >= TELLING && !page.listing && rows.is_empty() && depth > 0 && !is_home;
         let repeats = traps.near_duplicates && tells && leader.is_some_and(|leader| leader.title == title);
         let twin = leader.map(|leader| UrlId(leader.page));
         Looked { rows, signs: Signs { twin, missing: page.missing, barren: 0 }, repeats }
@@ -215,6 +238,14 @@ impl Crawl {
         barren
     }
 
+    /// A page cannot be had: where it was asked for without a parameter with which it came, that is no session's.
+    pub(super) fn tell_needed(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
+        let host = self.urls.get(id).host();
+        for name in self.watched.sessions.needed(host, &self.urls.url(id)) {
+            self.tell(events, Event::Trap(Box::new(TrapStep::NoSession { host, name })), now);
+        }
+    }
+
     /// Tells what is known by now.
     pub(super) fn tell_traps(&mut self, events: &mut Vec<Event>, now: Millis) {
         while let Some(step) = self.watched.due.first().cloned() {
@@ -235,12 +266,20 @@ impl Crawl {
         let answer = match outcome {
             Outcome::Page { page, .. } => Some(AbsentPage::Page { sketch: page.sketch, title: title(&page.title) }),
             Outcome::Redirect { to, .. } => Some(AbsentPage::Redirect(self.at_home(&to).unwrap_or(to))),
+            // Held against the host as that of a page would be.
+            Outcome::Failed(failure) if failure.is_transient() || is_hosts(&failure) => {
+                self.tell(events, Event::Trap(Box::new(TrapStep::Unanswered { host, failure })), now);
+                return;
+            }
             _ => None,
         };
         let suspects =
             self.watched.suspicions.get(&host).map(|suspicion| suspicion.pages.as_slice()).unwrap_or_default();
         let same = |&&(id, sketch, title): &&(UrlId, Sketch, u32)| {
-            answer.as_ref().is_some_and(|answer| absent::is_same(answer, &self.urls.url(id), sketch, title))
+            let is_same = |answer: &AbsentPage, url: &CrawlUrl| {
+                absent::is_same(answer, url, sketch, title) || absent::is_alike(answer, url)
+            };
+            answer.as_ref().is_some_and(|answer| is_same(answer, &self.urls.url(id)))
         };
         let pages: Vec<UrlId> = suspects.iter().filter(same).map(|(id, ..)| *id).collect();
         self.tell(events, Event::Trap(Box::new(TrapStep::Absent { host, answer, pages: pages.clone() })), now);
@@ -286,8 +325,11 @@ impl Crawl {
             }
         }
         if sessions {
-            for name in self.watched.sessions.observe(host, &url, sketch) {
+            for name in self.watched.sessions.observe(host, &url, sketch, page.signs.missing) {
                 self.watched.due.push(TrapStep::Session { host, name });
+            }
+            for name in self.watched.sessions.check(host, &url, sketch) {
+                self.watched.due.push(TrapStep::NoSession { host, name });
             }
         }
         if mirrors > 0 && sketch.chars >= TELLING {
@@ -332,12 +374,24 @@ impl Crawl {
                 *suspicion = Suspicion { asked: true, answer: answer.clone(), ..Suspicion::default() };
                 self.watched.counts.probes += 1;
                 self.watched.counts.soft_404 += pages.len() as u64;
-                let wait = self.hosts.get(*host).delay(&self.conditions.politeness);
-                self.rest(*host, at.after(wait), at);
+                self.hear(*host, false, None, at);
+            }
+            TrapStep::Unanswered { host, failure } => {
+                let suspicion = self.watched.suspicions.entry(*host).or_default();
+                suspicion.unanswered += 1;
+                if suspicion.unanswered >= PROBES {
+                    *suspicion = Suspicion { asked: true, ..Suspicion::default() };
+                    self.watched.counts.probes += 1;
+                }
+                self.hear(*host, false, Some(failure), at);
             }
             TrapStep::Session { host, name } => {
                 self.watched.sessions.learn(*host, name);
                 self.watched.counts.session_parameters += 1;
+            }
+            TrapStep::NoSession { host, name } => {
+                self.watched.sessions.unlearn(*host, name);
+                self.watched.counts.session_parameters = self.watched.counts.session_parameters.saturating_sub(1);
             }
             TrapStep::Mirror { host, of } => {
                 let number = |name: &str| {

@@ -80,6 +80,8 @@ pub enum FailureKind {
     Proxy,
     /// The page says what its host says of a page that cannot exist: a soft 404.
     NoSuchPage,
+    /// A redirect to the page itself, or to one that led to it.
+    RedirectLoop,
 }
 
 /// A fetch that brought no page.
@@ -123,6 +125,7 @@ impl std::fmt::Display for Failure {
             }
             FailureKind::MediaType(media) => write!(f, "the answer is {media}, not a page"),
             FailureKind::BadRedirect => f.write_str("a redirect without a usable target"),
+            FailureKind::RedirectLoop => f.write_str("it redirects to itself, or in a circle"),
             FailureKind::Proxy => f.write_str("the proxy does not answer"),
             FailureKind::NoSuchPage => {
                 f.write_str("it says what its host says of pages that do not exist (a soft 404)")

@@ -166,7 +166,7 @@ pub enum Region {
 }
 
 /// What is kept of a page's main text beside the text: enough to choose pages, and to find near-duplicates, without
-/// reading them again.
+/// reading them again. The page's own address in it is left out: it is another on every page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sketch {
     /// Characters of the main text, white space left out.

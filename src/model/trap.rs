@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, HostId, Refusal, Sketch, UrlId};
+use super::{CrawlUrl, Failure, HostId, Refusal, Sketch, UrlId};
 
 /// What about a page may be a trap's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub enum TrapStep {
     Absent {
         /// The host.
         host: HostId,
-        /// What came; none where the host says that there is no such page, or nothing could be had.
+        /// What came; none where the host says that there is no such page, or what came was no page.
         answer: Option<AbsentPage>,
         /// Pages fetched before that say the same: they were none.
         pages: Vec<UrlId>,
@@ -51,6 +51,20 @@ pub enum TrapStep {
         row: u8,
         /// What it is.
         reason: Refusal,
+    },
+    /// A page that cannot exist was asked for, and nobody answered, or only that it should be asked for later.
+    Unanswered {
+        /// The host.
+        host: HostId,
+        /// What went wrong.
+        failure: Failure,
+    },
+    /// A parameter that was taken for a session's is none: without it a page cannot be had, or is another.
+    NoSession {
+        /// The host.
+        host: HostId,
+        /// Name of the parameter.
+        name: String,
     },
 }
 

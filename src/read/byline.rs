@@ -42,12 +42,23 @@ enum Declared {
     Named,
 }
 
+/// An open element that holds a name.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    how: Declared,
+    /// Length of the stack outside it.
+    depth: usize,
+    /// Where its text begins.
+    start: usize,
+    /// Blocks before it: without them every such element of a page would be looked for among all of these.
+    from: usize,
+}
+
 /// What a page's markup says of its author.
 #[derive(Debug, Default)]
 pub(super) struct Bylines {
     best: Option<(Declared, String)>,
-    /// An open element that holds a name: how, the length of the stack outside it, where its text begins.
-    open: Option<(Declared, usize, usize)>,
+    open: Option<Open>,
     /// Names marked alike and different: the page is a list.
     many: bool,
 }
@@ -64,8 +75,8 @@ impl Bylines {
         }
     }
 
-    /// Takes in a start tag; `depth` is the length of the stack and `text` that of the text before it.
-    pub(super) fn open(&mut self, tag: &Tag, depth: usize, text: usize) {
+    /// Takes in a start tag; `depth` is the length of the stack and `document` what is before it.
+    pub(super) fn open(&mut self, tag: &Tag, depth: usize, document: &Document) {
         if self.open.is_some() || tag.attrs.is_empty() {
             return;
         }
@@ -83,22 +94,21 @@ impl Bylines {
                 _ => {}
             }
         }
-        self.open = how.map(|how| (how, depth, text));
+        let (start, from) = (document.text.len(), document.blocks.len());
+        self.open = how.map(|how| Open { how, depth, start, from });
     }
 
     /// The stack was cut to `depth`: what stood in an element that ended is a name, if it is short enough. Of several blocks
     /// the first one counts: the others say something about the author.
     pub(super) fn close(&mut self, depth: usize, document: &Document) {
-        let Some((how, _, start)) = self.open.filter(|&(_, outside, _)| depth <= outside) else { return };
+        let Some(Open { how, start, from, .. }) = self.open.filter(|open| depth <= open.depth) else { return };
         self.open = None;
-        let texts = document
-            .blocks
-            .iter()
-            .rev()
-            .map(|block| (block, document.block_text(block)))
-            .filter(|(_, text)| !text.is_empty());
-        let first = texts.take_while(|(block, _)| document.pieces[block.pieces.end - 1].text.end > start).last();
-        let Some((block, _)) = first else { return };
+        // The block that was the last before it may go on in it.
+        let mut blocks = document.blocks[from.saturating_sub(1)..].iter().filter(|block| !block.pieces.is_empty());
+        let first = blocks.find(|block| {
+            !document.block_text(block).is_empty() && document.pieces[block.pieces.end - 1].text.end > start
+        });
+        let Some(block) = first else { return };
         let end = document.pieces[block.pieces.end - 1].text.end;
         let said = document
             .text

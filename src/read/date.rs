@@ -53,7 +53,7 @@ enum Declared {
 #[derive(Debug, Default)]
 pub(super) struct Dates {
     best: Option<(Declared, Day)>,
-    /// Days of `time` elements without a word on what they are: the first, and how many others follow.
+    /// Days of `time` elements without a word on what they are, until there are too many: a page may hold 400,000.
     times: Vec<Day>,
 }
 
@@ -105,8 +105,8 @@ impl Dates {
         let says = |name: &str, word: &str| value(name).is_some_and(|value| value.to_ascii_lowercase().contains(word));
         if value("pubdate").is_some() || says("itemprop", "datepublished") || says("class", "publish") {
             self.declare(Declared::Marked, Some(day));
-        } else if !says("itemprop", "modified") && !says("class", "update") && !self.times.contains(&day) {
-            self.times.push(day);
+        } else if !says("itemprop", "modified") && !says("class", "update") {
+            few(&mut self.times, day);
         }
     }
 
@@ -174,11 +174,16 @@ fn shown(document: &Document) -> Option<Day> {
         if SAID.iter().any(|word| lower.contains(word)) {
             return Some(day);
         }
-        if !days.contains(&day) {
-            days.push(day);
-        }
+        few(&mut days, day);
     }
     if days.len() <= FEW { days.first().copied() } else { None }
+}
+
+/// Keeps a day, once, as long as there are not more than a few.
+fn few(days: &mut Vec<Day>, day: Day) {
+    if days.len() <= FEW && !days.contains(&day) {
+        days.push(day);
+    }
 }
 
 /// The first date in a text: `2021-03-05`, `2021/3/5`, `2021.3.5`, `2021年3月5日`, `5 Mar 2021`, `March 5, 2021`.
@@ -279,6 +284,18 @@ mod tests {
             of("<p>张三 2021年 3月 5日 阅读(12)</p><p>正文，写于2019年1月1日的事情</p>").as_deref(),
             Some("2021-03-05")
         );
+    }
+
+    #[test]
+    fn no_more_days_are_kept_than_tell_a_list() {
+        let mut days = Vec::new();
+        for n in 0..400_000_u32 {
+            few(
+                &mut days,
+                first(&format!("{}-{:02}-{:02}", 1990 + n / 336 % 40, n / 28 % 12 + 1, n % 28 + 1)).unwrap(),
+            );
+        }
+        assert_eq!(days.len(), FEW + 1);
     }
 
     #[test]

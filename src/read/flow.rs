@@ -34,12 +34,11 @@ impl Gap {
     /// Takes in a character of preformatted text.
     fn keep(&mut self, c: char) {
         self.any = true;
-        let lines = self.exact.bytes().rev().take_while(|&byte| byte == b'\n').count();
         if c == '\n' {
-            // Nothing can stand behind the end of a line, and one empty line is as good as ten.
+            // Nothing can stand behind the end of a line, and one empty line is as good as ten, blanks on it or not.
             let bare = self.exact.trim_end_matches([' ', '\t']).len();
             self.exact.truncate(bare);
-            if lines < 2 {
+            if self.exact.bytes().rev().take_while(|&byte| byte == b'\n').count() < 2 {
                 self.exact.push(c);
             }
         } else if self.exact.len() < GAP && c != '\r' {

@@ -283,7 +283,7 @@ impl Builder {
         if tag.name == local_name!("a") {
             self.end_link();
             let path = self.path(tag);
-            self.markup.bylines.open(tag, self.stack.len(), self.markup.document.text.len());
+            self.markup.bylines.open(tag, self.stack.len(), &self.markup.document);
             self.push(tag, self.element(), false);
             self.start_link(tag, path);
             return None;
@@ -310,7 +310,7 @@ impl Builder {
         if self.pre.is_none() && is_preformatted(&tag.name) {
             self.pre = Some(self.stack.len());
         }
-        self.markup.bylines.open(tag, self.stack.len(), self.markup.document.text.len());
+        self.markup.bylines.open(tag, self.stack.len(), &self.markup.document);
         self.push(tag, element, block);
         raw
     }

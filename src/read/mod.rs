@@ -37,7 +37,7 @@ pub use language::{UnknownLanguage, language_code};
 pub use outlinks::{anchor, page};
 
 use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region, Sketch};
-use crate::text::simhash;
+use crate::text::{simhash, without_address};
 use crate::topic::Topic;
 
 /// A page read, before it is scored.
@@ -172,7 +172,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         parsed.author = markup.bylines.best(lists, &parsed.document);
     }
     parsed.text = parsed.document.main_text(&parsed.title);
-    parsed.sketch = simhash::sketch(&parsed.text);
+    parsed.sketch = simhash::sketch(&without_address(&parsed.text, &fetched.url));
     parsed.published = published.or_else(|| date::of(&parsed.document, &fetched.url));
     let document = &parsed.document;
     parsed.language = language::of(document.content().map(|piece| document.piece(piece)), lang.as_deref());

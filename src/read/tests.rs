@@ -461,7 +461,8 @@ fn tables_that_lay_a_page_out_are_no_lines() {
 
 #[test]
 fn program_code_keeps_its_lines() {
-    let code = "<pre class='line-numbers'><code>\nfn main() {\n    let a = 1;   \n\n\n\n\tb();<br>}</code></pre>";
+    let code =
+        "<pre class='line-numbers'><code>\nfn main() {\n    let a = 1;   \n  \n\t\n \n\n\tb();<br>}</code></pre>";
     let table = "<figure><table><tr><td class=gutter><pre>1\n2</pre><td class=code><pre><span class=ln>1</span><span>if x:</span><br>    y()</pre></table></figure>";
     let lines = "<pre><div>  a</div>\n<div>    b <a href=x>c\n d</a></div></pre>";
     let page = html(&format!("<p>{LONG}</p>{code}<p>然后</p>{table}{lines}"));

@@ -1,10 +1,12 @@
 //! Text: folding, segmentation, what counts as a term, TextRank, which texts say the same.
 
+mod address;
 pub mod segment;
 pub mod simhash;
 mod stop;
 pub mod textrank;
 pub mod twins;
 
+pub use address::without_address;
 pub use segment::{cut, fold, is_term};
 pub use stop::{is_function_word, is_stop};

@@ -18,6 +18,10 @@ const NEAR_SHORT: u32 = 12;
 /// Characters below which a text is short.
 const SHORT: u32 = 300;
 
+/// A page that cannot exist is called this, and so many digits.
+const NAME: &str = "suidao-no-such-page-";
+const CODE: usize = 16;
+
 /// What such pages say, folded, in Chinese and English. Not a lone `404`: it may be a number.
 const SAID: [&str; 34] = [
     "页面不存在",
@@ -81,7 +85,19 @@ fn is_code(title: &str) -> bool {
 #[must_use]
 pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
     let code = xxh3_64_with_seed(home.authority().as_bytes(), seed ^ 0x404);
-    home.join(&format!("/suidao-no-such-page-{code:016x}")).ok()
+    home.join(&format!("/{NAME}{code:016x}")).ok()
+}
+
+/// Whether a page is where a page that cannot exist was sent to, but for the address in the query: `?aspxerrorpath=/a/7.html`. In
+/// the path that address is no sign: a host may send whatever is asked for to `/zh/` and the same. And a script that is sent
+/// all addresses may show pages: what is sent there must be suspicious for other reasons too.
+#[must_use]
+pub fn is_alike(absent: &AbsentPage, url: &CrawlUrl) -> bool {
+    let AbsentPage::Redirect(to) = absent else { return false };
+    let Some((before, after)) = to.as_str().split_once(NAME) else { return false };
+    let after = after.get(CODE..).unwrap_or_default();
+    let rest = url.as_str().strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    rest.is_some() && before.contains('?') && url.path() != "/"
 }
 
 /// Whether a page is the same as what its host says of a page that cannot exist.
@@ -145,6 +161,22 @@ mod tests {
         assert!(!is_same(&absent, &url("/"), said("/"), 7), "a home page is a page");
         let moved = AbsentPage::Redirect(url("/404.html"));
         assert!(is_same(&moved, &url("/404.html"), article, 1) && !is_same(&moved, &url("/x"), article, 1));
+    }
+
+    #[test]
+    fn the_address_in_the_query_of_an_error_page_is_no_difference() {
+        let url = |url: &str| CrawlUrl::parse(url).unwrap();
+        let sent = |to: &str| AbsentPage::Redirect(url(to));
+        let asp = sent("http://a.cn/Error.aspx?aspxerrorpath=/suidao-no-such-page-0123456789abcdef");
+        assert!(is_alike(&asp, &url("http://a.cn/Error.aspx?aspxerrorpath=/old/7.html")));
+        assert!(
+            !is_alike(&asp, &url("http://a.cn/Error.aspx?id=7")) && !is_alike(&asp, &url("http://a.cn/old/7.html"))
+        );
+        let whole = sent("http://a.cn/404?from=http%3A%2F%2Fa.cn%2Fsuidao-no-such-page-0123456789abcdef&lang=zh");
+        assert!(is_alike(&whole, &url("http://a.cn/404?from=http%3A%2F%2Fa.cn%2Fold%2F7.html&lang=zh")));
+        assert!(!is_alike(&whole, &url("http://a.cn/404?from=http%3A%2F%2Fa.cn%2Fold%2F7.html&lang=en")));
+        let moved = sent("http://a.cn/zh/suidao-no-such-page-0123456789abcdef");
+        assert!(!is_alike(&moved, &url("http://a.cn/zh/old/7.html")), "all of it may be there");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Whether a row of pages has ended: so many of it in a row bring nothing of their own. No other way tells a calendar from an
 //! archive. A page brings something if a link in its content leads out of the row to where the row's last two pages did not, or
-//! if its text is unlike theirs. Apart from how rows are told because a row is remembered in 200 bytes, whatever its
+//! if its text is unlike theirs. Apart from how rows are told because a row is remembered in some 200 bytes, whatever its
 //! length.
 
 use rustc_hash::FxHashMap;
@@ -16,16 +16,49 @@ use crate::text::simhash::distance;
 const TELLING: u32 = 120;
 /// Bits in which a text differs at least from those of the pages before it.
 const APART: u32 = 10;
+/// Words of bits that tell where a page led: a byte for each link, within these bounds.
+const WORDS: std::ops::RangeInclusive<usize> = 8..=128;
 /// Most rows that are remembered.
 const MOST: usize = 1 << 20;
+
+/// Where a page led: a bit for each link. Kept that sparse, few other links seem to be among them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Led(Box<[u64]>);
+
+impl Led {
+    fn to(links: &[UrlId]) -> Self {
+        let words = (links.len() / 8).next_power_of_two().clamp(*WORDS.start(), *WORDS.end());
+        let mut led = Self(vec![0; words].into());
+        for link in links {
+            let (word, bit) = led.spot(*link);
+            led.0[word] |= 1 << bit;
+        }
+        led
+    }
+
+    /// Whether the page led here. No longer told where so many bits are set that any link would seem to be among them.
+    fn holds(&self, link: UrlId) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let (word, bit) = self.spot(link);
+        let set = || self.0.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        self.0[word] >> bit & 1 == 1 && set() * 5 <= self.0.len() * 64 * 3
+    }
+
+    fn spot(&self, link: UrlId) -> (usize, u32) {
+        let hash = xxh3_64(&link.0.to_le_bytes());
+        ((hash >> 6) as usize % self.0.len(), (hash & 63) as u32)
+    }
+}
 
 /// What is remembered of a row.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Run {
     /// Pages in a row that brought nothing.
     barren: u16,
-    /// Where the last two pages led: a bit for each link.
-    led: [[u64; 8]; 2],
+    /// Where the last two pages led.
+    led: [Led; 2],
     /// SimHash of their texts.
     said: [u64; 2],
     pages: u32,
@@ -33,14 +66,8 @@ struct Run {
 
 impl Run {
     fn led_to(&self, link: UrlId) -> bool {
-        let (word, bit) = spot(link);
-        self.led.iter().any(|led| led[word] >> bit & 1 == 1)
+        self.led.iter().any(|led| led.holds(link))
     }
-}
-
-fn spot(link: UrlId) -> (usize, u32) {
-    let hash = xxh3_64(&link.0.to_le_bytes());
-    ((hash >> 6) as usize % 8, (hash & 63) as u32)
 }
 
 /// A page, as far as its rows need to know.
@@ -56,7 +83,8 @@ pub struct Seen<'a> {
     pub relevant: bool,
 }
 
-/// The rows of a crawl: a fold of its pages. Memory: 200 bytes a row.
+/// The rows of a crawl: a fold of its pages. Memory: 200 bytes a row, and up to 2,000 where its pages have a
+/// thousand links.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Runs {
     runs: FxHashMap<u64, Box<Run>>,
@@ -86,11 +114,7 @@ impl Runs {
         run.barren = if barren { run.barren.saturating_add(1) } else { 0 };
         run.pages = run.pages.saturating_add(1);
         run.led.swap(0, 1);
-        run.led[0] = [0; 8];
-        for link in links {
-            let (word, bit) = spot(link);
-            run.led[0][word] |= 1 << bit;
-        }
+        run.led[0] = Led::to(&links.collect::<Vec<UrlId>>());
         run.said = [sketch.simhash, run.said[0]];
         run.barren
     }
@@ -153,6 +177,31 @@ mod tests {
             let row = row(n as usize);
             assert!(!runs.is_barren(&row, &page), "{n}");
             runs.observe(&row, false, empty, own.iter().copied());
+        }
+    }
+
+    #[test]
+    fn a_list_of_pages_with_many_links_each_goes_on_and_a_calendar_with_as_many_does_not() {
+        let row = |n: usize| rows(&url(&format!("/all/page/{}/", n + 1)))[0];
+        let text = sketch("没有更多了");
+        let mut runs = Runs::default();
+        for n in 0..400_u32 {
+            // Nearly all of them are furniture, and the one that counts is new.
+            let own = [UrlId(10_000 + n)];
+            let page = Seen { leads: &own, sketch: text, listing: true, relevant: false };
+            let barren = runs.is_barren(&row(n as usize), &page);
+            let ended = runs.observe(&row(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
+            assert!(
+                ended < Traps::default().pagination,
+                "{n}: now and then it seems to be one of them, never for long"
+            );
+        }
+        let mut runs = Runs::default();
+        for n in 0..40 {
+            let page = Seen { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, relevant: false };
+            let barren = runs.is_barren(&row(n), &page);
+            assert_eq!(barren, n > 0, "{n}");
+            runs.observe(&row(n), barren, text, (0..1500).map(UrlId));
         }
     }
 

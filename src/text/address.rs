@@ -1,0 +1,48 @@
+//! The address of a page within a text. Apart because what a server says of an address is the same for every address once that
+//! is left out: error pages repeat it, in their text and in the URL that they stand under.
+
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode_str;
+
+use crate::model::CrawlUrl;
+
+/// Least length of a path that is looked for: shorter ones occur by chance.
+const LEAST: usize = 4;
+
+/// The text without the path that it was asked for under, with the query and without, as it is spelt in the URL and
+/// unescaped.
+#[must_use]
+pub fn without_address<'a>(text: &'a str, url: &CrawlUrl) -> Cow<'a, str> {
+    let path = url.path();
+    if path.len() < LEAST {
+        return Cow::Borrowed(text);
+    }
+    let whole = url.query().map(|query| format!("{path}?{query}"));
+    let mut rest = Cow::Borrowed(text);
+    // The longer first: each holds the next.
+    for spelt in whole.as_deref().into_iter().chain([path]) {
+        let plain = percent_decode_str(spelt).decode_utf8().ok().filter(|plain| *plain != spelt);
+        for address in [Some(Cow::Borrowed(spelt)), plain].into_iter().flatten() {
+            if rest.contains(&*address) {
+                rest = Cow::Owned(rest.replace(&*address, ""));
+            }
+        }
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_left_out_however_it_is_spelt() {
+        let url = |url: &str| CrawlUrl::parse(url).unwrap();
+        let said = |text: &'static str, at: &str| without_address(text, &url(at)).into_owned();
+        assert_eq!(said("没有 /a/7.html 这一页", "http://a.cn/a/7.html"), "没有  这一页");
+        assert_eq!(said("没有 /新闻/7 这一页", "http://a.cn/%E6%96%B0%E9%97%BB/7"), "没有  这一页");
+        assert_eq!(said("没有 /show?id=1 和 /show", "http://a.cn/show?id=1"), "没有  和 ");
+        assert_eq!(said("没有 /a 这一页", "http://a.cn/a"), "没有 /a 这一页", "too short to mean the address");
+    }
+}
