@@ -259,6 +259,9 @@ fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
     }
     let page = |url: &str| lines.iter().find(|line| line["url"] == url).unwrap_or_else(|| panic!("{url} is exported"));
     assert_eq!(page("http://wrong-charset.test/")["title"], "编码错误");
+    for host in ["header-of-300-kb", "header-of-noise", "cookie-flood"] {
+        page(&format!("http://{host}.test/"));
+    }
     // Nothing was written but the crawl's own files.
     let names = |path: &Path| -> BTreeSet<String> {
         let entries = std::fs::read_dir(path).unwrap();
