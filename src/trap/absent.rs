@@ -18,6 +18,9 @@ const NEAR_SHORT: u32 = 12;
 /// Characters below which a text is short.
 const SHORT: u32 = 300;
 
+/// How the path of a page begins that cannot exist.
+const PROBE: &str = "/suidao-no-such-page-";
+
 /// What such pages say, folded, in Chinese and English. Not a lone `404`: it may be a number.
 const SAID: [&str; 34] = [
     "页面不存在",
@@ -81,7 +84,14 @@ fn is_code(title: &str) -> bool {
 #[must_use]
 pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
     let code = xxh3_64_with_seed(home.authority().as_bytes(), seed ^ 0x404);
-    home.join(&format!("/suidao-no-such-page-{code:016x}")).ok()
+    home.join(&format!("{PROBE}{code:016x}")).ok()
+}
+
+/// Whether a URL is one of those that [`probe`] makes.
+#[must_use]
+pub fn is_probe(url: &CrawlUrl) -> bool {
+    let code = url.path().strip_prefix(PROBE).filter(|_| url.query().is_none());
+    code.is_some_and(|code| code.len() == 16 && code.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Whether a page is the same as what its host says of a page that cannot exist.
@@ -156,5 +166,11 @@ mod tests {
         assert_ne!(probe(&home, 2), Some(one.clone()));
         let other = CrawlUrl::parse("https://b.cn/").unwrap();
         assert_ne!(probe(&other, 1).unwrap().path(), one.path());
+        assert!(is_probe(&one) && !is_probe(&home));
+        for path in
+            ["/suidao-no-such-page-", "/suidao-no-such-page-of-mine-at-all", "/x/suidao-no-such-page-0123456789abcdef"]
+        {
+            assert!(!is_probe(&home.join(path).unwrap()), "{path}");
+        }
     }
 }
