@@ -9,12 +9,13 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use suidao::model::{CrawlUrl, Event, Fetched};
 use suidao::store::{
     Archive, ArchiveReader, ArchiveSettings, CrawlDirectory, Kept, Meta, Record, Responses, Store, Work, Writer,
 };
-use suidao::world::{ServerOptions, Spec};
+use suidao::world::{ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Server, ServerOptions, Spec};
 use support::{Ended, Running, Stage, export, finite, pages, records, run, snapshot, suidao, warcio_check};
 
 /// A web that is crawled in a second: dozens of directories are damaged, mended and gone on with.
@@ -499,6 +500,140 @@ fn a_repair_that_is_killed_between_its_last_steps_is_ended_by_the_next() {
     check(&dir, &["--repair"]).expect(0);
     assert!(robots(&records(&dir)) == 0 && !whole(&dir, "").exists());
     finished.goes_on("stale");
+}
+
+#[test]
+fn of_a_forums_crawl_all_is_mended_but_the_log() {
+    let activity = ActivitySpec { threads_per_day: 5.0, boards: 3, days: 5, ..ActivitySpec::default() };
+    let forum = Arc::new(Forum::new(ForumSpec { activity, categories: 1, ..ForumSpec::default() }).unwrap());
+    let now = forum.spec().activity.start + 4 * 86_400;
+    let server = Server::start(Arc::new(ForumWeb::at(forum, now)) as Arc<_>).unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let crawl = |dir: &Path| {
+        let mut command = suidao();
+        command.args(["forum", "crawl", &format!("{}/", server.proxy()), "--allow-private", "-q"]);
+        command.args(["--contact", "test@example.org", "-o"]).arg(dir).args(support::AT_ONCE);
+        run(command)
+    };
+    let whole = temporary.path().join("whole");
+    crawl(&whole).expect(0);
+    check(&whole, &[]).expect(0);
+    let answers = answers(&whole);
+    let (offset, length) = answers[answers.len() / 2];
+    let damaged = |name: &str| {
+        let dir = temporary.path().join(name);
+        copy(&whole, &dir);
+        dir
+    };
+
+    // What is made of the log is mended, and what needs no log.
+    let dir = damaged("lists");
+    fs::remove_file(dir.join("harvest.csv")).unwrap();
+    flip(&dir.join(WARC), offset - 60, 4);
+    check(&dir, &[]).expect(1);
+    assert!(check(&dir, &["--repair"]).expect(0).out.contains("sound."));
+    crawl(&dir).expect(0);
+
+    let dir = damaged("record");
+    fs::remove_file(dir.join("harvest.csv")).unwrap();
+    flip(&dir.join(WARC), offset + length / 2, 3);
+    let told = check(&dir, &["--repair"]).expect(1);
+    assert!(told.out.contains("open:") && told.out.contains("cannot be made anew"), "{}", told.out);
+    assert!(!told.out.contains("lost:") && !told.out.contains("mendable:\n"), "{}", told.out);
+    // Other software reads the file, and the log is as it was.
+    warcio_check(&[dir.join(WARC)]);
+    assert_eq!(records(&dir), records(&whole));
+    assert!(fs::read(dir.join("harvest.csv")).unwrap() == fs::read(whole.join("harvest.csv")).unwrap());
+    assert!(!check(&dir, &["--repair"]).expect(1).out.contains("mended:"));
+    crawl(&dir).expect(0);
+
+    // The log speaks of the archive's end, which therefore stays where it is.
+    let dir = damaged("last-record");
+    let (offset, length) = *answers.last().unwrap();
+    flip(&dir.join(WARC), offset + length / 2, 3);
+    check(&dir, &["--repair"]).expect(1);
+    warcio_check(&[dir.join(WARC)]);
+    crawl(&dir).expect(0);
+
+    let dir = damaged("log");
+    fs::remove_dir_all(dir.join("state/log")).unwrap();
+    let before = fs::read(dir.join(WARC)).unwrap();
+    let told = check(&dir, &["--repair"]).expect(1);
+    assert!(told.out.contains("open:") && !told.out.contains("taken back"), "{}", told.out);
+    assert!(before == fs::read(dir.join(WARC)).unwrap());
+    crawl(&dir).expect(2);
+}
+
+/// How often each URL was come back to and had changed, or had not.
+fn versions(dir: &Path) -> BTreeMap<CrawlUrl, (usize, usize)> {
+    let (mut urls, mut versions) = (Vec::new(), BTreeMap::<CrawlUrl, (usize, usize)>::new());
+    for event in records(dir).into_iter().flat_map(|record| record.batch.events) {
+        match event {
+            Event::Discovered(found) => urls.push(found.url),
+            Event::Settled(page) => versions.entry(urls[page.id.0 as usize].clone()).or_default().0 += 1,
+            Event::Unchanged { id, .. } => versions.entry(urls[id.0 as usize].clone()).or_default().1 += 1,
+            _ => {}
+        }
+    }
+    versions
+}
+
+#[test]
+fn a_crawl_that_was_refreshed_is_mended_with_its_history() {
+    let temporary = tempfile::tempdir().unwrap();
+    let spec = ChangingSpec { initial: 20, sections: 2, ..ChangingSpec::default() };
+    let web = Arc::new(ChangingWeb::new(spec, 5).unwrap());
+    let server = web.serve(ServerOptions::default()).unwrap();
+    let (whole, seeds) = (temporary.path().join("whole"), temporary.path().join("seeds.txt"));
+    fs::write(&seeds, web.seeds().iter().map(|url| format!("{url}\n")).collect::<String>()).unwrap();
+    let mut crawl = suidao();
+    crawl.args(["crawl", "-m", concat!(env!("CARGO_MANIFEST_DIR"), "/lexicons/sports.toml"), "-q", "-s"]).arg(&seeds);
+    crawl.args(["--contact", "test@example.org", "--proxy", &server.proxy(), "--max-pages", "120"]);
+    run({
+        crawl.arg("-o").arg(&whole).args(support::AT_ONCE);
+        crawl
+    })
+    .expect(0);
+    let refresh = |dir: &Path| {
+        let mut command = suidao();
+        command.arg("refresh").arg(dir).args(["--requests", "100", "--set", "refresh.shortest=0"]);
+        run(command).expect(0)
+    };
+    for day in [3.0, 6.0] {
+        web.set(day);
+        refresh(&whole);
+    }
+    web.set(9.0);
+    assert!(check(&whole, &[]).expect(0).out.contains(": sound."));
+    let wanted = versions(&whole);
+    let sum = |of: &BTreeMap<CrawlUrl, (usize, usize)>| {
+        of.values().fold((0, 0), |sum, versions| (sum.0 + versions.0, sum.1 + versions.1))
+    };
+    let (settled, unchanged) = sum(&wanted);
+    println!("{settled} versions, {unchanged} times unchanged");
+    assert!(unchanged > 5 && settled > wanted.len());
+    let locations: Vec<_> = records(&whole).into_iter().filter_map(|record| record.archive).collect();
+    let struck = locations[locations.len() * 2 / 3];
+    let damages: [(&str, &dyn Fn(&Path)); 2] = [
+        ("record", &|dir| flip(&dir.join(WARC), struck.offset + struck.length / 2, 3)),
+        ("log", &|dir| fs::remove_dir_all(dir.join("state/log")).unwrap()),
+    ];
+    for (name, damage) in damages {
+        let dir = temporary.path().join(name);
+        copy(&whole, &dir);
+        damage(&dir);
+        check(&dir, &[]).expect(1);
+        assert!(check(&dir, &["--repair"]).expect(0).out.contains("sound."));
+        let found = versions(&dir);
+        println!("{name}: {:?}", sum(&found));
+        // A page whose first version is lost has none that it is compared with.
+        let least = usize::from(name == "record");
+        assert!(sum(&found).0 + least >= settled && sum(&found).1 + least >= unchanged, "{name}: {:?}", sum(&found));
+        let lines = export(&dir, &temporary.path().join("export.jsonl"));
+        assert!(lines.len() + least >= wanted.len(), "{name}: {} documents", lines.len());
+        refresh(&dir);
+        check(&dir, &[]).expect(0);
+    }
 }
 
 #[test]

@@ -86,6 +86,8 @@ pub(super) struct Plan {
     pub lists: Vec<PathBuf>,
     /// Parts of files that a killed process left, and a checkpoint that no run would take.
     pub strays: Vec<PathBuf>,
+    /// The log cannot be made anew: it is of a forum's crawl, and the order of boards and threads is in no archive.
+    pub log_stays: bool,
     /// A new log is whole and only to be put in its place.
     pub finish: bool,
 }
@@ -144,7 +146,11 @@ pub fn check(dir: &CrawlDirectory) -> Result<Checked, StoreError> {
     };
     let meta = described(dir, &mut checked)?;
     let (files, answers) = archived(paths, &mut checked)?;
+    checked.plan.log_stays = is_of_a_forum(dir, meta.as_ref());
     logged(dir, meta.as_ref(), &files, &answers, &mut checked)?;
+    if checked.plan.log_stays && checked.needs_means() {
+        leave_log(dir, &mut checked);
+    }
     if let Some(whole) = waiting(dir, checked.batches) {
         checked.plan.finish = true;
         checked.find(
@@ -343,7 +349,8 @@ fn tell_of_file(file: &Surveyed, last: Option<Location>, log_is_broken: bool, ch
         if is_tail {
             continue;
         }
-        if offset + length == file.end {
+        // A log that stays speaks of the archive's end.
+        if offset + length == file.end && !checked.plan.log_stays {
             checked.plan.tails.push((file.path.clone(), *offset));
         } else {
             checked.plan.damaged.push((file.path.clone(), *offset, *length));
@@ -357,7 +364,7 @@ fn tell_of_file(file: &Surveyed, last: Option<Location>, log_is_broken: bool, ch
     }
     let answers = file.answers.range(tail..).count();
     if log_is_broken || checked.plan.rebuild {
-        if answers > 0 {
+        if answers > 0 && !checked.plan.log_stays {
             let text = format!("{answers} whole answers are not in the log as it reads: they are taken back into it");
             checked.find(Level::Note, &file.path, text);
         }
@@ -389,10 +396,33 @@ fn mark(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
     }
 }
 
+fn is_of_a_forum(dir: &CrawlDirectory, meta: Option<&Meta>) -> bool {
+    meta.is_some_and(|meta| meta.strategy.starts_with("boards of ")) || dir.root().join("forum.toml").exists()
+}
+
+/// Leaves to a person what would need a log made anew.
+fn leave_log(dir: &CrawlDirectory, checked: &mut Checked) {
+    let of_the_log = [dir.log(), dir.meta_json(), dir.acknowledged()];
+    // Only where no more is wrong than that records are lost can lists be made of it.
+    if checked.plan.describe || checked.findings.iter().any(|finding| of_the_log.contains(&finding.path)) {
+        checked.copy = None;
+    }
+    (checked.plan.rebuild, checked.plan.describe) = (false, false);
+    for finding in &mut checked.findings {
+        if finding.level == Level::Lost || finding.level == Level::Mendable && of_the_log.contains(&finding.path) {
+            finding.level = Level::Open;
+            finding.what.push_str(
+                "; the log of a forum's crawl cannot be made anew: \
+                 restore the directory from a copy, or crawl the forum again into another",
+            );
+        }
+    }
+}
+
 /// Lexicon and configuration that are kept for `refresh`, and for a repair.
 fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Checked) {
     // The crawl of one forum keeps none.
-    if meta.is_some_and(|meta| meta.strategy.starts_with("boards of ")) || dir.root().join("forum.toml").exists() {
+    if is_of_a_forum(dir, meta) {
         return;
     }
     let path = dir.topic_toml();
