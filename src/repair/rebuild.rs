@@ -150,9 +150,11 @@ pub(super) fn waiting(dir: &CrawlDirectory, batches: u64) -> Option<PathBuf> {
 pub(super) fn put_in_place(dir: &CrawlDirectory, told: &mut Repaired) -> Result<(), StoreError> {
     let whole = dir.state().join(WHOLE);
     let from = CrawlDirectory::new(&whole);
-    // It is of the former log, and only saves time.
-    if dir.checkpoint().exists() {
-        move_aside(dir, &dir.checkpoint(), told)?;
+    // These are of the former log. One only saves time; the other the next round writes, with the rounds that are left.
+    for path in [dir.checkpoint(), dir.refresh_csv()] {
+        if path.exists() {
+            move_aside(dir, &path, told)?;
+        }
     }
     // From here on the directory is refused by a crawl until the last step is done: the mark is of the former log.
     if from.log().exists() {
