@@ -107,7 +107,7 @@ const WARC: &str = "pages/suidao-00000.warc.gz";
 /// A damage to a copy of a finished crawl, and a word that the check must say of it.
 type Damage = (&'static str, &'static str, fn(&Path, &[(u64, u64)]));
 
-const DAMAGES: [Damage; 18] = [
+const DAMAGES: [Damage; 19] = [
     ("last-record-flipped", "is damaged or gone", |dir, answers| {
         let (offset, length) = *answers.last().unwrap();
         flip(&dir.join(WARC), offset + length / 2, 3);
@@ -141,6 +141,10 @@ const DAMAGES: [Damage; 18] = [
         truncate(&dir.join("state/log/db"), 30_000);
     }),
     ("log-emptied", "state/log", |dir, _| truncate(&dir.join("state/log/db"), 0)),
+    ("log-and-mark-gone", "state/log", |dir, _| {
+        fs::remove_dir_all(dir.join("state/log")).unwrap();
+        fs::remove_file(dir.join("state/acknowledged")).unwrap();
+    }),
     ("state-gone-but-for-the-inputs", "meta.json: is missing", |dir, _| {
         for name in ["meta.json", "acknowledged", "lock"] {
             fs::remove_file(dir.join("state").join(name)).unwrap();
@@ -314,12 +318,17 @@ fn what_a_browser_made_of_pages_is_theirs() {
     let wanted = rendered(&shown);
     assert!(wanted.len() > 30, "{}", wanted.len());
     assert!(check(&shown, &[]).expect(0).out.contains(": sound."));
-    let struck = records(&shown).into_iter().filter_map(|record| record.answer()).nth(40).unwrap();
-    let damages: [(&str, &dyn Fn(&Path)); 3] = [
+    let mut reader = ArchiveReader::new(&CrawlDirectory::new(&shown), 1 << 20);
+    let answers = records(&shown).into_iter().filter_map(|record| record.answer());
+    let mut of_two = answers.filter(|&location| reader.read_at(location).unwrap().rendered.is_some());
+    let struck = of_two.nth(20).unwrap();
+    let last = of_two.last().unwrap();
+    let damages: [(&str, &dyn Fn(&Path)); 4] = [
         ("log", &|dir| fs::remove_dir_all(dir.join("state/log")).unwrap()),
         ("answer", &|dir| flip(&dir.join(WARC), struck.offset + 80, 5)),
         // Of two records the second is damaged: the page is lost as it was read.
         ("conversion", &|dir| flip(&dir.join(WARC), struck.end() - 20, 3)),
+        ("end", &|dir| truncate(&dir.join(WARC), last.end() - 20)),
     ];
     for (name, damage) in damages {
         let dir = finished.stage.path(name);
@@ -329,6 +338,7 @@ fn what_a_browser_made_of_pages_is_theirs() {
         assert!(check(&dir, &["--repair"]).expect(0).out.contains("sound."));
         let kept = rendered(&dir);
         assert!(kept.len() >= wanted.len() - usize::from(name != "log"), "{name}: {}", kept.len());
+        assert!(name == "log" || kept.len() < wanted.len(), "{name}");
         assert!(kept.iter().all(|(url, text)| wanted.get(url) == Some(text)), "{name}");
         finished.goes_on(name);
     }

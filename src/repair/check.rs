@@ -73,6 +73,8 @@ pub(super) struct Plan {
     pub keep: u64,
     /// Where the last answer of those lies.
     pub last: Option<Location>,
+    /// Where answers lay behind those that are not whole any more, though a part may read.
+    pub lost: BTreeSet<Location>,
     /// Damaged stretches between pages that are kept: file, first byte, bytes.
     pub damaged: Vec<(PathBuf, u64, u64)>,
     /// Files to be cut behind the last page, and where.
@@ -322,6 +324,7 @@ fn name_the_lost(dir: &CrawlDirectory, answers: &Answers, checked: &mut Checked)
             lost.push((location, url));
         }
     }
+    checked.plan.lost = lost.iter().map(|(location, _)| *location).collect();
     for (location, url) in lost.iter().take(NAMED) {
         let path = dir.pages().join(format!("suidao-{:05}.warc.gz", location.file));
         let url = url.as_ref().map_or("a URL that the log does not name", CrawlUrl::as_str);

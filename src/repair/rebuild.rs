@@ -82,7 +82,11 @@ pub(super) fn rebuild(
                 making.keep(record)?;
             } else {
                 behind = record.archive.or(behind);
-                making.tell_former(&mut reader, &record, &former)?;
+                if record.archive.is_some_and(|location| checked.plan.lost.contains(&location)) {
+                    making.left += 1;
+                } else {
+                    making.tell_former(&mut reader, &record, &former)?;
+                }
             }
         }
     }
