@@ -206,7 +206,9 @@ fn what_was_replaced_is_kept_and_lost_pages_are_named() {
     let finished = Finished::new();
     let dir = finished.copy("lost");
     let locations: Vec<_> = records(&dir).into_iter().filter(|record| record.answer().is_some()).collect();
-    let struck: &Record = &locations[50];
+    // A page, and not a redirect.
+    let is_page = |record: &&Record| record.batch.events.iter().any(|event| matches!(event, Event::Settled(_)));
+    let struck: &Record = locations[50..].iter().find(is_page).unwrap();
     let mut reader = ArchiveReader::new(&CrawlDirectory::new(&dir), 1 << 20);
     let url = reader.read_at(struck.answer().unwrap()).unwrap().url;
     flip(&dir.join(WARC), struck.answer().unwrap().offset + 80, 5);
