@@ -306,6 +306,24 @@ fn hosts_that_are_not_there_are_told() {
     assert!(server.log().is_empty(), "it was not asked");
 }
 
+/// One page with a long head once ended the export of all.
+#[test]
+fn pages_with_long_heads_are_exported() {
+    let server = Misbehaving::start();
+    let dir = tempfile::tempdir().unwrap();
+    let seeds = ["header-of-300-kb", "header-of-noise", "cookie-flood"].map(|host| format!("http://{host}.test/"));
+    run(crawl(dir.path(), &seeds.join("\n"), &["--proxy", &server.proxy()])).expect(0);
+    let lines = export(&dir.path().join("crawl"), &dir.path().join("crawl.jsonl"));
+    for page in &seeds {
+        assert!(lines.iter().any(|line| line["url"] == **page), "{page}");
+    }
+    let mut web = suidao();
+    web.arg("export").arg(dir.path().join("crawl")).args(["--format", "warc", "-o"]);
+    web.arg(dir.path().join("crawl.warc.gz"));
+    run(web).expect(0);
+    warcio_check(&[dir.path().join("crawl.warc.gz")]);
+}
+
 fn most_memory(status: &str) -> u64 {
     let text = std::fs::read_to_string(status).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -17,7 +17,7 @@ use crate::model::{LinkState, Refusal, UrlId};
 /// What a piece begins with: one of the machine's own, its hosts, or one of what its strategy has learnt.
 const OWN: u8 = b'm';
 const HOSTS: u8 = b'h';
-/// Or what traps, sources, addresses, goals and the silence of hosts have come to.
+/// Or what traps, sources, addresses and goals have come to.
 const TOLD: u8 = b't';
 const LEARNT: u8 = b's';
 
@@ -64,7 +64,6 @@ impl Crawl {
             sourcing,
             canonicals,
             attempts,
-            silence,
             // Of the events that are being applied, and of a run.
             took: _,
             restored: _,
@@ -92,7 +91,7 @@ impl Crawl {
         let own = rest.into_iter().chain(frontier).chain(urls).chain(skipped).chain(ended);
         let own = own.map(|piece| encode(OWN, &piece));
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));
-        let told = std::iter::once_with(move || encode(TOLD, &(nearness, watched, sourcing, canonicals, silence)));
+        let told = std::iter::once_with(move || encode(TOLD, &(nearness, watched, sourcing, canonicals)));
         Some(hosts.chain(told).chain(own).chain(strategy.learnt().map(|piece| [&[LEARNT], piece.as_slice()].concat())))
     }
 
@@ -107,7 +106,7 @@ impl Crawl {
                 let told = postcard::from_bytes(piece);
                 return told
                     .map(|told| {
-                        (self.nearness, self.watched, self.sourcing, self.canonicals, self.silence) = told;
+                        (self.nearness, self.watched, self.sourcing, self.canonicals) = told;
                     })
                     .is_ok();
             }

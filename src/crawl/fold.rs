@@ -187,7 +187,6 @@ impl Crawl {
                     record.health.took(took, false);
                 }
                 let wait = record.delay(&self.conditions.politeness);
-                self.silence.hears(*host, None);
                 self.rest(*host, at.after(wait), at);
             }
             Event::Addressed { host, address } => self.hosts.answers_from(*host, *address),
@@ -288,7 +287,6 @@ impl Crawl {
         }
         let failed = failure.filter(|failure| is_hosts(failure));
         record.failing = failed.is_some();
-        self.silence.hears(host, failed);
         let wait = match failed {
             Some(failure) => {
                 record.health.fails(failure, politeness, at);

@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Failure, FailureKind, HostId, Millis};
+use crate::model::{Failure, FailureKind, Millis};
 
 use super::machine::Limits;
 use super::politeness::{Politeness, millis};
@@ -119,34 +119,6 @@ impl Health {
         let span = millis(politeness.give_up);
         let long = !self.answered || politeness.backoff <= 0.0 || self.last.since(self.first) >= span;
         long && (span == 0 || now.since(self.last) < another_try(politeness))
-    }
-}
-
-/// Requests in a row, to whichever host, that nobody answered. A fold of the events.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Silence {
-    last: Option<HostId>,
-    /// How often it was another host than the time before.
-    hosts: u32,
-}
-
-impl Silence {
-    /// So many hosts fail one after the other only when it is our own network.
-    const HOSTS: u32 = 4;
-
-    /// A request to a host came back, with this failure if it was one of the host's.
-    pub fn hears(&mut self, host: HostId, failure: Option<&Failure>) {
-        // An answer of a gateway is one.
-        if failure.is_none_or(|failure| matches!(failure.kind, FailureKind::Status(_))) {
-            *self = Self::default();
-        } else if self.last.replace(host) != Some(host) {
-            self.hosts = self.hosts.saturating_add(1);
-        }
-    }
-
-    /// Whether nobody can be reached, so that neither pages nor hosts are to blame.
-    pub fn is_total(&self) -> bool {
-        self.hosts >= Self::HOSTS
     }
 }
 

@@ -20,7 +20,6 @@ use super::forums::{ForumMode, Forums};
 use super::frontier::Frontier;
 use super::goals::{Goals, Nearness};
 use super::groups::GroupId;
-use super::health::Silence;
 use super::hosts::Hosts;
 use super::politeness::Politeness;
 use super::refresh::{Refresh, Refreshing};
@@ -201,7 +200,6 @@ pub struct Crawl {
     pub(super) robots_in_flight: u64,
     /// What the fetch took whose events are applied, until somebody has taken note of it.
     pub(super) took: Option<u64>,
-    pub(super) silence: Silence,
     /// It was restored, and nothing was handed out since.
     pub(super) restored: bool,
     /// Nothing else is left, so that hosts which nobody knows are waited for no longer.
@@ -238,7 +236,6 @@ impl Crawl {
             pages_in_flight: 0,
             robots_in_flight: 0,
             took: None,
-            silence: Silence::default(),
             restored: false,
             closing: false,
             pending: Vec::new(),

@@ -200,9 +200,6 @@ impl Crawl {
     /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does
     /// not keep a crawl from its end. Whether there were some.
     fn close(&mut self) -> bool {
-        if self.silence.is_total() {
-            return false;
-        }
         let limits = &self.conditions.limits;
         let nowhere = |host: &Host| host.queued > 0 && host.health.is_nowhere(limits);
         let hosts: Vec<HostId> = self.hosts.all().filter(|(_, host)| nowhere(host)).map(|(id, _)| id).collect();

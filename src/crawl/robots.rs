@@ -250,7 +250,6 @@ impl Crawl {
         let (is_known, asked) = (robots.rules.is_some(), failure.and_then(|failure| failure.retry_after));
         let kept_out = if is_known { 0 } else { robots.backoff(politeness, asked) };
         let failed = failure.filter(|failure| is_hosts(failure));
-        self.silence.hears(host, failed);
         let record = self.hosts.get_mut(host);
         let wait = match failed {
             Some(failure) => {

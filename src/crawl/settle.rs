@@ -324,14 +324,14 @@ impl Crawl {
 
     /// Whether the failure of a page that has used up its tries is held against its host: that has failed as often in a
     /// row, and no page could cause it, or it asks for patience, or others of the host are there to tell which of the two
-    /// it is; or nobody can be reached at all. Never where nothing is waited for, because then it would be the same page again at once.
+    /// it is. Never where nothing is waited for, because then it would be the same page again at once.
     fn is_hosts_fault(&self, id: UrlId, failure: &Failure) -> bool {
         let Conditions { limits, politeness, .. } = &self.conditions;
         let host = self.hosts.get(self.urls.get(id).host());
         let others = host.queued as usize > host.aside.len();
         let waits = politeness.backoff > 0.0 && limits.retries > 0;
         let is_host = host.health.opens(limits) && (is_down(failure) || asks_to_wait(failure) || others);
-        is_hosts(failure) && waits && !self.is_due(id) && (is_host || self.silence.is_total())
+        is_hosts(failure) && waits && !self.is_due(id) && is_host
     }
 }
 

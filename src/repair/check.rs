@@ -3,18 +3,21 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
+use super::answers::{Damage, Found, go_through};
+use super::copy::{self, Copy};
+use super::rebuild::{BUILDING, WHOLE, waiting};
 use super::{Finding, Level, write_lists};
 use crate::config::Config;
 use crate::model::{CrawlUrl, Event, Millis, UrlId};
 use crate::store::archive::warc_files;
 use crate::store::directory::Lock;
-use crate::store::{CrawlDirectory, Location, Meta, Record, RecordKind, Store, StoreError, survey};
+use crate::store::{CrawlDirectory, Location, Meta, Record, StoreError, checkpoint};
 use crate::topic::Lexicon;
 
 /// So many lost pages are named one by one.
@@ -34,6 +37,10 @@ const KNOWN: [&str; 11] = [
     "log",
     "lost+found",
 ];
+
+/// What its `state` may hold.
+const KNOWN_STATE: [&str; 8] =
+    ["meta.json", "lock", "log", "acknowledged", "checkpoint", "topic.toml", "config.toml", "browser"];
 
 /// What a check has found.
 #[derive(Serialize)]
@@ -58,12 +65,6 @@ pub struct Checked {
     _lock: Option<Lock>,
 }
 
-/// The copy of a log.
-pub(super) struct Copy {
-    pub store: Store,
-    _dir: tempfile::TempDir,
-}
-
 /// What a repair would do.
 #[derive(Default)]
 pub(super) struct Plan {
@@ -72,6 +73,8 @@ pub(super) struct Plan {
     pub keep: u64,
     /// Where the last answer of those lies.
     pub last: Option<Location>,
+    /// Where answers lay behind those that are not whole any more, though a part may read.
+    pub lost: BTreeSet<Location>,
     /// Damaged stretches between pages that are kept: file, first byte, bytes.
     pub damaged: Vec<(PathBuf, u64, u64)>,
     /// Files to be cut behind the last page, and where.
@@ -83,8 +86,12 @@ pub(super) struct Plan {
     pub mark: bool,
     /// Lists that are made of the log.
     pub lists: Vec<PathBuf>,
-    /// Parts of files that a killed process left.
+    /// Parts of files that a killed process left, and a checkpoint that no run would take.
     pub strays: Vec<PathBuf>,
+    /// The log cannot be made anew: it is of a forum's crawl, and the order of boards and threads is in no archive.
+    pub log_stays: bool,
+    /// A new log is whole and only to be put in its place.
+    pub finish: bool,
 }
 
 impl Checked {
@@ -110,8 +117,7 @@ struct Surveyed {
     number: u32,
     path: PathBuf,
     end: u64,
-    /// First byte, bytes, URL if known, what is wrong.
-    damaged: Vec<(u64, u64, Option<String>, String)>,
+    damaged: Vec<Damage>,
     /// Where answers begin.
     answers: BTreeSet<u64>,
 }
@@ -142,10 +148,28 @@ pub fn check(dir: &CrawlDirectory) -> Result<Checked, StoreError> {
     };
     let meta = described(dir, &mut checked)?;
     let (files, answers) = archived(paths, &mut checked)?;
+    checked.plan.log_stays = is_of_a_forum(dir, meta.as_ref());
     logged(dir, meta.as_ref(), &files, &answers, &mut checked)?;
+    if checked.plan.log_stays && checked.needs_means() {
+        leave_log(dir, &mut checked);
+    }
+    if let Some(whole) = waiting(dir, checked.batches) {
+        checked.plan.finish = true;
+        checked.find(
+            Level::Mendable,
+            &whole,
+            "is the log, made anew by a repair that was killed before it was in place",
+        );
+    }
     inputs(dir, meta.as_ref(), &mut checked);
     lists(dir, &files, &mut checked)?;
-    others(dir, &mut checked)?;
+    others(dir, &mut checked);
+    if let Some(copy) = checked.copy.as_ref().filter(|_| !checked.plan.rebuild)
+        && let Some(fault) = checkpoint::fault(dir, &copy.store)
+    {
+        checked.plan.strays.push(dir.checkpoint());
+        checked.find(Level::Note, &dir.checkpoint(), format!("{fault}; the next run goes through the log instead"));
+    }
     Ok(checked)
 }
 
@@ -171,22 +195,17 @@ fn archived(mut paths: Vec<(u32, PathBuf)>, checked: &mut Checked) -> Result<(Ve
     let mut files = Vec::new();
     let mut answers = Answers::default();
     for (number, path) in paths {
-        let mut file = Surveyed { number, path, end: 0, damaged: Vec::new(), answers: BTreeSet::new() };
-        survey(&file.path.clone(), |stretch| {
-            file.end = stretch.offset + stretch.length;
-            match stretch.content {
-                Ok(whole) if matches!(whole.kind, RecordKind::Response | RecordKind::Revisit) => {
-                    let url = stretch.uri.and_then(|uri| CrawlUrl::parse(&uri).ok());
-                    let url = url.map_or(0, |url| url.fingerprint());
-                    answers.insert((number, stretch.offset), (stretch.length, url));
-                    file.answers.insert(stretch.offset);
-                    checked.answers += 1;
-                }
-                Ok(_) => {}
-                Err(what) => file.damaged.push((stretch.offset, stretch.length, stretch.uri, what)),
+        let (mut damaged, mut begins) = (Vec::new(), BTreeSet::new());
+        let end = go_through(number, &path, |found| match found {
+            Found::Answer(answer) => {
+                let url = CrawlUrl::parse(&answer.uri).map_or(0, |url| url.fingerprint());
+                answers.insert((number, answer.location.offset), (answer.location.length, url));
+                begins.insert(answer.location.offset);
+                checked.answers += 1;
             }
+            Found::Damage(damage) => damaged.push(damage),
         })?;
-        files.push(file);
+        files.push(Surveyed { number, path, end, damaged, answers: begins });
     }
     Ok((files, answers))
 }
@@ -199,10 +218,10 @@ fn logged(
     answers: &Answers,
     checked: &mut Checked,
 ) -> Result<(), StoreError> {
-    let acknowledged = mark(dir);
-    let copy = open_copy(dir, meta);
+    let acknowledged = mark(dir)?;
+    let copy = copy::open(dir, meta)?;
     let problem = match &copy {
-        Ok(copy) => read_through(&copy.store, answers, checked),
+        Ok(copy) => read_through(copy, answers, checked)?,
         Err(what) => Some(what.clone()),
     };
     let short = acknowledged.unwrap_or(0) > checked.batches;
@@ -234,23 +253,21 @@ fn logged(
     Ok(())
 }
 
-/// Goes through the batches; what ends that before the last.
-fn read_through(store: &Store, answers: &Answers, checked: &mut Checked) -> Option<String> {
+/// Goes through the batches; what damage ends that before the last.
+fn read_through(copy: &Copy, answers: &Answers, checked: &mut Checked) -> Result<Option<String>, StoreError> {
     let mut urls: Vec<u64> = Vec::new();
-    let mut batches = store.batches();
+    let mut batches = copy.store.batches();
     loop {
-        let next = catch_unwind(AssertUnwindSafe(|| batches.next()));
-        let record = match next {
-            Ok(None) => return None,
-            Ok(Some(Ok(record))) => record,
-            Ok(Some(Err(StoreError::Damaged { what, .. }))) => return Some(what),
-            Ok(Some(Err(error))) => return Some(error.to_string()),
-            Err(_) => return Some("the engine breaks down on it".to_owned()),
+        let record = match copy.attempt(|| batches.next().transpose())? {
+            Ok(None) => return Ok(None),
+            Ok(Some(record)) => record,
+            Err(what) => return Ok(Some(what)),
         };
         for event in &record.batch.events {
             if let Event::Discovered(found) = event {
                 if found.id.0 as usize != urls.len() {
-                    return Some(format!("batch {} numbers a URL {}, not {}", checked.batches, found.id.0, urls.len()));
+                    let what = format!("batch {} numbers a URL {}, not {}", checked.batches, found.id.0, urls.len());
+                    return Ok(Some(what));
                 }
                 urls.push(found.url.fingerprint());
             }
@@ -307,6 +324,7 @@ fn name_the_lost(dir: &CrawlDirectory, answers: &Answers, checked: &mut Checked)
             lost.push((location, url));
         }
     }
+    checked.plan.lost = lost.iter().map(|(location, _)| *location).collect();
     for (location, url) in lost.iter().take(NAMED) {
         let path = dir.pages().join(format!("suidao-{:05}.warc.gz", location.file));
         let url = url.as_ref().map_or("a URL that the log does not name", CrawlUrl::as_str);
@@ -329,12 +347,13 @@ fn tell_of_file(file: &Surveyed, last: Option<Location>, log_is_broken: bool, ch
         Some(last) if last.file > file.number => u64::MAX,
         _ => 0,
     };
-    for (offset, length, uri, what) in &file.damaged {
+    for Damage { offset, length, uri, what } in &file.damaged {
         let is_tail = behind(*offset) && !checked.plan.rebuild && !log_is_broken;
         if is_tail {
             continue;
         }
-        if offset + length == file.end {
+        // A log that stays speaks of the archive's end.
+        if offset + length == file.end && !checked.plan.log_stays {
             checked.plan.tails.push((file.path.clone(), *offset));
         } else {
             checked.plan.damaged.push((file.path.clone(), *offset, *length));
@@ -348,7 +367,7 @@ fn tell_of_file(file: &Surveyed, last: Option<Location>, log_is_broken: bool, ch
     }
     let answers = file.answers.range(tail..).count();
     if log_is_broken || checked.plan.rebuild {
-        if answers > 0 {
+        if answers > 0 && !checked.plan.log_stays {
             let text = format!("{answers} whole answers are not in the log as it reads: they are taken back into it");
             checked.find(Level::Note, &file.path, text);
         }
@@ -371,51 +390,42 @@ fn has_answers_behind(files: &[Surveyed], last: Option<Location>) -> bool {
 }
 
 /// How many batches were acknowledged; none where the file does not say.
-fn mark(dir: &CrawlDirectory) -> Option<u64> {
-    fs::read_to_string(dir.acknowledged()).ok()?.trim().parse().ok()
-}
-
-/// Opens a copy of the log; what is wrong if it does not open.
-fn open_copy(dir: &CrawlDirectory, meta: Option<&Meta>) -> Result<Copy, String> {
-    if !dir.log().is_dir() {
-        return Err("it is missing".to_owned());
-    }
-    let copied = || -> std::io::Result<tempfile::TempDir> {
-        let temporary = tempfile::tempdir()?;
-        let to = CrawlDirectory::new(temporary.path());
-        copy_directory(&dir.log(), &to.log())?;
-        let unknown = Meta::new("", "", "", Millis(0));
-        fs::write(to.acknowledged(), "0\n")?;
-        fs::write(to.meta_json(), serde_json::to_vec(meta.unwrap_or(&unknown))?)?;
-        Ok(temporary)
-    };
-    let temporary = copied().map_err(|error| format!("no copy of it can be made to look at (set TMPDIR): {error}"))?;
-    let copy = CrawlDirectory::new(temporary.path());
-    match catch_unwind(AssertUnwindSafe(|| Store::open(&copy))) {
-        Ok(Ok(store)) => Ok(Copy { store, _dir: temporary }),
-        Ok(Err(StoreError::Damaged { what, .. })) => Err(what),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err("the engine breaks down on it".to_owned()),
+fn mark(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
+    let path = dir.acknowledged();
+    match fs::read(&path) {
+        Ok(digits) => Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim().parse().ok())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io(&path, "read it")(error)),
     }
 }
 
-fn copy_directory(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            copy_directory(&entry.path(), &to.join(entry.file_name()))?;
-        } else {
-            fs::copy(entry.path(), to.join(entry.file_name()))?;
+fn is_of_a_forum(dir: &CrawlDirectory, meta: Option<&Meta>) -> bool {
+    meta.is_some_and(|meta| meta.strategy.starts_with("boards of ")) || dir.root().join("forum.toml").exists()
+}
+
+/// Leaves to a person what would need a log made anew.
+fn leave_log(dir: &CrawlDirectory, checked: &mut Checked) {
+    let of_the_log = [dir.log(), dir.meta_json(), dir.acknowledged()];
+    // Only where no more is wrong than that records are lost can lists be made of it.
+    if checked.plan.describe || checked.findings.iter().any(|finding| of_the_log.contains(&finding.path)) {
+        checked.copy = None;
+    }
+    (checked.plan.rebuild, checked.plan.describe) = (false, false);
+    for finding in &mut checked.findings {
+        if finding.level == Level::Lost || finding.level == Level::Mendable && of_the_log.contains(&finding.path) {
+            finding.level = Level::Open;
+            finding.what.push_str(
+                "; the log of a forum's crawl cannot be made anew: \
+                 restore the directory from a copy, or crawl the forum again into another",
+            );
         }
     }
-    Ok(())
 }
 
 /// Lexicon and configuration that are kept for `refresh`, and for a repair.
 fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Checked) {
     // The crawl of one forum keeps none.
-    if meta.is_some_and(|meta| meta.strategy.starts_with("boards of ")) || dir.root().join("forum.toml").exists() {
+    if is_of_a_forum(dir, meta) {
         return;
     }
     let path = dir.topic_toml();
@@ -435,8 +445,22 @@ fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Checked) {
     if !path.exists() {
         checked.find(Level::Open, &path, "is missing; the next `crawl` writes it");
     } else if let Err(error) = Config::load(Some(&path), &[]) {
-        checked.find(Level::Open, &path, format!("does not read ({error}); the next `crawl` writes it"));
+        if reads_without_secrets(&path) {
+            let what = "is kept without the secrets of its credentials; give the configuration that has them (-c)";
+            checked.find(Level::Note, &path, what);
+        } else {
+            checked.find(Level::Open, &path, format!("does not read ({error}); the next `crawl` writes it"));
+        }
     }
+}
+
+/// Whether a kept configuration lacks nothing but its secrets, which are never kept.
+fn reads_without_secrets(path: &Path) -> bool {
+    let read = fs::read_to_string(path).ok().and_then(|text| toml::from_str::<Config>(&text).ok());
+    read.is_some_and(|mut config| {
+        config.fetch.credentials.retain(|credential| !credential.holds_secret());
+        config.check().is_ok()
+    })
 }
 
 /// What is made of the log: whether it says what the log says.
@@ -476,7 +500,7 @@ fn summary(dir: &CrawlDirectory) -> Result<(), String> {
 }
 
 /// What is not a crawl's.
-fn others(dir: &CrawlDirectory, checked: &mut Checked) -> Result<(), StoreError> {
+fn others(dir: &CrawlDirectory, checked: &mut Checked) {
     for (part, known) in [(dir.root().to_owned(), &KNOWN[..]), (dir.pages(), &[]), (dir.state(), &[])] {
         let Ok(entries) = fs::read_dir(&part) else { continue };
         let mut names: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -490,12 +514,13 @@ fn others(dir: &CrawlDirectory, checked: &mut Checked) -> Result<(), StoreError>
                         || name.starts_with("damaged-")
                 }
                 () if part == dir.pages() => name.starts_with("suidao-"),
-                () => matches!(
-                    name.as_str(),
-                    "meta.json" | "lock" | "log" | "acknowledged" | "topic.toml" | "config.toml" | "browser"
-                ),
+                () => KNOWN_STATE.contains(&name.as_str()),
             };
-            if name.starts_with(".suidao-") && name.ends_with(".part") || (name == "rebuilt" && part == dir.state()) {
+            let is_log = part == dir.state() && (name == BUILDING || name == WHOLE);
+            if is_log && name == WHOLE && checked.plan.finish {
+                continue;
+            }
+            if name.starts_with(".suidao-") && name.ends_with(".part") || is_log {
                 checked.plan.strays.push(path.clone());
                 checked.find(Level::Note, &path, "was left by a process that was killed");
             } else if !own {
@@ -503,5 +528,4 @@ fn others(dir: &CrawlDirectory, checked: &mut Checked) -> Result<(), StoreError>
             }
         }
     }
-    Ok(())
 }

@@ -6,7 +6,9 @@
 //! ([`rebuild`]); a page whose record is lost is thereby a link again that waits to be fetched. Nothing is destroyed:
 //! what is replaced goes into a directory `damaged-N` beside it.
 
+mod answers;
 mod check;
+mod copy;
 mod rebuild;
 
 use std::fs::{self, File};
@@ -75,7 +77,7 @@ pub struct Means {
 pub fn repair(dir: &CrawlDirectory, means: Option<&Means>) -> Result<Repaired, StoreError> {
     let mut repaired = Repaired::default();
     // A second look, for what the first mending leaves: a tail behind the new log, lists of the new log.
-    for _ in 0..3 {
+    for _ in 0..4 {
         let checked = check(dir)?;
         if !mend(dir, checked, means, &mut repaired)? {
             break;
@@ -96,6 +98,11 @@ fn mend(
     for path in &plan.strays {
         move_aside(dir, path, told)?;
         told.done.push(format!("{}: moved aside", path.display()));
+    }
+    if plan.finish {
+        rebuild::put_in_place(dir, told)?;
+        told.done.push(format!("{}: put in its place, made anew by a repair that was killed", dir.log().display()));
+        return Ok(true);
     }
     for (path, from) in &plan.tails {
         cut(dir, path, *from, told)?;

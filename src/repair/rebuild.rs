@@ -8,20 +8,28 @@
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 
+use super::answers::{Answer, Found, go_through};
 use super::check::{Checked, settles};
-use super::{Means, Repaired, aside, describe, move_aside};
+use super::{Means, Repaired, describe, move_aside};
 use crate::crawl::{Crawl, Delivery, Outcome, Refresh, outcome};
 use crate::live;
 use crate::model::{Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Millis, Origin, UrlId};
 use crate::store::archive::warc_files;
 use crate::store::directory::sync_directory;
-use crate::store::{
-    ArchiveReader, CrawlDirectory, Location, Meta, Record, RecordKind, Store, StoreError, Stretch, survey,
-};
+use crate::store::{ArchiveReader, CrawlDirectory, Location, Meta, Record, Store, StoreError};
+use crate::trap::absent;
 
 /// Batches handed to the store at a time.
 const GROUP: usize = 256;
+
+/// How the new log is called in `state/` while it is made, and from when on it is whole.
+pub(super) const BUILDING: &str = "rebuilt";
+pub(super) const WHOLE: &str = "rebuilt-whole";
+
+/// What stands in it beside the log: the number of batches that were acknowledged of the former.
+const FORMER: &str = "former";
 
 /// Makes the log of `dir` anew, beside it, and puts it in its place; the former one is moved aside. What was done, in words.
 pub(super) fn rebuild(
@@ -31,15 +39,17 @@ pub(super) fn rebuild(
     told: &mut Repaired,
 ) -> Result<String, StoreError> {
     let keep = checked.plan.keep;
-    let building = dir.state().join("rebuilt");
+    let building = dir.state().join(BUILDING);
     if building.exists() {
         fs::remove_dir_all(&building).map_err(StoreError::io(&building, "remove it"))?;
     }
     let to = CrawlDirectory::new(&building);
     let lexicon = means.topic.lexicon();
     let meta = match Meta::read(dir) {
-        Ok(meta) => meta,
-        Err(_) => Meta::new(&lexicon.name, &means.topic.digest(), &means.config.strategy.label(), checked.plan.begun),
+        Err(StoreError::NoCrawl { .. } | StoreError::Damaged { .. }) => {
+            Meta::new(&lexicon.name, &means.topic.digest(), &means.config.strategy.label(), checked.plan.begun)
+        }
+        meta => meta?,
     };
     let mut conditions = live::conditions(&means.config, &means.topic);
     // So that a page that is in the archive twice is one that was come back to.
@@ -72,21 +82,31 @@ pub(super) fn rebuild(
                 making.keep(record)?;
             } else {
                 behind = record.archive.or(behind);
-                making.tell_former(&mut reader, &record, &former)?;
+                if record.archive.is_some_and(|location| checked.plan.lost.contains(&location)) {
+                    making.left += 1;
+                } else {
+                    making.tell_former(&mut reader, &record, &former)?;
+                }
             }
         }
     }
     let mut paths = warc_files(&dir.pages())?;
     paths.sort();
     for (file, path) in paths.into_iter().filter(|(file, _)| behind.is_none_or(|last| *file >= last.file)) {
-        let mut found = Vec::new();
-        survey(&path, |stretch| found.extend(answer_behind(file, &stretch, behind)))?;
-        for (location, kind, uri, at) in found {
-            if let Ok(url) = CrawlUrl::parse(&uri) {
-                making.at = making.at.max(at);
-                making.tell_again(&mut reader, location, kind == RecordKind::Revisit, &url)?;
-            } else {
-                making.left += 1;
+        let mut answers = Vec::new();
+        go_through(file, &path, |found| match found {
+            Found::Answer(answer) if lies_behind(answer.location, behind) => answers.push(answer),
+            _ => {}
+        })?;
+        for Answer { location, revisit, uri, at } in answers {
+            match CrawlUrl::parse(&uri) {
+                // It says nothing of a page; the host is asked again, if anything is suspicious.
+                Ok(url) if absent::is_probe(&url) => {}
+                Ok(url) => {
+                    making.at = making.at.max(at);
+                    making.tell_again(&mut reader, location, revisit, &url)?;
+                }
+                Err(_) => making.left += 1,
             }
         }
     }
@@ -98,25 +118,17 @@ pub(super) fn rebuild(
     let batches = store.len();
     drop(store);
 
-    // From here on the directory is refused by a crawl until the last step is done: the mark is of the former log.
-    if dir.log().exists() {
-        move_aside(dir, &dir.log(), told)?;
-    } else {
-        aside(dir, told)?;
-    }
-    let put = |from: std::path::PathBuf, to: std::path::PathBuf| {
-        fs::rename(&from, &to).map_err(StoreError::io(&to, "put it in its place"))
-    };
-    put(to.log(), dir.log())?;
-    if Meta::read(dir).is_err() {
-        describe(dir, &meta, told)?;
-    }
     if dir.acknowledged().exists() {
-        move_aside(dir, &dir.acknowledged(), told)?;
+        let former = building.join(FORMER);
+        fs::copy(dir.acknowledged(), &former).map_err(StoreError::io(&former, "write it"))?;
     }
-    put(to.acknowledged(), dir.acknowledged())?;
+    for part in [to.log(), to.state(), building.clone()] {
+        sync_directory(&part)?;
+    }
+    let whole = dir.state().join(WHOLE);
+    put(&building, &whole)?;
     sync_directory(&dir.state())?;
-    fs::remove_dir_all(&building).map_err(StoreError::io(&building, "remove it"))?;
+    put_in_place(dir, told)?;
     let left = if left == 0 { String::new() } else { format!(", {left} could not be taken in") };
     Ok(format!(
         "{}: made anew, {batches} batches: {keep} kept, {again} answers taken from the archive{left}",
@@ -124,17 +136,53 @@ pub(super) fn rebuild(
     ))
 }
 
-/// An answer behind the last that is kept.
-fn answer_behind(
-    file: u32,
-    stretch: &Stretch,
-    last: Option<Location>,
-) -> Option<(Location, RecordKind, String, Millis)> {
-    let whole = stretch.content.as_ref().ok()?;
-    let location = Location { file, offset: stretch.offset, length: stretch.length };
-    let is_answer = matches!(whole.kind, RecordKind::Response | RecordKind::Revisit);
-    let is_behind = last.is_none_or(|last| (file, location.offset) >= (last.file, last.end()));
-    (is_answer && is_behind).then(|| (location, whole.kind, stretch.uri.clone().unwrap_or_default(), whole.at))
+fn put(from: &Path, to: &Path) -> Result<(), StoreError> {
+    fs::rename(from, to).map_err(StoreError::io(to, "put it in its place"))
+}
+
+/// A log that was made anew and is whole, and waits to be put in its place because a repair was killed; none if the crawl has
+/// gone on since. `batches`: of the log that stands there.
+pub(super) fn waiting(dir: &CrawlDirectory, batches: u64) -> Option<PathBuf> {
+    let whole = dir.state().join(WHOLE);
+    let is_put = !CrawlDirectory::new(&whole).log().exists();
+    let is_the_only = || batches == 0 && fs::read(whole.join(FORMER)).ok() == fs::read(dir.acknowledged()).ok();
+    (whole.is_dir() && (is_put || is_the_only())).then_some(whole)
+}
+
+/// Puts the whole new log in the place of the former one, which is moved aside. A kill may come between any two steps; the
+/// next repair takes the rest.
+pub(super) fn put_in_place(dir: &CrawlDirectory, told: &mut Repaired) -> Result<(), StoreError> {
+    let whole = dir.state().join(WHOLE);
+    let from = CrawlDirectory::new(&whole);
+    // These are of the former log. One only saves time; the other the next round writes, with the rounds that are left.
+    for path in [dir.checkpoint(), dir.refresh_csv()] {
+        if path.exists() {
+            move_aside(dir, &path, told)?;
+        }
+    }
+    // From here on the directory is refused by a crawl until the last step is done: the mark is of the former log.
+    if from.log().exists() {
+        if dir.log().exists() {
+            move_aside(dir, &dir.log(), told)?;
+        }
+        put(&from.log(), &dir.log())?;
+    }
+    match Meta::read(dir) {
+        Err(StoreError::NoCrawl { .. } | StoreError::Damaged { .. }) => describe(dir, &Meta::read(&from)?, told)?,
+        meta => drop(meta?),
+    }
+    if from.acknowledged().exists() {
+        if dir.acknowledged().exists() {
+            move_aside(dir, &dir.acknowledged(), told)?;
+        }
+        put(&from.acknowledged(), &dir.acknowledged())?;
+    }
+    sync_directory(&dir.state())?;
+    fs::remove_dir_all(&whole).map_err(StoreError::io(&whole, "remove it"))
+}
+
+fn lies_behind(location: Location, last: Option<Location>) -> bool {
+    last.is_none_or(|last| (location.file, location.offset) >= (last.file, last.end()))
 }
 
 /// The log in the making.

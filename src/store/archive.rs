@@ -367,6 +367,32 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_head_that_is_fetched_comes_back() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 1 << 30).unwrap();
+        let mut cookie = fetched(0, 2000);
+        cookie.headers.push(("set-cookie".into(), "x".repeat(300 << 10)));
+        // Latin-1, which UTF-8 makes twice as long.
+        let mut noise = fetched(1, 2000);
+        noise.headers.push(("x-noise".into(), "é".repeat(warc::LONGEST_HEAD)));
+        let pages = [cookie, noise];
+        let at = pages.each_ref().map(|page| archive.add(&Kept::Whole(page.clone()), Millis(5)).unwrap());
+        archive.close().unwrap();
+        let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 2100);
+        let mut from = 0;
+        for (page, location) in pages.iter().zip(at) {
+            assert!(reader.read_at(location).unwrap() == *page);
+            let (record, path) = reader.record(location).unwrap();
+            let exchange = super::super::Exchange::read(&path, from, location, &record).unwrap();
+            assert_eq!((exchange.status, exchange.media.as_deref()), (200, Some("text/html")));
+            from = location.end();
+        }
+        let file = root.path().join("pages").join(closed_name(0));
+        let read: Vec<_> = super::super::Responses::open(&file, 2100).unwrap().map(Result::unwrap).collect();
+        assert!(read == pages, "also one by one, with bodies of the limit");
+    }
+
+    #[test]
     fn requests_are_kept_as_they_were_sent() {
         let root = tempfile::tempdir().unwrap();
         let mut archive = open(root.path(), None, 1 << 30).unwrap();

@@ -37,6 +37,28 @@ pub struct State {
     pub settings: u64,
 }
 
+impl State {
+    /// Whether the log bears it out.
+    fn is_of(&self, store: &Store) -> bool {
+        let last = self.batches.checked_sub(1).filter(|last| *last < store.len());
+        last.is_some_and(|last| store.batch(last).is_ok_and(|record| digest(&record.batch) == self.last))
+    }
+}
+
+/// Why a restart with the log `store` would pass over the checkpoint of `dir`, whatever its settings; none where it would
+/// not, or there is none.
+#[must_use]
+pub fn fault(dir: &CrawlDirectory, store: &Store) -> Option<&'static str> {
+    let file = File::open(dir.checkpoint()).ok()?;
+    let Some((mut pieces, state)) = Pieces::begin(file) else { return Some("is none, or another build's") };
+    pieces.by_ref().for_each(drop);
+    match () {
+        () if !pieces.is_whole() => Some("is not whole"),
+        () if !state.is_of(store) => Some("is of another log"),
+        () => None,
+    }
+}
+
 /// A digest of a batch.
 #[must_use]
 pub fn digest(batch: &Batch) -> u64 {
@@ -116,15 +138,17 @@ impl Pieces {
     #[must_use]
     pub fn of(store: &Store, settings: u64) -> Option<(Self, u64)> {
         let file = File::open(store.directory().checkpoint()).ok()?;
+        let (pieces, state) = Self::begin(file)?;
+        (state.settings == settings && state.is_of(store)).then_some((pieces, state.batches))
+    }
+
+    fn begin(file: File) -> Option<(Self, State)> {
         let mut from = BufReader::with_capacity(1 << 18, file);
         let mut head = [0; HEAD.len()];
         from.read_exact(&mut head).ok()?;
         let mut pieces = Self { from, read: 0, whole: false };
-        let state: State = postcard::from_bytes(&pieces.next().filter(|_| head == HEAD)?).ok()?;
-        let last = state.batches.checked_sub(1).filter(|last| *last < store.len())?;
-        let is_same =
-            state.settings == settings && store.batch(last).is_ok_and(|record| digest(&record.batch) == state.last);
-        is_same.then_some((pieces, state.batches))
+        let state = postcard::from_bytes(&pieces.next().filter(|_| head == HEAD)?).ok()?;
+        Some((pieces, state))
     }
 
     /// Whether all pieces were read, each as it was written.
@@ -200,6 +224,7 @@ mod tests {
         for state in [state(6, 7), State { last: 1, ..state(4, 7) }, State { batches: 0, ..state(4, 7) }] {
             Checkpoint::write(store.directory(), state, std::iter::empty()).unwrap().publish().unwrap();
             assert!(Pieces::of(&store, 7).is_none(), "{state:?}");
+            assert_eq!(fault(store.directory(), &store), Some("is of another log"), "{state:?}");
         }
     }
 
@@ -211,6 +236,7 @@ mod tests {
         Checkpoint::write(store.directory(), state(5, 7), pieces.into_iter()).unwrap().publish().unwrap();
         let path = store.directory().checkpoint();
         let sound = std::fs::read(&path).unwrap();
+        assert_eq!(fault(store.directory(), &store), None);
         for at in 0..sound.len() {
             let mut damaged = sound.clone();
             damaged[at] ^= 0x20;
@@ -219,6 +245,7 @@ mod tests {
                 pieces.by_ref().for_each(drop);
                 assert!(!pieces.is_whole(), "byte {at}");
             }
+            assert!(fault(store.directory(), &store).is_some(), "byte {at}");
             std::fs::write(&path, &sound[..at]).unwrap();
             if let Some((mut pieces, _)) = Pieces::of(&store, 7) {
                 pieces.by_ref().for_each(drop);

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-use super::archive::Location;
+use super::archive::{Location, warc_files};
 use super::directory::{CrawlDirectory, Lock, write_whole};
 use crate::model::{Batch, Millis};
 
@@ -210,7 +210,7 @@ impl Store {
         let mark = Mark::open(dir)?;
         match mark.read()? {
             // Whoever went on would cut the archive to a log of which nobody knows that it is whole.
-            None if next > 0 => {
+            None if next > 0 || dir.pages().is_dir() && !warc_files(&dir.pages())?.is_empty() => {
                 return Err(StoreError::damaged(&mark.path, "it does not say how many batches were kept"));
             }
             None => mark.write(0)?,
@@ -545,6 +545,11 @@ mod tests {
         std::fs::write(dir.pages().join("suidao-00000.warc.gz"), "mine").unwrap();
         assert!(matches!(Store::resume(&dir, &meta()), Err(StoreError::Strangers(_))));
         assert!(!dir.state().exists());
+        // Nor where log and mark are lost and the rest is not: as a crawl that has kept nothing it would go on without them.
+        dir.make().unwrap();
+        std::fs::write(dir.meta_json(), serde_json::to_vec(&meta()).unwrap()).unwrap();
+        let refused = Store::resume(&dir, &meta()).unwrap_err().to_string();
+        assert!(refused.contains("acknowledged") && refused.contains("--repair"), "{refused}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
 use super::StoreError;
-use super::warc::{GZIP, Head};
+use super::warc::{CONVERSION, GZIP, Head};
 use crate::model::Millis;
 
 /// What a record is, as far as it matters here.
@@ -23,6 +23,8 @@ pub enum RecordKind {
     Response,
     /// `revisit`: an answer whose payload lies elsewhere.
     Revisit,
+    /// `conversion`: what a browser made of the answer in another record.
+    Conversion,
     /// Any other, `warcinfo` among them.
     Other,
 }
@@ -51,6 +53,8 @@ pub struct Whole {
     pub id: String,
     /// `WARC-Concurrent-To`.
     pub with: String,
+    /// `WARC-Refers-To`.
+    pub of: String,
 }
 
 /// Looks through the WARC file `path`, one gzip member a record, and tells every stretch of it in order, without gaps.
@@ -137,6 +141,7 @@ fn block(content: &mut impl Read, head: &Head) -> io::Result<Whole> {
             Some("request") => RecordKind::Request,
             Some("response") => RecordKind::Response,
             Some("revisit") => RecordKind::Revisit,
+            Some(CONVERSION) => RecordKind::Conversion,
             _ => RecordKind::Other,
         },
         at: text("warc-date")
@@ -144,6 +149,7 @@ fn block(content: &mut impl Read, head: &Head) -> io::Result<Whole> {
             .map_or(Millis(0), |at| Millis(u64::try_from(at.as_millisecond()).unwrap_or(0))),
         id: text("warc-record-id"),
         with: text("warc-concurrent-to"),
+        of: text("warc-refers-to"),
     })
 }
 

@@ -18,8 +18,15 @@ use super::chunked;
 use crate::model::{CrawlUrl, Fetched, Millis};
 use crate::read::coding;
 
-/// Longest head of a record or of an HTTP answer that is read, in bytes.
-pub(super) const HEAD_LIMIT: usize = 256 << 10;
+/// Longest head of a record or of an HTTP answer that is read, in bytes. Every head that was fetched has to fit, for what
+/// is archived must be read again.
+pub(super) const HEAD_LIMIT: usize = 2 << 20;
+
+/// Longest head of an answer that the client takes: hyper's buffer of 8 KiB and 400 KiB more, and a last read of as much.
+pub(super) const LONGEST_HEAD: usize = 2 * (8_192 + 4_096 * 100);
+
+// What is no UTF-8 is archived in twice as many bytes, and a field with a blank and a line end more than it may have had.
+const _: () = assert!(2 * LONGEST_HEAD + (64 << 10) < HEAD_LIMIT);
 
 /// The kind of a record that holds what was made of another's payload.
 pub(super) const CONVERSION: &str = "conversion";
@@ -247,7 +254,7 @@ impl Head {
 
     /// [`Head::response_url`], if the answer is not much larger than `limit` bytes.
     pub fn answered(&self, limit: usize) -> Option<CrawlUrl> {
-        self.response_url().filter(|_| self.length <= limit as u64 + (1 << 16))
+        self.response_url().filter(|_| self.length <= (limit + HEAD_LIMIT) as u64)
     }
 }
 

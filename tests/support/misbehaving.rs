@@ -191,6 +191,16 @@ misbehaviours! {
         asked.send(vec![b'x'; 10 << 20])?;
         asked.send("\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
     };
+    "header-of-300-kb", "sets a cookie of 300 KB", |asked| {
+        let fields = format!("Content-Type: text/html; charset=utf-8\r\nSet-Cookie: c={}\r\n", "x".repeat(300 << 10));
+        asked.answer("200 OK", &fields, page("大饼干", &[]))
+    };
+    "header-of-noise", "sends a header field of 400 KB that is no text", |asked| {
+        asked.send("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nX-Noise: ")?;
+        asked.send(vec![0xE9; 400_000])?;
+        let body = page("杂音", &[]);
+        asked.send(format!("\r\nContent-Length: {}\r\n\r\n{body}", body.len())).map(|()| Keep)
+    };
     "cookie-flood", "sets 100 cookies of 1 KB", |asked| {
         let fields: String = (0..100).map(|n| format!("Set-Cookie: c{n}={}; Path=/\r\n", "x".repeat(1000))).collect();
         asked.answer("200 OK", &format!("Content-Type: text/html\r\n{fields}"), page("饼干", &[]))

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::repair::{Checked, Level, Means, Repaired, check, repair};
-use suidao::store::{CrawlDirectory, Meta};
+use suidao::store::CrawlDirectory;
 
 use crate::cli::{Exit, inputs};
 
@@ -56,13 +56,6 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
 
 /// Lexicon and configuration of the crawl, or the ones given in their place.
 fn means(args: &CrawlCheckArgs, directory: &CrawlDirectory) -> Result<Means> {
-    let of_a_forum = Meta::read(directory).is_ok_and(|meta| meta.strategy.starts_with("boards of "));
-    if of_a_forum || directory.root().join("forum.toml").exists() {
-        bail!(
-            "{}: the log of a forum's crawl cannot be made anew; restore the directory from a copy, or crawl the forum again into another",
-            args.directory.display()
-        );
-    }
     let kept = |path: PathBuf| path.exists().then_some(path);
     let lexicon = args.lexicon.clone().or_else(|| kept(directory.topic_toml()));
     let lexicon = lexicon.with_context(|| {

@@ -166,22 +166,6 @@ fn a_host_that_was_down_for_an_hour_loses_no_page() {
 }
 
 #[test]
-fn an_outage_of_our_own_network_costs_no_page() {
-    let pages: Vec<String> = (0..16).map(|n| format!("http://t{n}.cn/")).collect();
-    let web = star(&pages);
-    for kind in [FailureKind::Timeout, FailureKind::Dns, FailureKind::Broken] {
-        for robots in [true, false] {
-            let answer = |url: &str, at: u64| {
-                let down = (1_500..900_000).contains(&at);
-                (if down { failed(kind.clone()) } else { page(&web, url) }, 100, None)
-            };
-            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
-            assert_eq!((fetched(&course), course.stop), (17, Stop::FrontierEmpty), "{kind:?} {robots}");
-        }
-    }
-}
-
-#[test]
 fn others_go_on_while_a_host_is_down() {
     let pages: Vec<String> = (0..60).map(|n| format!("http://{}.cn/{n}", if n % 2 == 0 { "t" } else { "u" })).collect();
     let web = star(&pages);
