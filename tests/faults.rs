@@ -22,10 +22,12 @@ const PAGES_PER_HOST: usize = 30;
 /// Most memory, in bytes: a machine's of the smallest kind. The unoptimised program with its dictionaries needs a third.
 const MEMORY: u64 = 900 << 20;
 
-const SETTINGS: [&str; 13] = [
+const SETTINGS: [&str; 15] = [
     "politeness.delay=0.05",
     "politeness.backoff=0.1",
     "politeness.robots_retry=0.1",
+    "politeness.max_delay=0.5",
+    "politeness.max_backoff=1",
     "politeness.give_up=3",
     "limits.pages_per_host=30",
     "limits.hops=1000",
@@ -202,8 +204,9 @@ fn harmed(log: &[Request]) -> BTreeMap<String, String> {
         *of_page.entry((host, path)).or_default() += 1;
     }
     for ((host, path), times) in of_page {
-        // Once, and twice again; robots.txt with its redirects as well.
-        let most = if path.starts_with("/robots.txt") { 6 } else { 3 };
+        // Once, twice again, and when its host has answered something else; robots.txt by ever longer waits, until its host is
+        // given up (`limits.host_failures`).
+        let most = if path.starts_with("/robots.txt") { 10 } else { 4 };
         if times > most {
             harmed.insert(host.to_owned(), format!("{path} was asked for {times} times"));
         }
