@@ -271,6 +271,7 @@ pub fn run_in_view(
         in_flight: 0,
         unwritten: VecDeque::new(),
         submitted: durable,
+        held: None,
         checkpointing: Duration::ZERO,
         checkpoints: Checkpoints::new(job.directory.clone(), settings, job.config.crawl.checkpoint_every, kept),
         tell: &mut tell,

@@ -230,6 +230,21 @@ fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
 }
 
 #[test]
+fn a_crawl_of_more_hosts_than_it_may_have_connections_loses_no_page() {
+    let hosts = 60;
+    let net = Net::start(hosts);
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("crawl");
+    let crawl = net.crawl(dir.path(), hosts, &["--set", "crawl.in_flight=60", "--max-pages", "300"]);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]).arg(crawl.get_program()).args(crawl.get_args());
+    let ended = run(command).expect(0);
+    assert!(ended.err.contains("too many files and connections are open"), "{}", ended.err);
+    assert_eq!(pages(&out).len(), 300);
+    assert_eq!(failures(&out), []);
+}
+
+#[test]
 fn a_process_that_is_stopped_and_goes_on_gives_no_page_up() {
     let options = ServerOptions { delay: Duration::from_millis(30), log: true, ..ServerOptions::default() };
     let stage = Stage::new(finite(), options);

@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use super::cookies::Cookies;
 use super::credentials::Access;
+use super::descriptors;
 use super::failure;
 use super::guard::{Allowed, Guard, Lookup, system};
 use super::settings::{Checked, Settings, SettingsError};
@@ -24,10 +25,6 @@ use crate::read::coding::{self, UnpackError};
 
 /// Pages first, whatever else there is after them.
 const PAGES: &str = "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5";
-
-/// How long an idle connection is kept: some times the usual delay between two requests to a host, and short enough
-/// that a crawl over thousands of hosts does not run out of file descriptors.
-const IDLE: Duration = Duration::from_secs(10);
 
 /// Idle connections kept to one host: more than one matters only where politeness is switched off.
 const IDLE_PER_HOST: usize = 64;
@@ -136,7 +133,8 @@ impl fmt::Debug for Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher that keeps to `settings`. Proxies named by the environment are not used; of the environment only the
+    /// A fetcher that keeps to `settings`. The limit of files that this process may have open is raised as far as the
+    /// system permits. Proxies named by the environment are not used; of the environment only the
     /// variables that credentials name are read, and their files.
     ///
     /// On a machine without certificates of authorities the fetcher works for http; https then fails as
@@ -401,7 +399,7 @@ fn builder(checked: &Checked, headers: &HeaderMap, lookup: &Lookup) -> Result<Cl
         .read_timeout(checked.read_timeout)
         .timeout(checked.timeout)
         .tcp_nodelay(true)
-        .pool_idle_timeout(IDLE)
+        .pool_idle_timeout(descriptors::idle(descriptors::raise()))
         .pool_max_idle_per_host(IDLE_PER_HOST)
         // What browsers forgive.
         .http1_max_headers(MOST_HEADERS)

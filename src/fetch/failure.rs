@@ -11,7 +11,7 @@
 //! | TLS | still `is_connect`, and the peer went away | `Connect` |
 //! | | still `is_connect`, and none of these | `Tls` |
 //!
-//! Time limits come first, whatever step they struck. With a proxy, name and TCP are the proxy's own, so that these
+//! A machine without descriptors comes first (`Exhausted`), then time limits, whatever step they struck. With a proxy, name and TCP are the proxy's own, so that these
 //! mean `Proxy`. All that comes later (the peer closed, the answer is not HTTP) is `Broken`, apart from a head beyond
 //! hyper's limits, which is `TooLarge`.
 
@@ -24,7 +24,9 @@ use crate::model::FailureKind;
 pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> FailureKind {
     let in_chain = |test: &dyn Fn(&(dyn Error + 'static)) -> bool| chain(error).any(test);
     let says = |text: &str| in_chain(&|link| link.to_string().starts_with(text));
-    if in_chain(&|link| link.is::<AllPrivate>()) {
+    if in_chain(&is_exhausted) {
+        FailureKind::Exhausted
+    } else if in_chain(&|link| link.is::<AllPrivate>()) {
         FailureKind::PrivateAddress
     } else if error.is_timeout() {
         // Unencrypted requests connect to the proxy and to nothing else.
@@ -48,6 +50,21 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
         FailureKind::TooLarge
     } else {
         FailureKind::Broken
+    }
+}
+
+/// This process or this machine has no descriptors left, which no host can be blamed for.
+fn is_exhausted(error: &(dyn Error + 'static)) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::io::Errno;
+        let code = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error);
+        code.is_some_and(|code| [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).contains(&code))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = error;
+        false
     }
 }
 

@@ -7,6 +7,7 @@
 mod client;
 mod cookies;
 mod credentials;
+mod descriptors;
 mod failure;
 mod guard;
 pub mod render;

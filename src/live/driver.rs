@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
@@ -25,6 +25,9 @@ const HARVEST_EVERY: u64 = 1_000;
 /// The loop turns at least this often. If a turn took much longer the whole process stood still.
 const TURN: Duration = Duration::from_secs(1);
 const STOOD_STILL: Duration = Duration::from_secs(5);
+
+/// How long nothing is asked for when there were no descriptors left: idle connections are closed after a second at least.
+const HOLD: Duration = Duration::from_secs(1);
 
 /// What the loop turned for.
 enum Turn {
@@ -54,6 +57,8 @@ pub(super) struct Driver<'a, F: FnMut(News)> {
     /// Batches handed to the writer, those of earlier runs included.
     pub(super) submitted: u64,
     pub(super) checkpoints: Checkpoints,
+    /// There were no descriptors left, and nothing is asked for until then.
+    pub(super) held: Option<Instant>,
     /// What checkpoints took since the loop looked at the clock.
     pub(super) checkpointing: Duration,
     pub(super) tell: &'a mut F,
@@ -90,7 +95,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let mut turned = clock();
         loop {
             let mut wake = None;
-            while open && self.in_flight < self.most && !self.outage.is_away() {
+            let held = self.held.is_some_and(|until| until > turned);
+            while open && !held && self.in_flight < self.most && !self.outage.is_away() {
                 match self.crawl.next(self.clock.now()) {
                     Next::Fetch(ticket) => self.start(ticket, &done),
                     Next::Wait(until) => {
@@ -155,6 +161,16 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     Judgement::Settle => self.settle(*done),
                     Judgement::GiveBack => self.give_back(*done),
                     Judgement::Doubt => self.doubted.push(*done),
+                    Judgement::Exhausted => {
+                        if self.held.is_none() {
+                            tracing::warn!(
+                                "too many files and connections are open: the crawl goes on more slowly; raise the limit \
+                                 (ulimit -n) or lower crawl.in_flight"
+                            );
+                        }
+                        self.held = Some(now + HOLD);
+                        self.give_back(*done);
+                    }
                     Judgement::Proxy => {
                         self.give_back(*done);
                         if !self.looking && !self.outage.is_away() {

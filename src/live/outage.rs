@@ -40,6 +40,8 @@ pub(super) enum Judgement {
     GiveBack,
     /// It counts as soon as something answers, or one of the witnesses can be connected to.
     Doubt,
+    /// Nothing could be asked, for there are no descriptors left; idle connections give some back in a while.
+    Exhausted,
     /// The proxy does not answer, which says nothing of the URL: it waits until the proxy does.
     Proxy,
     /// The proxy has not answered for so long, or never, that nobody waits for it.
@@ -110,6 +112,7 @@ impl Outage {
             FailureKind::Dns | FailureKind::Connect | FailureKind::Timeout | FailureKind::Broken => {}
             // No request went out.
             FailureKind::PrivateAddress => return Judgement::Settle,
+            FailureKind::Exhausted => return Judgement::Exhausted,
             FailureKind::Proxy => {
                 let silent = now.saturating_duration_since(*self.silent.get_or_insert(now));
                 // One that never did is a mistake of the configuration.
@@ -269,6 +272,7 @@ mod tests {
             assert_eq!(outage.judge(&url("b.cn"), &failed(kind), at(4), at(4)), Judgement::Answered);
         }
         assert_eq!(outage.judge(&url("c.cn"), &failed(FailureKind::PrivateAddress), at(4), at(4)), Judgement::Settle);
+        assert_eq!(outage.judge(&url("c.cn"), &failed(FailureKind::Exhausted), at(4), at(4)), Judgement::Exhausted);
         let mut by_proxy = Outage::new(Duration::from_secs(600), true, []);
         assert_eq!(by_proxy.judge(&url("a.cn"), &answer, at(5), at(5)), Judgement::Answered);
         assert_eq!(by_proxy.judge(&url("a.cn"), &dead, at(5), at(5)), Judgement::Settle, "nothing can be looked at");

@@ -82,6 +82,8 @@ pub enum FailureKind {
     NoSuchPage,
     /// A redirect to the page itself, or to one that led to it.
     RedirectLoop,
+    /// Nothing was asked: this process may open no further connection. No crawl is told of it.
+    Exhausted,
 }
 
 /// A fetch that brought no page.
@@ -103,7 +105,8 @@ impl Failure {
             | FailureKind::Connect
             | FailureKind::Timeout
             | FailureKind::Broken
-            | FailureKind::Proxy => true,
+            | FailureKind::Proxy
+            | FailureKind::Exhausted => true,
             _ => false,
         }
     }
@@ -125,6 +128,7 @@ impl std::fmt::Display for Failure {
             }
             FailureKind::MediaType(media) => write!(f, "the answer is {media}, not a page"),
             FailureKind::BadRedirect => f.write_str("a redirect without a usable target"),
+            FailureKind::Exhausted => f.write_str("too many files and connections are open (ulimit -n)"),
             FailureKind::RedirectLoop => f.write_str("it redirects to itself, or in a circle"),
             FailureKind::Proxy => f.write_str("the proxy does not answer"),
             FailureKind::NoSuchPage => {
