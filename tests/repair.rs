@@ -19,6 +19,9 @@ use suidao::store::{
 use suidao::world::{ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Server, ServerOptions, Spec};
 use support::{Ended, Running, Stage, export, finite, pages, records, run, snapshot, suidao, warcio_check};
 
+/// What is done to a crawl directory, and its name.
+type Case<'a> = (&'a str, &'a dyn Fn(&Path));
+
 /// A web that is crawled in a second: dozens of directories are damaged, mended and gone on with.
 fn small() -> Spec {
     Spec { pages: 120, hosts: 6, islands: 2, island_pages: [12, 20], ..finite() }
@@ -325,7 +328,7 @@ fn what_a_browser_made_of_pages_is_theirs() {
     let mut of_two = answers.filter(|&location| reader.read_at(location).unwrap().rendered.is_some());
     let struck = of_two.nth(20).unwrap();
     let last = of_two.last().unwrap();
-    let damages: [(&str, &dyn Fn(&Path)); 4] = [
+    let damages: [Case; 4] = [
         ("log", &|dir| fs::remove_dir_all(dir.join("state/log")).unwrap()),
         ("answer", &|dir| flip(&dir.join(WARC), struck.offset + 80, 5)),
         // Of two records the second is damaged: the page is lost as it was read.
@@ -424,7 +427,7 @@ fn a_checkpoint_is_the_crawls_and_no_damage_of_it_counts() {
     assert!(whole.join("state/checkpoint").exists());
     assert!(!check(&whole, &[]).expect(0).out.contains("state/checkpoint"));
     let wanted = pages(&whole);
-    let damages: [(&str, &dyn Fn(&Path)); 2] = [
+    let damages: [Case; 2] = [
         ("flipped", &|dir| flip(&dir.join("state/checkpoint"), 300, 5)),
         ("of-another-log", &|dir| {
             let answers = answers(dir);
@@ -471,7 +474,7 @@ fn a_repair_that_is_killed_between_its_last_steps_is_ended_by_the_next() {
         fs::copy(state(&after, "meta.json"), whole(dir, "state/meta.json")).unwrap();
         fs::copy(state(dir, "acknowledged"), whole(dir, "former")).unwrap();
     };
-    let kills: [(&str, &dyn Fn(&Path)); 5] = [
+    let kills: [Case; 5] = [
         ("made", &|_| {}),
         ("former-is-aside", &|dir| {
             fs::create_dir_all(dir.join("damaged-1")).unwrap();
@@ -633,7 +636,7 @@ fn a_crawl_that_was_refreshed_is_mended_with_its_history() {
     assert!(unchanged > 5 && settled > wanted.len());
     let locations: Vec<_> = records(&whole).into_iter().filter_map(|record| record.archive).collect();
     let struck = locations[locations.len() * 2 / 3];
-    let damages: [(&str, &dyn Fn(&Path)); 2] = [
+    let damages: [Case; 2] = [
         ("record", &|dir| {
             let file = dir.join(format!("pages/suidao-{:05}.warc.gz", struck.file));
             flip(&file, struck.offset + struck.length / 2, 3);

@@ -1,6 +1,6 @@
 //! Safety as the user has it: the binary, against a web that means harm. No link leads out of the public web, no name
 //! leads out of the crawl directory, and no secret out of its origin.
-#![allow(clippy::unwrap_used)] // test helpers may
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
 
 mod support;
 

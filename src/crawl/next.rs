@@ -193,8 +193,11 @@ impl Crawl {
 
     /// Nothing can be had of those that were let go: whether others went instead.
     fn let_more_go(&mut self, now: Millis) -> bool {
-        let loose = self.hosts.groups.take_loose();
-        loose.into_iter().fold(false, |some, group| self.let_go(group, now) || some)
+        let mut others = false;
+        for group in self.hosts.groups.take_loose() {
+            others |= self.let_go(group, now);
+        }
+        others
     }
 
     /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does

@@ -149,7 +149,7 @@ async fn a_client_certificate_is_shown_to_its_origin_alone() {
         let trusting = knowing(vec![credential.clone(), elsewhere]);
         assert!(trusting.fetch(&url, None).await.is_err());
     }
-    let heads = heads.lock().unwrap();
+    let heads = heads.lock().unwrap().clone();
     assert!(heads.len() == 2 && heads[1].contains("authorization: Bearer hush\r\n"), "{heads:?}");
     // Without the authority the server is not trusted.
     assert_eq!(knowing(Vec::new()).fetch(&url, None).await.unwrap_err().kind, FailureKind::Tls);

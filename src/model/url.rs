@@ -341,8 +341,8 @@ fn is_noise(pair: &str) -> bool {
     name.is_empty()
         || is_start("utm_")
         || is_start("aspsessionid")
-        || NAMES.iter().any(|noise| is(noise))
-        || CODES.iter().any(|noise| is(noise)) && is_code(value)
+        || NAMES.iter().any(is)
+        || CODES.iter().any(is) && is_code(value)
 }
 
 /// At least 16 letters and digits, and both of them.

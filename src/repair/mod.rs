@@ -3,7 +3,7 @@
 //!
 //! The archive is the truth: every page is in it with its URL and time. So the log is kept up to its first damage, or
 //! up to the first page whose record is damaged, and from there made anew out of the archive by the machine itself
-//! ([`rebuild`]); a page whose record is lost is thereby a link again that waits to be fetched. Nothing is destroyed:
+//! (`rebuild`); a page whose record is lost is thereby a link again that waits to be fetched. Nothing is destroyed:
 //! what is replaced goes into a directory `damaged-N` beside it.
 
 mod answers;

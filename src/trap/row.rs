@@ -130,7 +130,7 @@ fn path(path: &str) -> Option<PathRow> {
                 || is_short_number(segment)
                 || matches!(*segment, "page" | "index.html" | "index.htm" | "index.php")
         };
-        if rest.iter().all(|segment| goes_on(segment)) {
+        if rest.iter().all(goes_on) {
             let masked = segments
                 .iter()
                 .enumerate()

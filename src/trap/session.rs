@@ -159,8 +159,8 @@ impl Sessions {
             return Vec::new();
         }
         let names = self.known.iter().filter(|(of, _)| *of == host).map(|(_, name)| name);
-        let came = |name: &Box<str>| self.came.get(&key(url, name)).map(|came| (name.clone(), *came));
-        let mut dropped: Vec<_> = names.filter_map(came).collect();
+        let came = |name: &str| self.came.get(&key(url, name)).map(|came| (name.into(), *came));
+        let mut dropped: Vec<(Box<str>, Came)> = names.filter_map(|name| came(name)).collect();
         dropped.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         dropped
     }

@@ -57,13 +57,16 @@ enum Piece<'a> {
     Sums(Box<Sums<'a>>),
 }
 
+/// What a block of links is known by.
+type BlockKey = (bool, u32, u32);
+
 /// What is summed up, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Sums<'a> {
     hosts: (Cow<'a, [Host]>, Cow<'a, Numbers<String>>),
     families: (Cow<'a, [Family]>, Cow<'a, Numbers<u64>>),
     templates: (Cow<'a, [Template]>, Cow<'a, Numbers<u64>>),
-    blocks: (Cow<'a, [Block]>, Cow<'a, Numbers<(bool, u32, u32)>>),
+    blocks: (Cow<'a, [Block]>, Cow<'a, Numbers<BlockKey>>),
     places: (Cow<'a, [Yield]>, Cow<'a, Numbers<u32>>),
     all: Yield,
     strangers: Strangers,
@@ -88,7 +91,7 @@ pub(super) struct Learner {
     host_numbers: Numbers<String>,
     family_numbers: Numbers<u64>,
     template_numbers: Numbers<u64>,
-    block_numbers: Numbers<(bool, u32, u32)>,
+    block_numbers: Numbers<BlockKey>,
     place_numbers: Numbers<u32>,
     /// Bodies of the documents fetched: the same once more is worth nothing.
     bodies: FxHashSet<Digest>,
