@@ -47,7 +47,7 @@ fn text_of(path: &Path) -> String {
     let url = CrawlUrl::parse("http://a.test/page/").unwrap();
     let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
     let body = Bytes::from(std::fs::read(path).unwrap());
-    suidao::read::parse(&Fetched { url, status: 200, headers, body, wire: None, asked: None }).text
+    suidao::read::parse(&Fetched { url, status: 200, headers, body, wire: None, asked: None, rendered: None }).text
 }
 
 fn simhash(features: impl Iterator<Item = u64>) -> u64 {

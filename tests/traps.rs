@@ -1,6 +1,6 @@
 //! One web a trap, crawled to its end: what the trap costs is bounded, and what is real is all had. Beside each trap stands
 //! what looks like one: an archive, a long list, a catalogue, a host that shares pages with another.
-#![allow(clippy::unwrap_used)] // test helpers may
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may; processes are waited for
 
 mod support;
 

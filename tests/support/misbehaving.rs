@@ -173,7 +173,7 @@ misbehaviours! {
     };
     "http-0.9", "answers with a body and no head", |asked| asked.send(page("没有头", &[])).map(|()| Close);
     "http-7", "answers in a version of HTTP that there is not", |asked| {
-        asked.send("HTTP/7.3 200 OK\r\nContent-Length: 2\r\n\r\nhi".to_owned()).map(|()| Close)
+        asked.send("HTTP/7.3 200 OK\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
     };
     "status-20", "answers with a status of two digits", |asked| {
         asked.send("HTTP/1.1 20 OK\r\nContent-Length: 2\r\n\r\nhi").map(|()| Close)
