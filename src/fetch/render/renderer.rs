@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{Mutex, Semaphore};
@@ -17,6 +18,10 @@ use crate::model::Fetched;
 
 /// After so many failures to start in a row the crawl goes on without.
 const TRIES: u32 = 3;
+
+/// How often, and after how many milliseconds each, the profile is taken away of a browser that has ended.
+const LAST_LOOKS: u32 = 50;
+const LAST_LOOK: Duration = Duration::from_millis(100);
 
 /// Renders pages. Clones share one browser.
 #[derive(Clone, Debug)]
@@ -136,8 +141,13 @@ impl Renderer {
             running.chrome.give_up();
             finish(running.chrome).await;
         }
-        // It stays if it is not empty.
-        let _ = std::fs::remove_dir(&self.0.profiles);
+        // The browser's other processes end after it, and may write until then.
+        for _ in 0..LAST_LOOKS {
+            match std::fs::remove_dir_all(&self.0.profiles) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => tokio::time::sleep(LAST_LOOK).await,
+                _ => return,
+            }
+        }
     }
 }
 
