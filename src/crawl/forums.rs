@@ -40,6 +40,9 @@ pub enum ForumMode {
     Follow(Box<ForumMap>),
 }
 
+/// So many pages of a host are looked at, each of them, for whether it is a forum.
+const FIRST_LOOKS: u32 = 64;
+
 /// Fewest records of a list that make a forum of a host in passing.
 const RECORDS: usize = 5;
 
@@ -131,6 +134,12 @@ impl Forums {
             None if self.explores() && self.explored.is_none() => Some(Look { lens: Arc::default(), at }),
             None => None,
         }
+    }
+
+    /// Whether a page of a host may make a forum of it that has shown so many pages and none of them did. To look costs as much
+    /// as to read, and many blogs list their posts as forums do, so that of many pages one in eight is looked at.
+    pub fn may_recognise(&self, pages: u32) -> bool {
+        self.mode == ForumMode::Recognise && (pages < FIRST_LOOKS || pages.is_multiple_of(8))
     }
 
     /// The forum that a page makes of its host.

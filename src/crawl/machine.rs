@@ -92,8 +92,10 @@ pub struct Conditions {
 /// What a ticket is for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// A page.
+    /// A page, to be looked at as one of a forum if it may be one.
     Page(UrlId),
+    /// A page, and no more than that.
+    Plain(UrlId),
     /// A page of a forum, to be looked at as one.
     Forum(UrlId, Look),
     /// A sitemap or a feed, to be asked which pages there are, and which have changed.
@@ -347,8 +349,9 @@ impl Crawl {
             && matches!(outcome, Outcome::Failed(_))
             && matches!(events.last(), Some(Event::Scheme { https: false, .. }));
         let is_hints = matches!(ticket.wanted, Wanted::Hints(_));
+        let is_plain = matches!(ticket.wanted, Wanted::Plain(_));
         match ticket.wanted {
-            Wanted::Page(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
                 self.pages_in_flight -= 1;
                 if asked_again {
                     // No event: to the log it was never taken from the queue.
@@ -362,6 +365,7 @@ impl Crawl {
                 }
                 match outcome {
                     Outcome::Page { status, page, sight, validators } => {
+                        let sight = sight.filter(|_| !is_plain);
                         let arrived = Arrived { status, page: *page, sight, validators };
                         self.settle_page(&mut events, id, &ticket.url, arrived, now);
                     }

@@ -129,11 +129,10 @@ impl Crawl {
                     self.hosts.groups.start(groups, now);
                     self.pages_in_flight += 1;
                     self.count_request(again, true, now);
-                    let look = self.forums.look(&url, now);
-                    let wanted = match look {
-                        _ if self.is_hints(head.id, again) => Wanted::Hints(head.id),
-                        Some(look) => Wanted::Forum(head.id, look),
-                        None => Wanted::Page(head.id),
+                    let wanted = if self.is_hints(head.id, again) {
+                        Wanted::Hints(head.id)
+                    } else {
+                        self.as_wanted(head.id, &url, now)
                     };
                     let validators = if again { self.validators(head.id) } else { None };
                     let origin = String::new();

@@ -72,23 +72,25 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
                 score_hints(&mut hints, topic);
                 Outcome::Hints(Box::new(hints), fetched.validators())
             }
-            Wanted::Page(_) | Wanted::Forum(..) | Wanted::Absent(_) => match fetched.media_type().as_str() {
-                "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
-                    let parsed = crate::read::parse(fetched);
-                    // Where browsers would be led on to; the server has not said that it is for good.
-                    if let Some(to) = parsed.refresh {
-                        return Outcome::Redirect { to, permanent: false };
+            Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_) => {
+                match fetched.media_type().as_str() {
+                    "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
+                        let parsed = crate::read::parse(fetched);
+                        // Where browsers would be led on to; the server has not said that it is for good.
+                        if let Some(to) = parsed.refresh {
+                            return Outcome::Redirect { to, permanent: false };
+                        }
+                        let (page, sight) = page(fetched, parsed, wanted, topic);
+                        Outcome::Page {
+                            status: fetched.status,
+                            page: Box::new(page),
+                            sight,
+                            validators: fetched.validators(),
+                        }
                     }
-                    let (page, sight) = page(fetched, parsed, wanted, topic);
-                    Outcome::Page {
-                        status: fetched.status,
-                        page: Box::new(page),
-                        sight,
-                        validators: fetched.validators(),
-                    }
+                    other => failed(FailureKind::MediaType(other.to_owned())),
                 }
-                other => failed(FailureKind::MediaType(other.to_owned())),
-            },
+            }
         },
         // Whoever is not asked and says so speaks of a version that nobody knows.
         304 if fetched.asked.is_some() => Outcome::Unchanged,
@@ -108,7 +110,10 @@ fn page(fetched: &Fetched, parsed: Parsed, wanted: &Wanted, topic: &Topic) -> (P
     let look = match wanted {
         Wanted::Forum(_, look) => Some(look.clone()),
         // Long before any page: what it shows in relation to now has no time, where the server tells none.
-        _ => sight::is_suspect(&parsed, &fetched.url).then(|| Look { lens: std::sync::Arc::default(), at: Millis(0) }),
+        Wanted::Page(_) if sight::is_suspect(&parsed, &fetched.url) => {
+            Some(Look { lens: std::sync::Arc::default(), at: Millis(0) })
+        }
+        _ => None,
     };
     let sight = look.map(|look| Box::new(sight::look(fetched, &parsed, &look)));
     let scores = topic.score(&parsed.document);

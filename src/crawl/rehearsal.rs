@@ -61,7 +61,7 @@ impl Crawl {
                         let turn = match ticket.wanted {
                             Wanted::Robots { .. } => Turn::Robots,
                             Wanted::Absent(_) => Turn::Absent,
-                            Wanted::Page(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+                            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
                                 Turn::Page(id, self.urls.get(id).place())
                             }
                         };
@@ -111,7 +111,7 @@ impl Crawl {
                 self.robots_in_flight -= 1;
                 self.make_ready(host);
             }
-            Wanted::Page(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
                 self.hosts.get_mut(ticket.host).in_flight = false;
                 self.count_request(ticket.again, false, now);
                 self.pages_in_flight -= 1;

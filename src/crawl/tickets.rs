@@ -12,7 +12,7 @@ impl Crawl {
         self.hosts.get_mut(ticket.host).in_flight = false;
         self.count_request(ticket.again, false, now);
         match ticket.wanted {
-            Wanted::Page(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
                 self.pages_in_flight -= 1;
                 self.set_state(id, LinkState::Queued);
                 if ticket.again {
@@ -81,10 +81,12 @@ impl Crawl {
         self.as_wanted(self.urls.find(url).unwrap_or(UrlId(0)), url, now)
     }
 
-    fn as_wanted(&self, id: UrlId, url: &CrawlUrl, now: Millis) -> Wanted {
+    pub(super) fn as_wanted(&self, id: UrlId, url: &CrawlUrl, now: Millis) -> Wanted {
+        let pages = self.hosts.of(url).map_or(0, |host| host.pages);
         match self.forums.look(url, now) {
             Some(look) => Wanted::Forum(id, look),
-            None => Wanted::Page(id),
+            None if self.forums.may_recognise(pages) => Wanted::Page(id),
+            None => Wanted::Plain(id),
         }
     }
 

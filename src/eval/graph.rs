@@ -52,7 +52,7 @@ struct Overheard<'a> {
 impl Source for Overheard<'_> {
     fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
         let outcome = self.source.outcome(wanted, url);
-        if let (Wanted::Page(id), Outcome::Redirect { to, .. }) = (wanted, &outcome) {
+        if let (Wanted::Page(id) | Wanted::Plain(id), Outcome::Redirect { to, .. }) = (wanted, &outcome) {
             self.redirects.lock().unwrap_or_else(PoisonError::into_inner).push((*id, to.clone()));
         }
         outcome

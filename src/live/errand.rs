@@ -106,7 +106,7 @@ async fn read(ticket: Ticket, begun: Instant, answer: Result<Fetched, Failure>, 
         let keep = matches!(
             (&ticket.wanted, &outcome),
             (
-                Wanted::Page(_) | Wanted::Forum(..) | Wanted::Absent(_),
+                Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_),
                 Outcome::Page { .. } | Outcome::Redirect { .. } | Outcome::Unchanged
             )
         );

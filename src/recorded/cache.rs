@@ -283,6 +283,8 @@ impl Source for Cached<'_> {
         if let Some(outcome) = self.cache.get(key) {
             return outcome;
         }
+        // What is kept is for every crawl: another may look at the page as one of a forum.
+        let wanted = if let Wanted::Plain(id) = wanted { &Wanted::Page(*id) } else { wanted };
         let mut outcome = self.reading.outcome(wanted, url);
         if let Outcome::Page { page, .. } = &mut outcome {
             page.text = String::new();

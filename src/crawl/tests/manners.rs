@@ -222,20 +222,22 @@ fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
 #[test]
 fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next_run() {
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
-    for robots in [true, false] {
+    let kinds = [FailureKind::Dns, FailureKind::Timeout, FailureKind::Status(502)];
+    for (robots, kind) in [true, false].into_iter().flat_map(|robots| kinds.clone().map(|kind| (robots, kind))) {
         let mut conditions = polite(robots);
         conditions.politeness.patience = 60.0;
         let seeds = ["http://s.cn/", "http://t.cn/"];
         let answer = |url: &str, at: u64| {
             let dead = url.contains("t.cn") && at < 1_000_000;
-            (if dead { failed(FailureKind::Dns) } else { page(&web, url) }, 100, None)
+            (if dead { failed(kind.clone()) } else { page(&web, url) }, 100, None)
         };
         let first = course(&conditions, &seeds, 4, &[], &answer);
-        assert_eq!((fetched(&first), first.stop), (2, Stop::FrontierEmpty), "robots {robots}");
+        assert_eq!((fetched(&first), first.stop), (2, Stop::FrontierEmpty), "robots {robots}, {kind:?}");
         let tries = first.to("t.cn").len();
         assert!((3..=6).contains(&tries), "{tries} tries, robots {robots}: {:?}", first.to("t.cn"));
         assert!(first.at < 200_000, "{} ms", first.at);
-        assert_eq!(first.crawl.progress().refused, 1);
+        let progress = first.crawl.progress();
+        assert_eq!(progress.refused + progress.failed, 1);
         // The run after it, when the host is back.
         let kills = [1_000_000];
         let mut batches = first.batches;
@@ -243,7 +245,8 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
         batches.iter().for_each(|batch| crawl.restore(batch));
         let seeds = seeds.map(|seed| CrawlUrl::parse(seed).unwrap());
         batches.push(crawl.seed(&seeds, Millis(kills[0])));
-        assert_eq!((crawl.progress().refused, crawl.progress().queued), (0, 1), "robots {robots}");
+        let progress = crawl.progress();
+        assert_eq!((progress.refused, progress.failed, progress.queued), (0, 0, 1), "robots {robots}, {kind:?}");
         let mut now = Millis(kills[0]);
         loop {
             match crawl.next(now) {
