@@ -3,6 +3,7 @@
 //! which an answer may be taken. Without these, connections that say nothing use up the descriptors that a crawl needs.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +29,17 @@ struct Bounds {
 }
 
 const BOUNDS: Bounds = Bounds { connections: 64, head: Duration::from_secs(10), whole: Duration::from_secs(600) };
+
+/// Whether a Host field names us: by an address, as localhost, or by a name that was given (in lower case). A page elsewhere
+/// could give us a name of its own, and have a browser on this machine read what is shown here alone (DNS rebinding).
+pub fn is_ours(host: &str, names: &[String]) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let name = name.to_ascii_lowercase();
+    name.parse::<IpAddr>().is_ok() || name == "localhost" || names.contains(&name)
+}
 
 /// Answers requests, one a connection, until `stop` is there; those under way are answered first. No body of a request is
 /// read. Where there are no descriptors left it waits for some.
@@ -179,5 +191,25 @@ mod tests {
         assert!(said(one).await.ends_with("/here"));
         served.await.unwrap();
         assert!(TcpStream::connect(address).await.is_err());
+    }
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let names = ["crawler.example.cn".to_owned()];
+        for (host, answers) in [
+            ("127.0.0.1:9090", true),
+            ("127.0.0.1", true),
+            ("[::1]:9090", true),
+            ("LocalHost:9090", true),
+            ("10.0.0.7:80", true),
+            ("Crawler.example.cn:9090", true),
+            ("evil.example.com:9090", false),
+            ("127.0.0.1.evil.com", false),
+            ("localhost.evil.com", false),
+            ("", false),
+            ("[", false),
+        ] {
+            assert_eq!(is_ours(host, &names), answers, "{host}");
+        }
     }
 }

@@ -33,7 +33,7 @@ impl Served {
         let stage = Stage::new(finite(), ServerOptions::default());
         run(stage.crawl("crawl", &["--max-pages", "200"])).expect(0);
         let mut command = suidao();
-        command.arg("serve").arg(stage.path("crawl")).args(["--listen", "127.0.0.1:0"]);
+        command.arg("serve").arg(stage.path("crawl")).args(["--listen", "127.0.0.1:0", "--name", "Corpus.example.cn"]);
         let mut running = Running::start(command);
         while !running.said("out").ends_with("/\n") {
             assert!(!running.has_ended(), "{}", running.said("err"));
@@ -44,11 +44,14 @@ impl Served {
     }
 
     fn ask(&self, method: &str, path: &str, language: &str) -> Got {
+        self.ask_as(&self.address, method, path, language)
+    }
+
+    fn ask_as(&self, host: &str, method: &str, path: &str, language: &str) -> Got {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let address = &self.address;
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAccept-Language: {language}\r\nConnection: close\r\n\r\n"
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAccept-Language: {language}\r\nConnection: close\r\n\r\n"
         )
         .unwrap();
         let mut answer = String::new();
@@ -101,6 +104,10 @@ fn sound(path: &str, body: &str) -> Html {
 #[test]
 fn the_site_answers_as_the_command_does() {
     let served = Served::new();
+    // A page elsewhere that has a browser ask under a name of its own reads nothing.
+    for (host, status) in [("evil.example.com", 421), ("localhost", 200), ("corpus.example.cn:80", 200)] {
+        assert_eq!(served.ask_as(host, "GET", "/", "en").status, status, "{host}");
+    }
     let queries = ["", "足球", "\"足球\" -篮球", "host:test", "zzzz"];
     for query in queries {
         let encoded: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();

@@ -24,6 +24,10 @@ pub struct ServeArgs {
     /// Address and port; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090")]
     pub listen: SocketAddr,
+    /// Name under which it may be asked for too (behind a web server of your own, say), where it listens at an address of
+    /// this machine alone; may be repeated
+    #[arg(long = "name", value_name = "NAME")]
+    pub names: Vec<String>,
 }
 
 /// Runs the verb: until Ctrl-C, which is its end.
@@ -40,7 +44,8 @@ pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
             say!("http://{address}/");
             eprintln!("serving until Ctrl-C");
         }
-        serve(listener, site, interrupted()).await;
+        let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        serve(listener, site, names, interrupted()).await;
         Ok(Exit::Done)
     })
 }

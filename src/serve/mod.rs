@@ -23,7 +23,7 @@ use ask::{Asked, Refused};
 use look::Tongue;
 
 use crate::index::{Index, IndexError};
-use crate::listen::listen;
+use crate::listen::{is_ours, listen};
 
 /// Searches at a time. One that nobody waits for any more goes on, so this holds for those too.
 const SEARCHES: usize = 4;
@@ -114,14 +114,26 @@ impl Site {
 }
 
 /// Answers requests until `stop` is there; those under way are answered first.
-pub async fn serve(listener: TcpListener, site: Site, stop: impl Future<Output = ()>) {
+///
+/// A site that listens at an address of this machine alone is shown under addresses, `localhost` and `names` (in lower
+/// case) only.
+pub async fn serve(listener: TcpListener, site: Site, names: Vec<String>, stop: impl Future<Output = ()>) {
+    let is_own = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+    let names = is_own.then(|| Arc::new(names));
     let (site, turns) = (Arc::new(site), Arc::new(Semaphore::new(SEARCHES)));
-    listen(listener, move |head| respond(Arc::clone(&site), Arc::clone(&turns), head), stop).await;
+    let answer = move |head: Parts| {
+        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let is_known = names.as_ref().is_none_or(|names| is_ours(host, names));
+        respond(is_known.then(|| Arc::clone(&site)), Arc::clone(&turns), head)
+    };
+    listen(listener, answer, stop).await;
 }
 
-async fn respond(site: Arc<Site>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
+/// `site`: none where the request asks for somebody else.
+async fn respond(site: Option<Arc<Site>>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
+    const PLAIN: &str = "text/plain; charset=utf-8";
     let read = head.method == Method::GET || head.method == Method::HEAD;
-    let reply = if read {
+    let reply = if let Some(site) = site.filter(|_| read) {
         let turn = turns.acquire_owned().await;
         // Searching is work, and must not hold up the sockets.
         let made = tokio::task::spawn_blocking(move || {
@@ -131,8 +143,11 @@ async fn respond(site: Arc<Site>, turns: Arc<Semaphore>, head: Parts) -> Respons
         });
         let made = made.await;
         made.unwrap_or_else(|_| Reply::html(500, "<!DOCTYPE html><title>500</title>500".to_owned()))
+    } else if read {
+        let told = "not asked for under this name: use the address, localhost, or a name given by --name\n";
+        Reply { status: 421, media_type: PLAIN, body: told.to_owned() }
     } else {
-        Reply { status: 405, media_type: "text/plain; charset=utf-8", body: "only GET\n".to_owned() }
+        Reply { status: 405, media_type: PLAIN, body: "only GET\n".to_owned() }
     };
     let mut response = Response::new(Body::from(reply.body));
     *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
