@@ -77,7 +77,8 @@ impl Crawl {
             }
             Event::Seeded(link) => {
                 let known = self.urls.get_mut(link.to);
-                if std::mem::take(&mut known.in_another_run) {
+                let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
+                if std::mem::take(&mut known.in_another_run) && is_out {
                     let (host, failed) = (known.host(), known.state == LinkState::Failed);
                     known.forget_tries();
                     self.progress.failed -= u64::from(failed);
@@ -120,6 +121,7 @@ impl Crawl {
                     self.forum_moved(*id, link.to);
                 }
                 self.admit(link.as_slice());
+                self.bring_back_the_last(*id);
             }
             Event::Scheme { host, https } => {
                 let record = self.hosts.get_mut(*host);
@@ -163,6 +165,7 @@ impl Crawl {
                     self.count_no_page();
                 }
                 self.progress.failed += u64::from(!self.is_due(*id));
+                self.bring_back_the_last(*id);
             }
             Event::Refused { id, reason } => {
                 self.set_state(*id, LinkState::Refused);
@@ -319,6 +322,15 @@ impl Crawl {
         self.hosts.forget_robots(host);
         if !is_known {
             self.rest(host, at, at);
+        }
+    }
+
+    /// A URL of a host waits no longer: those that stand aside may be all there is left to ask it for.
+    fn bring_back_the_last(&mut self, id: UrlId) {
+        let host = self.urls.get(id).host();
+        let record = self.hosts.get(host);
+        if !record.aside.is_empty() && record.aside.len() >= record.queued as usize {
+            self.bring_back(host);
         }
     }
 

@@ -41,7 +41,7 @@ pub enum ForumMode {
 }
 
 /// So many pages of a host are looked at, each of them, for whether it is a forum.
-const FIRST_LOOKS: u32 = 64;
+const FIRST_LOOKS: u32 = 16;
 
 /// Fewest records of a list that make a forum of a host in passing.
 const RECORDS: usize = 5;

@@ -67,9 +67,8 @@ impl Health {
         if self.failures == 0 {
             (self.first, self.absent) = (at, true);
         }
-        // Of a dead address a connection is often never refused, and a proxy says so for us.
-        self.absent &=
-            is_down(failure) || matches!(failure.kind, FailureKind::Timeout | FailureKind::Status(502 | 504));
+        // Of a dead address a connection is often never refused.
+        self.absent &= is_down(failure) || failure.kind == FailureKind::Timeout;
         self.last = at;
         self.failures = self.failures.saturating_add(1);
         if is_overload(failure) {

@@ -310,7 +310,8 @@ impl Crawl {
             }
             let id = self.number(&mut events, url, Origin::Seed, "", now);
             let known = self.urls.get(id);
-            if known.state == LinkState::Dropped || known.in_another_run {
+            let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
+            if known.state == LinkState::Dropped || is_out && known.in_another_run {
                 let verdict = Verdict::Follow(self.strategy.seed(url));
                 let link = Link::bare(id, Relevance::ONE, verdict);
                 self.tell(&mut events, Event::Seeded(link), now);

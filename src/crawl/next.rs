@@ -68,7 +68,8 @@ impl Crawl {
                 match self.idle(now) {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
-                    Next::Done(Stop::OnlyUnreachable) if self.close() => continue,
+                    // Once, until something comes back: what cannot be taken now cannot be given up now.
+                    Next::Done(Stop::OnlyUnreachable) if !self.closing && self.close() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
                     Next::Done(_) if self.open_shares() => continue,
                     Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
@@ -202,6 +203,10 @@ impl Crawl {
     /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does
     /// not keep a crawl from its end. Whether there were some.
     fn close(&mut self) -> bool {
+        // Whoever goes on for days comes to quiet moments that are no end.
+        if self.conditions.watch.is_some() || self.conditions.refresh.is_some() {
+            return false;
+        }
         let limits = &self.conditions.limits;
         let nowhere = |host: &Host| host.queued > 0 && host.health.is_nowhere(limits);
         let hosts: Vec<HostId> = self.hosts.all().filter(|(_, host)| nowhere(host)).map(|(id, _)| id).collect();

@@ -108,6 +108,10 @@ impl Outage {
             Outcome::Failed(failure) => &failure.kind,
             _ => return self.answered(url),
         };
+        if self.by_proxy && *kind == FailureKind::Connect {
+            // It was the proxy who said so.
+            self.silent = None;
+        }
         match kind {
             FailureKind::Dns | FailureKind::Connect | FailureKind::Timeout | FailureKind::Broken => {}
             // No request went out.
@@ -226,7 +230,10 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 doubted.into_iter().for_each(|done| self.give_back(done));
                 self.look_for_the_network(pause, looked);
             }
-            None if self.outage.by_proxy => self.proxy_lost = true,
+            None if self.outage.by_proxy => {
+                doubted.into_iter().for_each(|done| self.give_back(done));
+                self.proxy_lost = true;
+            }
             None => {
                 tracing::warn!(
                     "still nothing answers; it may be the few hosts there are, so the crawl goes on without"

@@ -222,7 +222,7 @@ fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
 #[test]
 fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next_run() {
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
-    let kinds = [FailureKind::Dns, FailureKind::Timeout, FailureKind::Status(502)];
+    let kinds = [FailureKind::Dns, FailureKind::Timeout, FailureKind::Connect];
     for (robots, kind) in [true, false].into_iter().flat_map(|robots| kinds.clone().map(|kind| (robots, kind))) {
         let mut conditions = polite(robots);
         conditions.politeness.patience = 60.0;
@@ -264,6 +264,41 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
         assert_eq!(crawl.progress().pages, 3);
         assert!(now.0 < kills[0] + 60_000, "it waits for nothing of the former run: {now:?}");
     }
+}
+
+#[test]
+fn the_last_pages_of_a_host_that_fails_are_all_told() {
+    let pages: Vec<String> = (0..3).map(|n| format!("http://t.cn/{n}")).collect();
+    let web = star(&pages);
+    for robots in [true, false] {
+        for kind in [FailureKind::Status(500), FailureKind::Timeout, FailureKind::Broken] {
+            // The first page is there, the others never are.
+            let answer = |url: &str, _: u64| {
+                let bad = url.ends_with("t.cn/1") || url.ends_with("t.cn/2");
+                (if bad { failed(kind.clone()) } else { page(&web, url) }, 100, None)
+            };
+            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
+            assert_eq!((fetched(&course), course.stop), (2, Stop::FrontierEmpty), "{kind:?} {robots}");
+            assert_eq!((course.crawl.progress().failed, course.crawl.progress().queued), (2, 0), "{kind:?} {robots}");
+        }
+    }
+}
+
+#[test]
+fn a_host_that_cannot_be_given_up_now_keeps_nobody_turning() {
+    // A dead host, and one that asks to be left alone for longer than anybody waits.
+    let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
+    let mut conditions = polite(true);
+    conditions.politeness.patience = 60.0;
+    let busy = Failure { kind: FailureKind::Status(503), retry_after: Some(80_000_000) };
+    let answer = |url: &str, _: u64| match url {
+        _ if url.contains("t.cn") => (failed(FailureKind::Dns), 100, None),
+        "http://u.cn/" => (Outcome::Failed(busy.clone()), 100, None),
+        _ => (page(&web, url), 100, None),
+    };
+    let course = course(&conditions, &["http://s.cn/"], 4, &[], &answer);
+    assert_eq!((fetched(&course), course.stop), (1, Stop::OnlyUnreachable));
+    assert_eq!((course.crawl.progress().queued, course.crawl.progress().refused), (1, 1));
 }
 
 #[test]
