@@ -7,8 +7,8 @@ use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Day, Digest, Evidence, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority, RefreshStep,
-    Refusal, Region, Relevance, Signs, Sketch, TermMatch, TrapStep, UrlId, Validators, Verdict,
+    CrawlUrl, Day, Digest, Evidence, Failure, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority,
+    RefreshStep, Refusal, Region, Relevance, Signs, Sketch, TermMatch, TrapStep, UrlId, Validators, Verdict,
 };
 
 /// How a URL became known.
@@ -48,94 +48,6 @@ pub struct Discovered {
     pub origin: Origin,
     /// Text of the link by which it became known; empty for seeds and redirects.
     pub anchor: String,
-}
-
-/// What went wrong with a fetch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailureKind {
-    /// An answer whose status is neither 2xx nor a redirect.
-    Status(u16),
-    /// The host name has no address.
-    Dns,
-    /// No connection.
-    Connect,
-    /// TLS failed.
-    Tls,
-    /// A time limit passed.
-    Timeout,
-    /// The connection broke in the middle, or the answer is not HTTP.
-    Broken,
-    /// More bytes than allowed, on the wire or unpacked.
-    TooLarge,
-    /// The content encoding does not unpack.
-    Encoding,
-    /// The address is private, loopback or link-local, and such are not allowed.
-    PrivateAddress,
-    /// Not HTML or plain text: this media type.
-    MediaType(String),
-    /// A redirect without a usable target.
-    BadRedirect,
-    /// The proxy does not answer.
-    Proxy,
-    /// The page says what its host says of a page that cannot exist: a soft 404.
-    NoSuchPage,
-    /// A redirect to the page itself, or to one that led to it.
-    RedirectLoop,
-    /// Nothing was asked: this process may open no further connection. No crawl is told of it.
-    Exhausted,
-}
-
-/// A fetch that brought no page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// What went wrong.
-    pub kind: FailureKind,
-    /// The server asked to wait this long before the next try, in milliseconds.
-    pub retry_after: Option<u64>,
-}
-
-impl Failure {
-    /// Whether another try may go better.
-    #[must_use]
-    pub fn is_transient(&self) -> bool {
-        match self.kind {
-            FailureKind::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
-            FailureKind::Dns
-            | FailureKind::Connect
-            | FailureKind::Timeout
-            | FailureKind::Broken
-            | FailureKind::Proxy
-            | FailureKind::Exhausted => true,
-            _ => false,
-        }
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.kind {
-            FailureKind::Status(status) => write!(f, "the server answered {status}"),
-            FailureKind::Dns => f.write_str("the host name has no address"),
-            FailureKind::Connect => f.write_str("no connection"),
-            FailureKind::Tls => f.write_str("TLS failed"),
-            FailureKind::Timeout => f.write_str("a time limit passed"),
-            FailureKind::Broken => f.write_str("the answer broke off or is not HTTP"),
-            FailureKind::TooLarge => f.write_str("the answer is larger than fetch.max_body allows"),
-            FailureKind::Encoding => f.write_str("the content encoding does not unpack"),
-            FailureKind::PrivateAddress => {
-                f.write_str("the address is private, loopback or link-local (--allow-private permits the first two)")
-            }
-            FailureKind::MediaType(media) => write!(f, "the answer is {media}, not a page"),
-            FailureKind::BadRedirect => f.write_str("a redirect without a usable target"),
-            FailureKind::Exhausted => f.write_str("too many files and connections are open (ulimit -n)"),
-            FailureKind::RedirectLoop => f.write_str("it redirects to itself, or in a circle"),
-            FailureKind::Proxy => f.write_str("the proxy does not answer"),
-            FailureKind::NoSuchPage => {
-                f.write_str("it says what its host says of pages that do not exist (a soft 404)")
-            }
-        }
-    }
 }
 
 /// What is known of an origin's robots.txt.

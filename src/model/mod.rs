@@ -3,6 +3,7 @@
 //! Apart from the rest because every layer uses them and they use none.
 
 mod event;
+mod failure;
 mod forum;
 mod hint;
 mod page;
@@ -13,7 +14,8 @@ mod time;
 mod trap;
 mod url;
 
-pub use event::{Batch, Discovered, Event, Failure, FailureKind, Link, LinkState, Origin, RobotsRules, Settled, Stop};
+pub use event::{Batch, Discovered, Event, Link, LinkState, Origin, RobotsRules, Settled, Stop};
+pub use failure::{Failure, FailureKind};
 pub use forum::{
     BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,
     PostRecord, Role, Sight, SightLink, ThreadRecord,

@@ -7,6 +7,7 @@
 //! what is replaced goes into a directory `damaged-N` beside it.
 
 mod answers;
+mod beside;
 mod check;
 mod copy;
 mod rebuild;
