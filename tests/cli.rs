@@ -356,6 +356,20 @@ fn a_practice_web_changes_as_fast_as_it_is_asked_to() {
     assert!(run(alone).expect(2).err.contains("--changing"));
 }
 
+#[test]
+fn a_practice_can_be_ended_from_its_first_file_on() {
+    let flavours: [&[&str]; 3] = [&[], &["--changing"], &["--forum", "phpbb"]];
+    for flavour in flavours {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = suidao();
+        command.arg("practice").arg(dir.path()).args(["--port", "0"]).args(flavour);
+        let mut running = Running::start(command);
+        assert!(running.until(|| dir.path().join("samples/000.html").exists()), "{}", running.said("err"));
+        running.signal("INT");
+        running.end().expect(0);
+    }
+}
+
 /// Whether a practice has written its last file.
 fn running_in(place: &Path) -> bool {
     place.join("queries.txt").exists()

@@ -131,28 +131,35 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
 /// Resolves at the first Ctrl-C or termination signal. A second Ctrl-C ends the process at once: nothing that was
 /// acknowledged is lost by that.
 pub async fn interrupted() {
+    interrupts().await;
+}
+
+/// As [`interrupted`], listening from the call on and not from the first poll: for what says that it is ready before it
+/// waits. Must be called within a runtime.
+pub fn interrupts() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
-            (Ok(mut interrupt), Ok(mut terminate)) => {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                }
-                eprintln!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
-                tokio::spawn(async move {
-                    interrupt.recv().await;
-                    std::process::exit(130);
-                });
-            }
+        let listening = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+        async move {
             // Without signals to listen to, the system's own handling stands.
-            _ => std::future::pending().await,
+            let (Ok(mut interrupt), Ok(mut terminate)) = listening else { return std::future::pending().await };
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            eprintln!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
+            tokio::spawn(async move {
+                interrupt.recv().await;
+                std::process::exit(130);
+            });
         }
     }
     #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+    async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

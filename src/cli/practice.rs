@@ -72,14 +72,26 @@ const AHEAD: f64 = 365.0;
 const SERVED: f64 = 8.0;
 const DAY: i64 = 86_400;
 
-/// Runs the verb.
+/// Runs the verb: until Ctrl-C, which is its end. It is listened for before the first file is written, so that whoever
+/// finds the files can end it properly.
 pub fn run(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
-    if let Some(skin) = args.forum {
-        return forum(args, skin, voice);
-    }
-    if args.changing {
-        return changing(args, voice);
-    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot wait for Ctrl-C")?;
+    let end = {
+        let _within = runtime.enter();
+        super::crawl::interrupts()
+    };
+    let server = match args.forum {
+        Some(skin) => forum(args, skin, voice),
+        None if args.changing => changing(args, voice),
+        None => web(args, voice),
+    }?;
+    runtime.block_on(end);
+    drop(server);
+    Ok(Exit::Done)
+}
+
+fn web(args: &PracticeArgs, voice: Voice) -> Result<Server> {
     let world = Arc::new(World::new(Spec::default()).context("the practice web cannot be generated")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = Server::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
@@ -93,22 +105,15 @@ pub fn run(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
             world.relevant(),
         );
     }
-    until_interrupted(server)
+    Ok(server)
 }
 
 fn busy(port: u16) -> String {
     format!("cannot listen on 127.0.0.1:{port}; give another --port")
 }
 
-fn until_interrupted(server: Server) -> Result<Exit> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.context("cannot wait for Ctrl-C")?.block_on(super::crawl::interrupted());
-    drop(server);
-    Ok(Exit::Done)
-}
-
 /// Serves a forum whose clock shows the time when it begins.
-fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Exit> {
+fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Server> {
     let now = (suidao::live::now().0 / 1_000) as i64;
     let ahead = (2.0 + args.speed * SERVED / 24.0).min(AHEAD) as u32;
     let activity = ActivitySpec::default();
@@ -153,14 +158,14 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Exit> {
             args.directory.display(),
         );
     }
-    until_interrupted(server)
+    Ok(server)
 }
 
 /// Days that a changing web goes on for.
 const CHANGING_DAYS: f64 = 1_000.0;
 
 /// Serves a changing web from the time when it begins.
-fn changing(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
+fn changing(args: &PracticeArgs, voice: Voice) -> Result<Server> {
     let start = (suidao::live::now().0 / 1_000) as i64;
     let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
     let web = ChangingWeb::running(spec, 1, args.day).context("the changing web cannot be generated")?;
@@ -185,7 +190,7 @@ fn changing(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
             args.day,
         );
     }
-    until_interrupted(server)
+    Ok(server)
 }
 
 /// Puts everything a first crawl of the web needs into the directory; what lies there and is none of it stays.

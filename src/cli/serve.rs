@@ -8,7 +8,7 @@ use clap::Args;
 use suidao::serve::{Site, serve};
 use tokio::net::TcpListener;
 
-use super::crawl::interrupted;
+use super::crawl::interrupts;
 use super::index::current;
 use super::{Exit, Voice};
 
@@ -40,12 +40,13 @@ pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
             .await
             .with_context(|| format!("cannot listen on {}; give another with --listen", args.listen))?;
         let address = listener.local_addr()?;
+        let end = interrupts();
         if !voice.quiet {
             say!("http://{address}/");
             eprintln!("serving until Ctrl-C");
         }
         let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();
-        serve(listener, site, names, interrupted()).await;
+        serve(listener, site, names, end).await;
         Ok(Exit::Done)
     })
 }
