@@ -21,12 +21,15 @@ const HOSTS: u8 = b'h';
 const TOLD: u8 = b't';
 const LEARNT: u8 = b's';
 
+/// Counts the forms that pieces have had: those of another form are not to be taken.
+pub const FORM: u32 = 2;
+
 /// Fingerprints, or pages whose tunnel ended, in a piece: some MB.
 const PIECE: usize = 1 << 18;
 
 #[derive(Serialize, Deserialize)]
 enum Piece<'a> {
-    /// URLs with their text, in order of their numbers.
+    /// URLs with their text, one a line, in order of their numbers.
     Urls(Cow<'a, [Known]>, Cow<'a, str>),
     /// Fingerprints of URLs refused at the door, in no order.
     Skipped(Vec<u64>),
@@ -80,8 +83,7 @@ impl Crawl {
         let skipped = std::iter::from_fn(move || portion(&mut fingerprints).map(Piece::Skipped));
         let mut ends = ended.iter().map(|(id, ended)| (*id, ended.clone()));
         let ended = std::iter::from_fn(move || portion(&mut ends).map(Piece::Ended));
-        let text = |text| std::str::from_utf8(text).expect("written from a str");
-        let urls = urls.portions().map(move |(known, of)| Piece::Urls(Cow::Borrowed(known), Cow::Borrowed(text(of))));
+        let urls = urls.portions().map(|(known, lines)| Piece::Urls(Cow::Borrowed(known), lines));
         let sites = forums.keep().into_iter().map(|(host, site)| (Cow::Borrowed(host), Cow::Borrowed(site)));
         let rest = [
             Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), refusals.clone()),
@@ -114,7 +116,7 @@ impl Crawl {
             _ => return false,
         }
         match postcard::from_bytes(piece) {
-            Ok(Piece::Urls(known, text)) => return self.urls.take_portion(&known, text.as_bytes()),
+            Ok(Piece::Urls(known, lines)) => return self.urls.take_portion(&known, &lines),
             Ok(Piece::Skipped(fingerprints)) => self.skipped.extend(fingerprints),
             Ok(Piece::Ended(ended)) => self.ended.extend(ended),
             Ok(Piece::Frontier(frontier)) => self.frontier.take_kept(*frontier),

@@ -54,6 +54,10 @@ impl HostQueues {
         let at = match self.lanes.binary_search_by_key(&lane.0, |(lane, _)| *lane) {
             Ok(at) => at,
             Err(at) => {
+                if self.lanes.is_empty() {
+                    // Of the hosts of a broad crawl most have one lane and few URLs.
+                    self.lanes.reserve_exact(1);
+                }
                 self.lanes.insert(at, (lane.0, Queue::default()));
                 at
             }

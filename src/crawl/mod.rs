@@ -25,12 +25,14 @@ mod signals;
 mod sources;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod tickets;
 mod traps;
 mod urls;
 mod visits;
 mod watch;
 
+pub use checkpoint::FORM as PIECES_FORM;
 pub use forums::ForumMode;
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, Goals};

@@ -144,6 +144,7 @@ impl Crawl {
             ("tunnel-ends", self.ended.capacity() * (size_of::<(UrlId, Ended)>() + 1) + links),
             ("refused", self.skipped.capacity() * (size_of::<u64>() + 1)),
             ("strategy", self.strategy.memory()),
+            ("traps", self.watched.memory()),
             ("due", self.left_due.capacity() * (size_of::<UrlId>() + 1)),
         ];
         parts.into_iter().map(|(part, bytes)| (part, bytes as u64)).collect()

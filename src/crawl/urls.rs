@@ -1,14 +1,18 @@
-//! Every URL the crawl knows, by number and by text. Apart because its memory is the crawl's memory: one record of 32
-//! bytes, 12 of index and the text for each.
+//! Every URL the crawl knows, by number and by text. Apart because its memory is the crawl's memory: one record of 24
+//! bytes, 15 to 30 of index and the packed text for each.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{CrawlUrl, HostId, Lane, LinkState, Place, Priority, Refusal, Relevance, Trail, Tunnel, UrlId};
+use super::texts::Texts;
+use crate::model::{
+    CrawlUrl, HostId, Lane, LinkState, Place, Priority, Refusal, Relevance, Rows, Trail, Tunnel, UrlId,
+};
 
 /// What the machine remembers of a URL.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Known {
-    text_from: u64,
     host: HostId,
     priority: f32,
     inherited: f32,
@@ -25,13 +29,6 @@ pub(super) struct Known {
     pub in_another_run: bool,
     /// Fetches that brought nothing (low 4 bits), redirects on the way here (high 4 bits).
     counts: u8,
-}
-
-/// Records in a portion: some MB with their text.
-const PORTION: usize = 1 << 16;
-
-fn offset(at: u64) -> usize {
-    usize::try_from(at).expect("the text is in memory")
 }
 
 /// k = ∞ in one byte.
@@ -89,8 +86,8 @@ impl Known {
 /// The known URLs.
 #[derive(Default)]
 pub(super) struct Urls {
-    known: Vec<Known>,
-    text: Vec<u8>,
+    known: Rows<Known>,
+    texts: Texts,
     index: hashbrown::HashTable<Indexed>,
 }
 
@@ -120,7 +117,7 @@ impl Urls {
 
     /// Bytes allocated.
     pub fn memory(&self) -> usize {
-        self.known.capacity() * size_of::<Known>() + self.text.capacity() + self.index.allocation_size()
+        self.known.memory() + self.texts.memory() + self.index.allocation_size()
     }
 
     pub fn find(&self, url: &CrawlUrl) -> Option<UrlId> {
@@ -143,10 +140,8 @@ impl Urls {
     pub fn insert(&mut self, url: &CrawlUrl, host: HostId) -> UrlId {
         let id = u32::try_from(self.known.len()).expect("fewer than 2^32 URLs: memory ends long before");
         let fingerprint = url.fingerprint();
-        let text_from = self.text.len() as u64;
-        self.text.extend_from_slice(url.as_str().as_bytes());
+        self.texts.push(url.as_str());
         self.known.push(Known {
-            text_from,
             host,
             priority: 0.0,
             inherited: 0.0,
@@ -164,43 +159,30 @@ impl Urls {
         UrlId(id)
     }
 
-    /// The records in portions, each with the text of its URLs.
-    pub fn portions(&self) -> impl Iterator<Item = (&[Known], &[u8])> {
-        self.known.chunks(PORTION).enumerate().map(|(at, known)| {
-            let from = |at: usize| self.known.get(at).map_or(self.text.len(), |known| offset(known.text_from));
-            (known, &self.text[from(at * PORTION)..from(at * PORTION + known.len())])
+    /// The records in portions, each with the text of its URLs, one a line.
+    pub fn portions(&self) -> impl Iterator<Item = (&[Known], Cow<'_, str>)> {
+        let mut from = 0;
+        self.known.portions().map(move |known| {
+            let lines = self.texts.lines(from, known.len());
+            from += known.len();
+            (known, lines)
         })
     }
 
-    /// Takes back a portion; false, and nothing is changed, for what is none.
-    pub fn take_portion(&mut self, known: &[Known], text: &[u8]) -> bool {
-        let start = self.text.len() as u64;
-        let ends = known.iter().skip(1).map(|known| known.text_from).chain([start + text.len() as u64]);
-        let spans: Option<Vec<&str>> = known
-            .iter()
-            .zip(ends)
-            .map(|(known, end)| {
-                let from = usize::try_from(known.text_from.checked_sub(start)?).ok()?;
-                std::str::from_utf8(text.get(from..usize::try_from(end.checked_sub(start)?).ok()?)?).ok()
-            })
-            .collect();
-        let Some(spans) = spans.filter(|_| known.first().is_none_or(|first| first.text_from == start)) else {
-            return false;
-        };
-        for (id, url) in (self.known.len()..).zip(spans) {
-            let id = u32::try_from(id).expect("it had one before");
-            let Ok(url) = CrawlUrl::parse(url) else { return false };
-            let fingerprint = url.fingerprint();
-            self.index.insert_unique(fingerprint, Indexed::new(fingerprint, id), Indexed::fingerprint);
+    /// Takes back a portion; false for what is none.
+    pub fn take_portion(&mut self, known: &[Known], lines: &str) -> bool {
+        let mut lines = lines.lines();
+        for &record in known {
+            let Some(Ok(url)) = lines.next().map(CrawlUrl::parse) else { return false };
+            let id = self.insert(&url, record.host);
+            *self.get_mut(id) = record;
         }
-        self.known.extend_from_slice(known);
-        self.text.extend_from_slice(text);
-        true
+        lines.next().is_none()
     }
 
     /// The numbers of all that are in a state.
     pub fn in_state(&self, state: LinkState) -> Vec<UrlId> {
-        let ids = (0..).map(UrlId).zip(&self.known).filter(|(_, known)| known.state == state);
+        let ids = (0..).map(UrlId).zip(self.known.iter()).filter(|(_, known)| known.state == state);
         ids.map(|(id, _)| id).collect()
     }
 
@@ -213,9 +195,6 @@ impl Urls {
     }
 
     pub fn url(&self, id: UrlId) -> CrawlUrl {
-        let from = offset(self.get(id).text_from);
-        let to = self.known.get(id.0 as usize + 1).map_or(self.text.len(), |next| offset(next.text_from));
-        let text = std::str::from_utf8(&self.text[from..to]).expect("written from a str");
-        CrawlUrl::parse(text).expect("the text of a URL in normal form is one")
+        CrawlUrl::parse(&self.texts.get(id.0 as usize)).expect("the text of a URL in normal form is one")
     }
 }

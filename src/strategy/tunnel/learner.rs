@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::TunnelSettings;
 use super::kind::{self, Kind};
 use super::sums::{Block, Family, Host, Members, Numbers, Strangers, Tally, Template, Yield};
-use crate::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Settled, UrlId, Verdict};
+use crate::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Rows, Settled, UrlId, Verdict};
 
 /// Blocks that a URL takes part in, at most.
 const BLOCKS: usize = 4;
@@ -38,13 +38,22 @@ struct Known {
     gone: bool,
     /// The text of its first link calls it a page of recommended sites.
     called_friends: bool,
-    host: u32,
-    family: u32,
+    family: FamilyKey,
     template: u32,
     /// s: the best score of a link to it.
     prior: f32,
     blocks: [u32; BLOCKS],
 }
+
+impl Known {
+    fn host(&self) -> usize {
+        self.family.0 as usize
+    }
+}
+
+/// What a listing with its later pages is known by: the number of its host, and 32 bits of [`kind::Form::family`]. Every URL
+/// has one; most are of documents and nothing is ever told of them, so only what is takes room among the families.
+type FamilyKey = (u32, u32);
 
 /// A piece of what was learnt, for a restart.
 #[derive(Serialize, Deserialize)]
@@ -64,7 +73,7 @@ type BlockKey = (bool, u32, u32);
 #[derive(Serialize, Deserialize)]
 struct Sums<'a> {
     hosts: (Cow<'a, [Host]>, Cow<'a, Numbers<String>>),
-    families: (Cow<'a, [Family]>, Cow<'a, Numbers<u64>>),
+    families: (Cow<'a, [Family]>, Cow<'a, Numbers<FamilyKey>>),
     templates: (Cow<'a, [Template]>, Cow<'a, Numbers<u64>>),
     blocks: (Cow<'a, [Block]>, Cow<'a, Numbers<BlockKey>>),
     places: (Cow<'a, [Yield]>, Cow<'a, Numbers<u32>>),
@@ -79,7 +88,7 @@ const PIECE: usize = 1 << 16;
 pub(super) struct Learner {
     settings: TunnelSettings,
     threshold: Relevance,
-    known: Vec<Known>,
+    known: Rows<Known>,
     hosts: Vec<Host>,
     families: Vec<Family>,
     templates: Vec<Template>,
@@ -89,7 +98,7 @@ pub(super) struct Learner {
     /// By place in the tag tree, of whatever host: themes are shared.
     places: Vec<Yield>,
     host_numbers: Numbers<String>,
-    family_numbers: Numbers<u64>,
+    family_numbers: Numbers<FamilyKey>,
     template_numbers: Numbers<u64>,
     block_numbers: Numbers<BlockKey>,
     place_numbers: Numbers<u32>,
@@ -106,7 +115,7 @@ impl Learner {
         Self {
             settings,
             threshold,
-            known: Vec::new(),
+            known: Rows::default(),
             hosts: Vec::new(),
             families: Vec::new(),
             templates: Vec::new(),
@@ -130,7 +139,7 @@ impl Learner {
         let members = self.blocks.iter().map(|block| block.members.memory());
         let members: usize = members.chain(self.families.iter().map(|family| family.members.memory())).sum();
         members
-            + self.known.capacity() * size_of::<Known>()
+            + self.known.memory()
             + self.hosts.capacity() * size_of::<Host>()
             + self.families.capacity() * size_of::<Family>()
             + self.templates.capacity() * size_of::<Template>()
@@ -186,7 +195,7 @@ impl Learner {
             let piece: Vec<Digest> = digests.by_ref().take(PIECE).collect();
             (!piece.is_empty()).then_some(Piece::Bodies(piece))
         });
-        let known = known.chunks(PIECE).map(|known| Piece::Known(Cow::Borrowed(known)));
+        let known = known.portions().map(|known| Piece::Known(Cow::Borrowed(known)));
         let pieces = std::iter::once(Piece::Sums(Box::new(sums))).chain(known).chain(bodies);
         pieces.map(|piece| postcard::to_stdvec(&piece).expect("plain data is written to memory"))
     }
@@ -216,7 +225,7 @@ impl Learner {
             Event::Seeded(link) => {
                 let known = self.get_mut(link.to);
                 known.seed = true;
-                let host = known.host as usize;
+                let host = known.host();
                 self.hosts[host].seeded = true;
                 self.hosts[host].met = true;
             }
@@ -283,7 +292,7 @@ impl Learner {
         if known.seed || known.source {
             return 2.0;
         }
-        let host = self.hosts[known.host as usize];
+        let host = self.hosts[known.host()];
         let kappa = if host.seeded {
             self.settings.explore_seeds
         } else {
@@ -320,11 +329,12 @@ impl Learner {
     }
 
     fn value(&self, known: &Known) -> f32 {
-        let family = &self.families[known.family as usize];
+        let family = self.family_numbers.get(&known.family).map(|number| &self.families[number as usize]);
         if known.kind.is_listing() {
-            family.value()
+            family.map_or(0.0, Family::value)
         } else {
-            family.value_or(self.templates[known.template as usize].hub_value())
+            let nothing = Family::default();
+            family.unwrap_or(&nothing).value_or(self.templates[known.template as usize].hub_value())
         }
     }
 
@@ -348,9 +358,10 @@ impl Learner {
             Some(host) => host,
             None => self.host_numbers.of(url.authority().to_owned(), &mut self.hosts, Host::default),
         };
-        let family = self.family_numbers.of(form.family, &mut self.families, Family::default);
+        #[allow(clippy::cast_possible_truncation)] // 32 bits of a hash tell the families of one host apart
+        let family = (host, form.family as u32);
         if form.kind.is_listing() {
-            self.families[family as usize].members.add(id);
+            self.family(family).members.add(id);
         }
         self.known.push(Known {
             kind: form.kind,
@@ -358,7 +369,6 @@ impl Learner {
             source: false,
             gone: false,
             called_friends: kind::says_friends(anchor),
-            host,
             family,
             template: self.template_numbers.of(form.template, &mut self.templates, Template::default),
             prior: LEAST,
@@ -369,9 +379,10 @@ impl Learner {
     fn settle(&mut self, settled: &Settled, risen: &mut Vec<UrlId>) {
         let page = self.get_mut(settled.id);
         page.gone = true;
-        let &mut Known { kind, seed, host, family, template, .. } = page;
-        self.hosts[host as usize].pages += u32::from(settled.again.is_none());
-        self.hosts[host as usize].met = true;
+        let &mut Known { kind, seed, family, template, .. } = page;
+        let host = page.host();
+        self.hosts[host].pages += u32::from(settled.again.is_none());
+        self.hosts[host].met = true;
         let listing = kind.is_listing() || settled.listing;
         // What a copy is worth its address will be.
         let counts = settled.again.is_none() && settled.copy_of.is_none();
@@ -381,7 +392,7 @@ impl Learner {
         let is_document = !listing && !seed && counts;
         if is_document {
             self.account(settled.id, worth, risen);
-            let record = &mut self.hosts[host as usize];
+            let record = &mut self.hosts[host];
             if !record.seeded {
                 self.strangers.meet(record, worth);
             }
@@ -390,11 +401,12 @@ impl Learner {
         for link in &settled.links {
             let Verdict::Follow(place) = link.verdict else { continue };
             let target = &self.known[link.to.0 as usize];
-            let (gone, elsewhere) = (target.gone, target.host != host);
-            let met = std::mem::replace(&mut self.hosts[target.host as usize].met, true);
+            let (gone, elsewhere) = (target.gone, target.host() != host);
+            let (kind_of_target, its_family) = (target.kind, target.family);
+            let met = std::mem::replace(&mut self.hosts[its_family.0 as usize].met, true);
             opened += u32::from(!met);
-            if is_document && target.kind == Kind::Tag && link.region != Region::Navigation {
-                self.families[target.family as usize].vote(worth);
+            if is_document && kind_of_target == Kind::Tag && link.region != Region::Navigation {
+                self.family(its_family).vote(worth);
             }
             if gone {
                 continue;
@@ -450,33 +462,38 @@ impl Learner {
         }
     }
 
+    fn family(&mut self, key: FamilyKey) -> &mut Family {
+        let number = self.family_numbers.of(key, &mut self.families, Family::default);
+        &mut self.families[number as usize]
+    }
+
     /// What a link promises of the listing it leads to.
-    fn promise(&mut self, link: &Link, from: Kind, from_family: u32) {
+    fn promise(&mut self, link: &Link, from: Kind, from_family: FamilyKey) {
         let target = &self.known[link.to.0 as usize];
+        let family = target.family;
         let promise = match target.kind {
             Kind::Document | Kind::Friends => return,
             Kind::Tag => (link.evidence.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
-            Kind::Paging if from != Kind::Home && from_family == target.family => {
-                self.families[from_family as usize].promise()
-            }
+            Kind::Paging if from != Kind::Home && from_family == family => self.family(family).promise(),
             Kind::Paging | Kind::Home => 0.1,
             Kind::TagIndex => 0.2,
             Kind::Archive => 0.03,
             Kind::Misc => 0.01,
         };
-        self.families[target.family as usize].be_promised(promise);
+        self.family(family).be_promised(promise);
     }
 
     /// A link makes its target a member of its block: of a listing with its later pages, or of a template's documents.
-    fn join(&mut self, link: &Link, listing: bool, family: u32, template: u32) {
+    fn join(&mut self, link: &Link, listing: bool, family: FamilyKey, template: u32) {
         let path = self.place_numbers.of(link.path, &mut self.places, Yield::default);
+        let family = listing.then(|| self.family_numbers.of(family, &mut self.families, Family::default));
         let new = || Block {
             path,
-            listing: listing.then_some((family, template)),
+            listing: family.map(|family| (family, template)),
             documents: Yield::default(),
             members: Members::default(),
         };
-        let source = if listing { family } else { template };
+        let source = family.unwrap_or(template);
         let number = self.block_numbers.of((listing, source, path), &mut self.blocks, new);
         let blocks = &mut self.known[link.to.0 as usize].blocks;
         if blocks.contains(&number) {
