@@ -37,8 +37,12 @@ impl<'a> Cursor<'a> {
 
     /// The first of these that the text goes on with, ASCII letters of either case.
     pub(super) fn any<'b>(&mut self, words: &[&'b str]) -> Option<&'b str> {
+        let rest = self.rest.as_bytes();
+        // Most words are told apart by their first byte.
+        let first = rest.first()?.to_ascii_lowercase();
         let begins = |word: &&&str| {
-            self.rest.as_bytes().get(..word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word.as_bytes()))
+            word.as_bytes()[0].to_ascii_lowercase() == first
+                && rest.get(..word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word.as_bytes()))
         };
         let word = *words.iter().find(begins)?;
         self.rest = &self.rest[word.len()..];
@@ -66,8 +70,8 @@ impl<'a> Cursor<'a> {
         (!name.is_ascii() || !self.rest.starts_with(|c: char| c.is_ascii_alphabetic())).then_some(())
     }
 
-    /// The first of words separated by bars that the text goes on with, with no other letter behind it.
-    pub(super) fn words(&mut self, names: &str) -> Option<()> {
-        names.split('|').find_map(|name| self.or(|cursor| cursor.word(name)))
+    /// The first of these words that the text goes on with, with no other letter behind it.
+    pub(super) fn words(&mut self, names: &[&str]) -> Option<()> {
+        names.iter().find_map(|name| self.or(|cursor| cursor.word(name)))
     }
 }

@@ -3,6 +3,9 @@
 //! Apart because lists of threads and pages of posts read their fields alike: a field is told by a word beside it, by the
 //! names of the elements it stands in, and by its place, which is the same in every record.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 
 use crate::model::{Clock, CrawlUrl, Moment};
@@ -83,10 +86,22 @@ const NAMES: [(Said, &str); 9] = [
 const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|space|uid|u|author|people|person|home|\
                       accounts|username|userid|uname|userinfo";
 
+/// A table, word by word.
+fn words(table: &[(Said, &'static str)]) -> Vec<(Said, &'static str)> {
+    table.iter().flat_map(|(said, words)| words.split('|').map(|word| (*said, word))).collect()
+}
+
 /// What a visible text says.
 pub(super) fn said_by(text: &str) -> Said {
-    let lower = text.to_lowercase();
-    gather(&SHOWN, |word| lower.contains(word))
+    // A page has thousands of texts, and the table a hundred words: all are looked for at once.
+    static SEARCHER: LazyLock<(AhoCorasick, Vec<(Said, &str)>)> = LazyLock::new(|| {
+        let words = words(&SHOWN);
+        let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(words.iter().map(|(_, word)| word));
+        (searcher.expect("few and short words"), words)
+    });
+    let (searcher, words) = &*SEARCHER;
+    let found = searcher.find_overlapping_iter(text).map(|found| words[found.pattern().as_usize()].0);
+    found.fold(Said::default(), Said::and)
 }
 
 /// What the names of an element and of those above it say, up to `row`.
@@ -96,7 +111,7 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
     for (steps, at) in above.take(NAMED).enumerate() {
         let mut own = Said::default();
         for word in tree.words(at) {
-            own = own.and(gather(&NAMES, |name| {
+            own = own.and(gather(|name| {
                 if name.len() < 4 {
                     word == name
                 } else {
@@ -105,7 +120,7 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
             }));
             // `lastpost` is one word to many.
             if word.starts_with("last") || word.contains("reply") {
-                own = own.and(gather(&NAMES, |name| name.len() > 3 && word.contains(name)));
+                own = own.and(gather(|name| name.len() > 3 && word.contains(name)));
             }
         }
         // A tip that names what is shown: "最后回复时间".
@@ -128,9 +143,10 @@ pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
     said
 }
 
-fn gather(table: &[(Said, &str)], says: impl Fn(&str) -> bool) -> Said {
-    let found = table.iter().filter(|(_, words)| words.split('|').any(&says));
-    found.fold(Said::default(), |said, (what, _)| said.and(*what))
+/// What the names say that a word is taken for.
+fn gather(is: impl Fn(&str) -> bool) -> Said {
+    static WORDS: LazyLock<Vec<(Said, &str)>> = LazyLock::new(|| words(&NAMES));
+    WORDS.iter().filter(|(_, name)| is(name)).fold(Said::default(), |all, (said, _)| all.and(*said))
 }
 
 /// Whether a link leads, by its address, to a person's page.

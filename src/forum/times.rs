@@ -38,8 +38,20 @@ const SEARCHED: usize = 4 << 10;
 /// Characters of a text in which a day may be named by a word alone: in a longer one 今天 is a word among others.
 const LABEL: usize = 24;
 
-/// What a time begins with beside digits and Latin letters.
+/// What a time begins with beside digits and Latin words.
 const BEGINNINGS: &str = "刚剛た几数半一两兩二三四五六七八九十约上去今昨前おき大星周木金土日月火水早凌清午下晚中傍夜";
+
+/// What the Latin words begin with that a time begins with: names of months and days, "just now", "a minute ago", "about",
+/// "p.m." and so on.
+const LATIN: [&str; 31] = [
+    "a ", "a.", "ab", "al", "am", "an", "ap", "au", "de", "fe", "fr", "ja", "ju", "la", "le", "ma", "mo", "no", "oc",
+    "on", "ov", "p.", "pm", "sa", "se", "su", "th", "to", "tu", "we", "ye",
+];
+
+/// Whether a time may begin with this Latin word.
+fn is_latin_beginning(text: &str) -> bool {
+    text.as_bytes().get(..2).is_some_and(|two| LATIN.iter().any(|latin| two.eq_ignore_ascii_case(latin.as_bytes())))
+}
 
 /// The times in a text, in order.
 pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
@@ -59,7 +71,8 @@ pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
         let begins = if c.is_ascii_digit() {
             !(before.is_ascii_digit() || at > 1 && is_within_number(&text[..at]))
         } else {
-            BEGINNINGS.contains(c) || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric()
+            BEGINNINGS.contains(c)
+                || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric() && is_latin_beginning(&text[at..])
         };
         let shown = begins
             .then(|| at_start(&text[at..], whole, clock))

@@ -5,30 +5,30 @@ use super::{DAY, HOUR, MINUTE, now};
 use crate::model::{Clock, Moment};
 
 /// What units of a relative time are called, and their seconds; longer names first.
-const UNITS: [(i64, &str); 8] = [
-    (1, "秒钟|秒鐘|秒|seconds|second|secs|sec|s"),
-    (MINUTE, "分钟|分鐘|分|minutes|minute|mins|min"),
-    (HOUR, "个小时|個小時|小时|小時|个钟头|時間|hours|hour|hrs|hr|h"),
-    (DAY, "天|日|days|day|d"),
-    (7 * DAY, "个星期|個星期|星期|週間|周|週|weeks|week|w"),
-    (30 * DAY, "个月|個月|ヶ月|か月|カ月|ヵ月|月|months|month|mo"),
-    (365 * DAY, "年|years|year|y"),
-    (MINUTE, "m"),
+const UNITS: [(i64, &[&str]); 8] = [
+    (1, &["秒钟", "秒鐘", "秒", "seconds", "second", "secs", "sec", "s"]),
+    (MINUTE, &["分钟", "分鐘", "分", "minutes", "minute", "mins", "min"]),
+    (HOUR, &["个小时", "個小時", "小时", "小時", "个钟头", "時間", "hours", "hour", "hrs", "hr", "h"]),
+    (DAY, &["天", "日", "days", "day", "d"]),
+    (7 * DAY, &["个星期", "個星期", "星期", "週間", "周", "週", "weeks", "week", "w"]),
+    (30 * DAY, &["个月", "個月", "ヶ月", "か月", "カ月", "ヵ月", "月", "months", "month", "mo"]),
+    (365 * DAY, &["年", "years", "year", "y"]),
+    (MINUTE, &["m"]),
 ];
 /// Numbers in words: one and so on up to ten.
-const COUNTS: [(i64, &str); 10] = [
-    (1, "一|an |a |one |几"),
-    (2, "两|兩|二"),
-    (3, "三"),
-    (4, "四"),
-    (5, "五"),
-    (6, "六"),
-    (7, "七"),
-    (8, "八"),
-    (9, "九"),
-    (10, "十"),
+pub(super) const COUNTS: [(i64, &[&str]); 10] = [
+    (1, &["一", "an ", "a ", "one ", "几"]),
+    (2, &["两", "兩", "二"]),
+    (3, &["三"]),
+    (4, &["四"]),
+    (5, &["五"]),
+    (6, &["六"]),
+    (7, &["七"]),
+    (8, &["八"]),
+    (9, &["九"]),
+    (10, &["十"]),
 ];
-const JUST_NOW: [&str; 13] = [
+pub(super) const JUST_NOW: [&str; 13] = [
     "刚刚",
     "剛剛",
     "刚才",
@@ -84,14 +84,17 @@ pub(super) fn ago(cursor: &mut Cursor, clock: Clock) -> Option<Moment> {
 }
 
 /// "上周", "last week": some day since so long ago.
-const LAST: [(i64, &str); 3] =
-    [(14 * DAY, "上周|上星期|上週|last week"), (62 * DAY, "上个月|上個月|last month"), (731 * DAY, "去年|last year")];
+pub(super) const LAST: [(i64, &[&str]); 3] = [
+    (14 * DAY, &["上周", "上星期", "上週", "last week"]),
+    (62 * DAY, &["上个月", "上個月", "last month"]),
+    (731 * DAY, &["去年", "last year"]),
+];
 
 fn count_and_unit(cursor: &mut Cursor) -> Option<(i64, i64)> {
     let number = cursor.number(1..=4);
     let count = match number {
         Some(count) => count,
-        None => COUNTS.into_iter().find(|(_, names)| names.split('|').any(|name| cursor.any(&[name]).is_some()))?.0,
+        None => COUNTS.into_iter().find(|(_, names)| cursor.any(names).is_some())?.0,
     };
     cursor.spaces();
     let found = UNITS.into_iter().find(|(_, names)| cursor.words(names).is_some());

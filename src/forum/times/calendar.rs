@@ -7,17 +7,21 @@ use super::{DAY, MINUTE, now, on_day, today};
 use crate::model::{Clock, Day, Moment};
 
 /// Days named by how long ago they are.
-const NEAR: [(i64, &str); 4] =
-    [(0, "今天|今日|きょう|today"), (1, "昨天|昨日|きのう|yesterday"), (2, "前天|一昨日|おととい"), (3, "大前天")];
+pub(super) const NEAR: [(i64, &[&str]); 4] = [
+    (0, &["今天", "今日", "きょう", "today"]),
+    (1, &["昨天", "昨日", "きのう", "yesterday"]),
+    (2, &["前天", "一昨日", "おととい"]),
+    (3, &["大前天"]),
+];
 /// Days of the week from Thursday, as 1970-01-01 was one.
-const WEEKDAYS: [&str; 7] = [
-    "thursday|thu|星期四|周四|木曜日",
-    "friday|fri|星期五|周五|金曜日",
-    "saturday|sat|星期六|周六|土曜日",
-    "sunday|sun|星期日|周日|日曜日",
-    "monday|mon|星期一|周一|月曜日",
-    "tuesday|tue|星期二|周二|火曜日",
-    "wednesday|wed|星期三|周三|水曜日",
+pub(super) const WEEKDAYS: [&[&str]; 7] = [
+    &["thursday", "thu", "星期四", "周四", "木曜日"],
+    &["friday", "fri", "星期五", "周五", "金曜日"],
+    &["saturday", "sat", "星期六", "周六", "土曜日"],
+    &["sunday", "sun", "星期日", "周日", "日曜日"],
+    &["monday", "mon", "星期一", "周一", "月曜日"],
+    &["tuesday", "tue", "星期二", "周二", "火曜日"],
+    &["wednesday", "wed", "星期三", "周三", "水曜日"],
 ];
 
 pub(super) fn near_day(cursor: &mut Cursor, clock: Clock) -> Option<Moment> {
@@ -38,19 +42,19 @@ pub(super) fn near_day(cursor: &mut Cursor, clock: Clock) -> Option<Moment> {
 fn weekday(cursor: &mut Cursor) -> Option<usize> {
     WEEKDAYS.iter().position(|names| cursor.words(names).is_some())
 }
-const MONTHS: [&str; 12] = [
-    "january|jan",
-    "february|feb",
-    "march|mar",
-    "april|apr",
-    "may",
-    "june|jun",
-    "july|jul",
-    "august|aug",
-    "september|sept|sep",
-    "october|oct",
-    "november|nov",
-    "december|dec",
+pub(super) const MONTHS: [&[&str]; 12] = [
+    &["january", "jan"],
+    &["february", "feb"],
+    &["march", "mar"],
+    &["april", "apr"],
+    &["may"],
+    &["june", "jun"],
+    &["july", "jul"],
+    &["august", "aug"],
+    &["september", "sept", "sep"],
+    &["october", "oct"],
+    &["november", "nov"],
+    &["december", "dec"],
 ];
 
 /// Year, month and day as far as they are written.

@@ -23,13 +23,26 @@ pub(super) fn joined_time(cursor: &mut Cursor) -> Option<TimeOfDay> {
     time_of_day(cursor)
 }
 
+/// A half of the day, as it changes the hours.
+#[derive(Clone, Copy)]
+pub(super) enum Half {
+    Early,
+    Late,
+    Night,
+    Noon,
+}
+
+/// What stands before or behind the hours.
+pub(super) const HALVES: [(Half, &[&str]); 4] = [
+    (Half::Early, &["上午", "早上", "凌晨", "清晨", "午前", "早晨", "am", "a.m."]),
+    (Half::Late, &["下午", "午後", "傍晚", "夜间", "pm", "p.m."]),
+    (Half::Night, &["晚上"]),
+    (Half::Noon, &["中午"]),
+];
+
 pub(super) fn time_of_day(cursor: &mut Cursor) -> Option<TimeOfDay> {
-    // The halves of the day by what stands before or behind the hours.
-    const EARLY: &str = "上午|早上|凌晨|清晨|午前|早晨|am|a.m.";
-    const LATE: &str = "下午|午後|傍晚|夜间|pm|p.m.";
-    const NIGHT: &str = "晚上";
-    const NOON: &str = "中午";
-    let half = |cursor: &mut Cursor| [EARLY, LATE, NIGHT, NOON].into_iter().find(|names| cursor.words(names).is_some());
+    let half =
+        |cursor: &mut Cursor| HALVES.into_iter().find(|(_, names)| cursor.words(names).is_some()).map(|(half, _)| half);
     let prefix = half(cursor);
     cursor.spaces();
     let mut hour = cursor.number(1..=2)?;
@@ -59,9 +72,9 @@ pub(super) fn time_of_day(cursor: &mut Cursor) -> Option<TimeOfDay> {
         half(cursor)
     });
     match suffix.or(prefix) {
-        Some(LATE | NIGHT) if hour < 12 => hour += 12,
-        Some(NOON) if hour < 11 => hour += 12,
-        Some(EARLY | NIGHT) if hour == 12 => hour = 0,
+        Some(Half::Late | Half::Night) if hour < 12 => hour += 12,
+        Some(Half::Noon) if hour < 11 => hour += 12,
+        Some(Half::Early | Half::Night) if hour == 12 => hour = 0,
         _ => {}
     }
     if hour > 23 || minute > 59 || second.is_some_and(|second| second > 60) {

@@ -216,3 +216,17 @@ proptest! {
         let _ = (all(&text, clock()), of_attribute(&text, clock()));
     }
 }
+
+#[test]
+fn every_word_that_a_time_begins_with_is_a_beginning() {
+    let mut words = vec!["less than a minute", "半", "about ", "over ", "almost ", "约"];
+    words.extend(ago::JUST_NOW);
+    words.extend(calendar::WEEKDAYS.concat());
+    words.extend(calendar::MONTHS.concat());
+    words.extend(ago::COUNTS.iter().chain(&ago::LAST).chain(&calendar::NEAR).flat_map(|(_, names)| *names));
+    words.extend(hours::HALVES.iter().flat_map(|(_, names)| *names));
+    for word in words {
+        let first = word.chars().next().unwrap();
+        assert!(BEGINNINGS.contains(first) || is_latin_beginning(word), "{word}");
+    }
+}
