@@ -43,9 +43,6 @@ pub enum ForumMode {
 /// So many pages of a host are looked at, each of them, for whether it is a forum.
 const FIRST_LOOKS: u32 = 16;
 
-/// Fewest records of a list that make a forum of a host in passing.
-const RECORDS: usize = 5;
-
 /// The forums of a crawl.
 #[derive(Default)]
 pub(super) struct Forums {
@@ -144,7 +141,7 @@ impl Forums {
 
     /// The forum that a page makes of its host.
     fn recognise(&self, sight: &Sight) -> Option<(Site, ForumMap)> {
-        if self.mode != ForumMode::Recognise || sight.records.len() < RECORDS {
+        if self.mode != ForumMode::Recognise {
             return None;
         }
         let map = recognise(sight)?;

@@ -4,8 +4,8 @@ use core::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::forum::sight::{self, Look};
-use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Hints, Millis, Page, RobotsRules, Sight, Validators};
+use crate::forum::sight;
+use crate::model::{CrawlUrl, Failure, FailureKind, Fetched, Hints, Page, RobotsRules, Sight, Validators};
 use crate::read::{Parsed, hints, score_hints};
 use crate::topic::Topic;
 use crate::trap::absent;
@@ -107,19 +107,15 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
 
 /// Reads a page, and looks at it as one of a forum if it may be one.
 fn page(fetched: &Fetched, parsed: Parsed, wanted: &Wanted, topic: &Topic) -> (Page, Option<Box<Sight>>) {
-    let look = match wanted {
-        Wanted::Forum(_, look) => Some(look.clone()),
-        // Long before any page: what it shows in relation to now has no time, where the server tells none.
-        Wanted::Page(_) if sight::is_suspect(&parsed, &fetched.url) => {
-            Some(Look { lens: std::sync::Arc::default(), at: Millis(0) })
-        }
+    let sight = match wanted {
+        Wanted::Forum(_, look) => Some(sight::look(fetched, &parsed, look)),
+        Wanted::Page(_) => sight::glance(fetched, &parsed),
         _ => None,
     };
-    let sight = look.map(|look| Box::new(sight::look(fetched, &parsed, &look)));
     let scores = topic.score(&parsed.document);
     let mut page = crate::read::page(parsed, scores, &fetched.url);
     page.missing = absent::says_so(&page.title, &page.text);
-    (page, sight)
+    (page, sight.map(Box::new))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{BoardEntry, CrawlUrl, ForumMap, PagingRule, Sight, ThreadRecord};
+use crate::model::{BoardEntry, CrawlUrl, ForumMap, PagingRule, Sight};
 
 use super::board::{Thresholds, classes};
 use super::evidence::{Sure, board, key, members};
@@ -16,6 +16,7 @@ use super::links::columns;
 use super::map::Keyed;
 use super::paging::Paging;
 use super::shape::{Class, Shaped, Shapes};
+use super::sight::is_list;
 
 /// Pages looked at before it is given up.
 const BUDGET: usize = 36;
@@ -57,14 +58,7 @@ pub fn recognise(sight: &Sight) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.see(sight);
     let (_, sure) = board(sight, &explorer.shapes, &Thresholds::DOMINANT)?;
-    let share = |has: fn(&ThreadRecord) -> bool| sight.records.iter().filter(|record| has(record)).count() * 5;
-    let most = sight.records.len() * 3;
-    // Archives of a blog have dates, its comments' numbers perhaps; only a forum says who opened what and how often it was
-    // replied to.
-    if sure != Sure::Records
-        || share(|record| record.author.is_some()) < most
-        || share(|record| record.replies.or(record.views).is_some()) < most
-    {
+    if sure != Sure::Records || !is_list(&sight.records) {
         return None;
     }
     let class = explorer.shapes.shape(&sight.own).class;

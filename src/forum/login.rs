@@ -28,17 +28,23 @@ const LINE: usize = 200;
 pub fn asks_login(tree: &Tree) -> bool {
     // Only whether there are times matters, so any clock will do that is behind them.
     let clock = Clock { now: crate::model::Millis(4_000_000_000_000), offset: 0 };
-    let survey = Survey::of(tree, clock);
     let has = |words: &str, text: &str| words.split('|').any(|word| text.contains(word));
     let password = (0..tree.len()).any(|node| {
         let kind = tree.attribute(node, "type").filter(|_| tree.name(node) == "input" && !tree.is_hidden(node));
         kind.is_some_and(|kind| kind.eq_ignore_ascii_case("password"))
     });
     let said = tree.paragraphs(0, &|_| false).iter().any(|line| {
+        if line.text.chars().nth(LINE).is_some() {
+            return false;
+        }
         let lower = line.text.to_lowercase();
-        lower.chars().count() <= LINE && has(NOTICES, &lower) && !has(REPLIES, &lower)
+        has(NOTICES, &lower) && !has(REPLIES, &lower)
     });
-    if !password && !said || survey.plain_of_page() > NOTICE {
+    if !password && !said {
+        return false;
+    }
+    let survey = Survey::of(tree, clock);
+    if survey.plain_of_page() > NOTICE {
         return false;
     }
     let shows_posts = region::posts(tree, &survey, clock).iter().any(|roots| {

@@ -34,30 +34,75 @@ pub struct Look {
 /// Looks at a page of a forum.
 #[must_use]
 pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
-    let links = links(&parsed.document, &fetched.url);
-    let tree = Tree::read(fetched);
-    let now = clock(fetched, look.at);
-    let names = sessions(parsed.document.links.iter().map(|link| &link.url));
-    let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
-    let clock = Clock { now, offset };
-    let of_class = |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
-    let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
-    // The first of the best: classes come by likelihood.
-    let best = threads_by(&look.lens, &links).into_iter().map(|threads| of_class(&*threads));
-    let mut records =
-        best.reduce(|best, other| if full(&other) > full(&best) { other } else { best }).unwrap_or_default();
-    for record in &mut records {
-        record.url = without(&record.url, &names);
+    Lists::of(fetched, parsed, look).whole(fetched, parsed)
+}
+
+/// Looks at a page of which nothing is known. None where it lists no threads as boards do: then it makes no forum of its host
+/// ([`super::explore::recognise`]), whatever else it shows, and nobody has to look at that.
+#[must_use]
+pub fn glance(fetched: &Fetched, parsed: &Parsed) -> Option<Sight> {
+    if !is_suspect(parsed, &fetched.url) {
+        return None;
     }
-    let posts = posts(&tree, clock);
-    Sight {
-        own: own_url(&parsed.document, &fetched.url),
-        login: records.is_empty() && asks_login(&tree),
-        posts: posts.into_iter().map(|post| post.posted).collect(),
-        records,
-        links,
-        offset,
+    // Long before any page: what it shows in relation to now has no time, where the server tells none.
+    let look = Look { lens: Arc::default(), at: Millis(0) };
+    let lists = Lists::of(fetched, parsed, &look);
+    is_list(&lists.records).then(|| lists.whole(fetched, parsed))
+}
+
+/// What a page lists.
+struct Lists {
+    tree: Tree,
+    links: Vec<SightLink>,
+    records: Vec<ThreadRecord>,
+    clock: Clock,
+}
+
+impl Lists {
+    fn of(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Self {
+        let links = links(&parsed.document, &fetched.url);
+        let tree = Tree::read(fetched);
+        let now = clock(fetched, look.at);
+        let names = sessions(parsed.document.links.iter().map(|link| &link.url));
+        let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
+        let clock = Clock { now, offset };
+        let of_class =
+            |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
+        let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
+        // The first of the best: classes come by likelihood.
+        let best = threads_by(&look.lens, &links).into_iter().map(|threads| of_class(&*threads));
+        let mut records =
+            best.reduce(|best, other| if full(&other) > full(&best) { other } else { best }).unwrap_or_default();
+        for record in &mut records {
+            record.url = without(&record.url, &names);
+        }
+        Self { tree, links, records, clock }
     }
+
+    /// With all else that the page shows.
+    fn whole(self, fetched: &Fetched, parsed: &Parsed) -> Sight {
+        let Self { tree, links, records, clock } = self;
+        Sight {
+            own: own_url(&parsed.document, &fetched.url),
+            login: records.is_empty() && asks_login(&tree),
+            posts: posts(&tree, clock).into_iter().map(|post| post.posted).collect(),
+            records,
+            links,
+            offset: clock.offset,
+        }
+    }
+}
+
+/// Whether these are lines of a board: archives of a blog have dates, its comments' numbers perhaps; only a forum says who
+/// opened what and how often it was replied to.
+pub(super) fn is_list(records: &[ThreadRecord]) -> bool {
+    /// Fewest lines of a list that make a forum of a host in passing.
+    const LEAST: usize = 5;
+    let most =
+        |has: fn(&ThreadRecord) -> bool| records.iter().filter(|record| has(record)).count() * 5 >= records.len() * 3;
+    records.len() >= LEAST
+        && most(|record| record.author.is_some())
+        && most(|record| record.replies.or(record.views).is_some())
 }
 
 /// The posts of a thread's page, in order. `known`: the forum's own time, in seconds east of UTC, if it is known;
@@ -120,8 +165,7 @@ fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
 
 /// Whether a page that nothing is known of is worth a look: it has a row of long links of one class (links to last posts may be
 /// as many as those of threads), and about as many numbers that may be of replies. Cheap, since every page is asked.
-#[must_use]
-pub fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
+fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
     const ROW: Thresholds = Thresholds { members: 10, columns: 12.0, dominance: 0.4 };
     let document = &parsed.document;
     if document.links.len() < ROW.members {
