@@ -36,8 +36,8 @@ use outage::Outage;
 
 pub use view::{Glance, Pace, RecentFailure, RecentPage, Tally, View};
 
-/// The product token that robots.txt files know us by, unless `fetch.user_agent` has another.
-pub const AGENT: &str = "suidao";
+/// The product token that robots.txt files and pages know us by, unless `fetch.user_agent` has another.
+pub const AGENT: &str = crate::read::ROBOT;
 
 /// So many pages are looked back at for hosts that answered in an earlier run.
 const LOOK_BACK: usize = 200;
@@ -121,7 +121,8 @@ pub enum News<'a> {
 }
 
 /// The name whose rules are obeyed: that of `fetch.user_agent`.
-fn agent(config: &Config) -> &str {
+#[must_use]
+pub fn agent(config: &Config) -> &str {
     Some(product(&config.fetch.user_agent)).filter(|name| !name.is_empty()).unwrap_or(AGENT)
 }
 
@@ -265,7 +266,13 @@ pub fn run_in_view(
         harvest,
         harvested: before,
         writer: &writer,
-        errand: Errand { fetcher, renderer: renderer.clone(), topic: Arc::clone(&job.topic), view: view.cloned() },
+        errand: Errand {
+            fetcher,
+            renderer: renderer.clone(),
+            topic: Arc::clone(&job.topic),
+            robot: self::agent(&job.config).into(),
+            view: view.cloned(),
+        },
         directory: &job.directory,
         most: job.config.crawl.in_flight,
         in_flight: 0,

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::crawl::{Crawl, Delivery, Next, Outcome, Ticket, Wanted, outcome};
 use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis, Stop};
+use crate::read::ROBOT;
 use crate::topic::Topic;
 
 /// Virtual time from handing out a ticket to its settling, in milliseconds: as long as an ordinary host takes.
@@ -56,8 +57,9 @@ pub struct Reading<'a> {
 impl Source for Reading<'_> {
     fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
         let answer = self.web.get(url);
-        let read =
-            catch_unwind(AssertUnwindSafe(|| outcome(wanted, answer.as_ref().map_err(Clone::clone), None, self.topic)));
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            outcome(wanted, answer.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
+        }));
         // A page that breaks a library is a page lost, as in a live crawl.
         read.unwrap_or_else(|_| {
             tracing::error!(%url, "reading this page panicked; it is left out: please report it");

@@ -53,9 +53,16 @@ pub struct Delivery {
     pub from: Option<IpAddr>,
 }
 
-/// Reads an answer for what it was wanted for. `retry_after`: how long the server asked to wait, in milliseconds.
+/// Reads an answer for what it was wanted for. `retry_after`: how long the server asked to wait, in milliseconds; `robot`: the
+/// product token that pages know us by.
 #[must_use]
-pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: Option<u64>, topic: &Topic) -> Outcome {
+pub fn outcome(
+    wanted: &Wanted,
+    answer: Result<&Fetched, Failure>,
+    retry_after: Option<u64>,
+    topic: &Topic,
+    robot: &str,
+) -> Outcome {
     let fetched = match answer {
         Ok(fetched) => fetched,
         Err(failure) => return Outcome::Failed(failure),
@@ -75,7 +82,7 @@ pub fn outcome(wanted: &Wanted, answer: Result<&Fetched, Failure>, retry_after: 
             Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_) => {
                 match fetched.media_type().as_str() {
                     "" | "text/html" | "application/xhtml+xml" | "text/plain" | "application/xml" | "text/xml" => {
-                        let parsed = crate::read::parse(fetched);
+                        let parsed = crate::read::parse_as(fetched, robot);
                         // Where browsers would be led on to; the server has not said that it is for good.
                         if let Some(to) = parsed.refresh {
                             return Outcome::Redirect { to, permanent: false };
@@ -142,7 +149,7 @@ mod tests {
                 asked: asked.map(|asked| Box::new(asked.clone())),
                 rendered: None,
             };
-            outcome(wanted, Ok(&fetched), None, &topic)
+            outcome(wanted, Ok(&fetched), None, &topic, "suidao")
         };
         let page = Wanted::Page(UrlId(0));
         assert_eq!(read(&page, Some(&known), 304), Outcome::Unchanged);
@@ -152,5 +159,26 @@ mod tests {
         }
         let Outcome::Page { validators, .. } = read(&page, Some(&known), 200) else { panic!() };
         assert_eq!(validators.unwrap().etag.as_deref(), Some("\"2\""));
+    }
+
+    #[test]
+    fn a_page_is_heard_by_the_robot_that_it_speaks_to() {
+        let topic = Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]));
+        let fetched = Fetched {
+            url: CrawlUrl::parse("http://a.cn/").unwrap(),
+            status: 200,
+            headers: [("content-type", "text/html"), ("x-robots-tag", "other: nofollow")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            body: Bytes::from_static(b"<meta name=mybot content=noindex><p>x"),
+            wire: None,
+            asked: None,
+            rendered: None,
+        };
+        let heard = |robot: &str| match outcome(&Wanted::Page(UrlId(0)), Ok(&fetched), None, &topic, robot) {
+            Outcome::Page { page, .. } => (page.noindex, page.nofollow),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(["suidao", "MyBot", "other"].map(heard), [(false, false), (true, false), (false, true)]);
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Errand {
     pub fetcher: Fetcher,
     pub renderer: Option<Renderer>,
     pub topic: Arc<Topic>,
+    /// The product token that pages know us by.
+    pub robot: Arc<str>,
     /// The window, for who looks at how long things take.
     pub view: Option<Arc<View>>,
 }
@@ -43,7 +45,7 @@ pub(super) struct Errand {
 impl Errand {
     /// Does what a ticket is for, which goes out now (`begun`).
     pub async fn run(self, ticket: Ticket, begun: Instant) -> Done {
-        let Self { fetcher, renderer, topic, view } = self;
+        let Self { fetcher, renderer, topic, robot, view } = self;
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
             let mut asked = clock();
@@ -64,7 +66,7 @@ impl Errand {
             view.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
         }
         let reading = clock();
-        let mut done = read(ticket, begun, answer, Arc::clone(&topic)).await;
+        let mut done = read(ticket, begun, answer, Arc::clone(&topic), Arc::clone(&robot)).await;
         if let Some(view) = &view {
             view.reading.observe(reading.elapsed().as_secs_f64());
         }
@@ -72,7 +74,7 @@ impl Errand {
             match shown(&renderer, &done).await {
                 Ok(rendered @ Some(_)) => {
                     let answer = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
-                    let second = read(done.ticket, begun, answer.ok_or_else(broken), topic).await;
+                    let second = read(done.ticket, begun, answer.ok_or_else(broken), topic, robot).await;
                     let poorer = says_less(&second.outcome, &done.outcome);
                     done = if poorer { Done { ticket: second.ticket, ..done } } else { second };
                 }
@@ -91,12 +93,18 @@ fn broken() -> Failure {
 }
 
 /// Reads an answer on the pool of all cores.
-async fn read(ticket: Ticket, begun: Instant, answer: Result<Fetched, Failure>, topic: Arc<Topic>) -> Done {
+async fn read(
+    ticket: Ticket,
+    begun: Instant,
+    answer: Result<Fetched, Failure>,
+    topic: Arc<Topic>,
+    robot: Arc<str>,
+) -> Done {
     let (done, finished) = tokio::sync::oneshot::channel();
     rayon::spawn(move || {
         let read = catch_unwind(AssertUnwindSafe(|| {
             let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
-            outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), wait, &topic)
+            outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), wait, &topic, &robot)
         }));
         // A page that breaks a library is a page lost, not a crawl.
         let outcome = read.unwrap_or_else(|_| {

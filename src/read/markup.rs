@@ -32,6 +32,9 @@ pub(super) const TEXT: usize = 2 << 20;
 const TITLE: usize = 4_000;
 /// Bytes of a page's JSON-LD that are looked at.
 const SCRIPT: usize = 64 << 10;
+/// Directives for robots that are kept, and bytes of each.
+const ROBOTS: usize = 64;
+const DIRECTIVES: usize = 4 << 10;
 /// Block-level elements remembered.
 const ELEMENTS: usize = 200_000;
 
@@ -82,7 +85,8 @@ pub(super) struct Markup {
     pub(super) refresh: Option<CrawlUrl>,
     /// Feeds it names.
     pub(super) feeds: Vec<CrawlUrl>,
-    pub(super) robots: Robots,
+    /// What it asks of robots: under which name, and what.
+    pub(super) robots: Vec<(String, String)>,
     /// What it says of its own date.
     pub(super) dates: Dates,
     /// And of who wrote it.
@@ -182,7 +186,7 @@ impl Builder {
             canonical: None,
             refresh: None,
             feeds: Vec::new(),
-            robots: Robots::default(),
+            robots: Vec::new(),
             dates: Dates::default(),
             bylines: Bylines::default(),
             cut: false,
@@ -420,8 +424,8 @@ impl Builder {
         let Some(content) = attribute(tag, &local_name!("content")) else { return };
         self.markup.bylines.meta(tag, content);
         if let Some(name) = attribute(tag, &local_name!("name")) {
-            if Robots::addresses(name) {
-                self.markup.robots.read(content);
+            if self.markup.robots.len() < ROBOTS && content.len() <= DIRECTIVES && Robots::is_said_by(content) {
+                self.markup.robots.push((name.to_owned(), content.to_owned()));
             }
         } else if self.markup.declared_title.is_empty()
             && tag.attrs.iter().any(|attribute| &*attribute.name.local == "property" && &*attribute.value == "og:title")

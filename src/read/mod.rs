@@ -40,6 +40,9 @@ use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region,
 use crate::text::{simhash, without_address};
 use crate::topic::Topic;
 
+/// The name that pages address us by, unless we ask under another.
+pub const ROBOT: &str = "suidao";
+
 /// A page read, before it is scored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
@@ -96,6 +99,12 @@ pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
 /// Anything else comes back empty with [`Defect::NotText`].
 #[must_use]
 pub fn parse(fetched: &Fetched) -> Parsed {
+    parse_as(fetched, ROBOT)
+}
+
+/// The same, with the directives for a robot of this name.
+#[must_use]
+pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
     let fetched = &*fetched.shown();
     let mut parsed = Parsed {
         document: Document::default(),
@@ -118,7 +127,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         rendered: fetched.rendered.is_some(),
         defects: Vec::new(),
     };
-    let mut robots = robots::Robots::default();
+    let mut robots = robots::Robots::named(robot);
     for (_, value) in fetched.headers.iter().filter(|(name, _)| name == "x-robots-tag") {
         robots.read(value);
     }
@@ -152,7 +161,7 @@ pub fn parse(fetched: &Fetched) -> Parsed {
         if markup.cut {
             parsed.defects.push(Defect::CutShort);
         }
-        robots.join(markup.robots);
+        markup.robots.iter().for_each(|(name, directives)| robots.read_meta(name, directives));
         (parsed.noindex, parsed.nofollow, parsed.expires) = (robots.noindex, robots.nofollow, robots.expires);
         parsed.refresh = parsed.refresh.or(markup.refresh).filter(|to| *to != fetched.url);
         // What the page says of itself goes before what its server says; two different addresses are a mistake.

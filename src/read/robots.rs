@@ -4,23 +4,35 @@
 use super::hints::time;
 use crate::model::Millis;
 
-/// The name that pages address us by.
-const NAME: &str = "suidao";
-
 /// Directives for the page as a whole; once said, never taken back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Robots {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Robots<'a> {
+    /// The name that pages address us by.
+    name: &'a str,
     pub(super) noindex: bool,
     pub(super) nofollow: bool,
     /// From then on it is to be treated as one that says noindex.
     pub(super) expires: Option<Millis>,
 }
 
-impl Robots {
-    /// Whether a `meta` of this name speaks to us.
-    pub(super) fn addresses(name: &str) -> bool {
+impl<'a> Robots<'a> {
+    /// Nothing said yet to a robot of this name.
+    pub(super) fn named(name: &'a str) -> Self {
+        Self { name, noindex: false, nofollow: false, expires: None }
+    }
+
+    /// Takes in what a `meta` of some name says, if it speaks to us.
+    pub(super) fn read_meta(&mut self, name: &str, directives: &str) {
         let name = name.trim();
-        name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(NAME)
+        if name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.name) {
+            self.read(directives);
+        }
+    }
+
+    /// Whether a text may hold directives: all that a page says under any name need not be kept.
+    pub(super) fn is_said_by(content: &str) -> bool {
+        let lower = content.to_ascii_lowercase();
+        ["noindex", "nofollow", "none", "unavailable_after"].iter().any(|directive| lower.contains(directive))
     }
 
     /// Takes in a comma-separated list of directives, which may be addressed (`botname: noindex, nofollow`).
@@ -40,7 +52,7 @@ impl Robots {
                 } else if name.starts_with("max-") {
                     word = "";
                 } else {
-                    ours = name == NAME || name == "*";
+                    ours = name.eq_ignore_ascii_case(self.name) || name == "*";
                     word = value;
                 }
             }
@@ -53,7 +65,7 @@ impl Robots {
 
     /// Takes in a time, which may hold a comma and so go on in what follows; gives back the directives behind it. A time that
     /// cannot be read says nothing.
-    fn expire<'a>(&mut self, value: &str, later: &'a str) -> &'a str {
+    fn expire<'t>(&mut self, value: &str, later: &'t str) -> &'t str {
         let (more, behind) = later.split_once(',').unwrap_or((later, ""));
         let whole = format!("{value},{more}");
         let (time, rest) = match time::read(value) {
@@ -69,13 +81,6 @@ impl Robots {
         };
         rest
     }
-
-    /// What both ask for.
-    pub(super) fn join(&mut self, other: Self) {
-        self.noindex |= other.noindex;
-        self.nofollow |= other.nofollow;
-        self.expires = self.expires.into_iter().chain(other.expires).min();
-    }
 }
 
 #[cfg(test)]
@@ -83,7 +88,7 @@ mod tests {
     use super::*;
 
     fn read(directives: &str) -> (bool, bool) {
-        let mut robots = Robots::default();
+        let mut robots = Robots::named("Suidao");
         robots.read(directives);
         (robots.noindex, robots.nofollow)
     }
@@ -101,13 +106,23 @@ mod tests {
         assert_eq!(read("max-snippet:20, noindex"), (true, false));
         assert_eq!(read("max-image-preview:large"), (false, false));
         assert_eq!(read("*: none"), (true, true));
-        assert!(Robots::addresses(" Robots ") && Robots::addresses("SUIDAO") && !Robots::addresses("googlebot"));
+    }
+
+    #[test]
+    fn a_meta_speaks_to_all_robots_or_to_one() {
+        let said = |name: &str| {
+            let mut robots = Robots::named("mybot");
+            robots.read_meta(name, "NoIndex");
+            robots.noindex
+        };
+        assert!(said(" Robots ") && said("MyBot") && !said("suidao") && !said("googlebot"));
+        assert!(Robots::is_said_by("All, NONE") && !Robots::is_said_by("index, follow"));
     }
 
     #[test]
     fn an_end_is_a_time_that_may_hold_a_comma() {
         let end = |directives: &str| {
-            let mut robots = Robots::default();
+            let mut robots = Robots::named("Suidao");
             robots.read(directives);
             (robots.expires.map(|at| at.0 / 1000), robots.noindex)
         };

@@ -298,7 +298,8 @@ impl Making<'_> {
         let wanted = self.crawl.wanted(url, self.at);
         let fetched = reader.read_at(location)?;
         let of_another = fetched.url != *url;
-        let read = catch_unwind(AssertUnwindSafe(|| outcome(&wanted, Ok(&fetched), None, &self.means.topic)));
+        let robot = live::agent(&self.means.config);
+        let read = catch_unwind(AssertUnwindSafe(|| outcome(&wanted, Ok(&fetched), None, &self.means.topic, robot)));
         let broken = Failure { kind: FailureKind::Broken, retry_after: None };
         Ok(read.ok().filter(|_| !of_another).unwrap_or(Outcome::Failed(broken)))
     }

@@ -185,7 +185,9 @@ impl Source for Facts {
                 self.page(url, read, Said::Title(page), page, host, layout.links(page))
             }
             Found::Extra(host, extra) => self.extra(url, host, extra),
-            Found::Sample => crate::crawl::outcome(wanted, Ok(&self.world.sample_answer(url)), None, &self.topic),
+            Found::Sample => {
+                crate::crawl::outcome(wanted, Ok(&self.world.sample_answer(url)), None, &self.topic, crate::read::ROBOT)
+            }
         }
     }
 }

@@ -55,23 +55,21 @@ pub struct PageArgs {
 pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let remote = CrawlUrl::parse(&args.page).ok().filter(|_| !Path::new(&args.page).exists());
+    let config = args.conditions.load()?;
     let fetched = match remote {
-        Some(url) => {
-            let config = args.conditions.load()?;
-            match fetch(url, config.clone())? {
-                Ok(fetched) => {
-                    args.conditions.remind(&config, voice);
-                    fetched
-                }
-                Err(why) => {
-                    eprintln!("suidao: {} was not read: {why}", args.page);
-                    return Ok(Exit::Short);
-                }
+        Some(url) => match fetch(url, config.clone())? {
+            Ok(fetched) => {
+                args.conditions.remind(&config, voice);
+                fetched
             }
-        }
+            Err(why) => {
+                eprintln!("suidao: {} was not read: {why}", args.page);
+                return Ok(Exit::Short);
+            }
+        },
         None => saved(&args.page, args.url.as_deref())?,
     };
-    let seen = Seen::of(&fetched, topic.as_ref());
+    let seen = Seen::of(&fetched, live::agent(&config), topic.as_ref());
     if args.json {
         say!("{}", serde_json::to_string_pretty(&seen.as_json())?);
     } else {
@@ -150,8 +148,8 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn of(fetched: &'a Fetched, topic: Option<&'a Topic>) -> Self {
-        let parsed = read::parse(fetched);
+    fn of(fetched: &'a Fetched, robot: &str, topic: Option<&'a Topic>) -> Self {
+        let parsed = read::parse_as(fetched, robot);
         let charset = parsed.charset_from;
         let scores = topic.map_or_else(|| unscored(&parsed), |topic| topic.score(&parsed.document));
         Self { url: &fetched.url, charset, page: read::page(parsed, scores, &fetched.url), topic }
