@@ -70,12 +70,13 @@ impl Texts {
         String::from_utf8(text).expect("packed from a str")
     }
 
-    /// So many from this number on, each with a line feed behind it: a URL has none.
+    /// So many from this number on, which begins a block, each with a line feed behind it: a URL has none.
     pub fn lines(&self, from: usize, count: usize) -> Cow<'_, str> {
+        debug_assert_eq!(from % BLOCK, 0, "a text within a block is told by those before it");
         let mut lines = Vec::with_capacity(64 * count);
         let (mut text, mut packed): (Vec<u8>, &[u8]) = (Vec::new(), &[]);
         for at in from..from + count {
-            if at == from || at % BLOCK == 0 {
+            if at % BLOCK == 0 {
                 let portion = &self.portions[at / BLOCK / BLOCKS];
                 packed = &portion.packed[portion.blocks[at / BLOCK % BLOCKS] as usize..];
                 text.clear();
