@@ -1,6 +1,7 @@
 //! The configuration: one TOML file, single keys overridden by `--set key=value`. What is typed ([`toml::Table`])
 //! becomes what is meant ([`Config`]) here and nowhere else; unknown keys are refused.
 
+use std::net::{AddrParseError, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,23 @@ pub struct Status {
     /// Names under which it may be asked for, beside addresses and localhost: other pages in a browser could reach it by a
     /// name of their own otherwise.
     pub names: Vec<String>,
+}
+
+/// Longest URL that may be followed, in bytes.
+const MOST_URL: usize = 65_535;
+
+/// The address that `status.listen` means: a port alone is of this machine.
+///
+/// # Errors
+/// If it is neither.
+pub fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}").parse(),
+        None => text.parse(),
+    }
 }
 
 /// `[log]`: the log file of a crawl.
@@ -281,6 +299,12 @@ impl Config {
             if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
                 return Err(value((key, "must lie between 0 and 1")));
             }
+        }
+        if self.status.listen.as_deref().is_some_and(|text| address(text).is_err()) {
+            return Err(value(("status.listen", "must be a port, or address and port, as \"127.0.0.1:9090\"")));
+        }
+        if !(1..=MOST_URL).contains(&self.scope.max_url_length) {
+            return Err(value(("scope.max_url_length", "must lie between 1 and 65535")));
         }
         if !(1_000..=1 << 40).contains(&self.log.max_size) {
             return Err(value(("log.max_size", "must lie between 1000 and 2^40 bytes")));

@@ -301,7 +301,7 @@ pub fn run_in_view(
         Some(stop) => tracing::info!("stopped: {}", stop.why()),
         None => tracing::info!("stopped before the end: interrupted, or the writing failed"),
     }
-    store = writer.finish().inspect_err(|error| tracing::error!("{error}"))?;
+    store = writer.finish().inspect_err(|error| tracing::info!("{error}"))?;
     checkpoints.close(&crawl, &harvest, &store);
     harvest.write(&job.directory)?;
     skipped::write(&store)?;

@@ -118,6 +118,10 @@ fn configurations() {
         ("politeness.delay=soon", "--set politeness.delay=soon"),
         ("politeness.delay=-1", "politeness.delay must be"),
         ("crawl.in_flight=0", "crawl.in_flight must"),
+        ("status.listen=99999999", "status.listen"),
+        ("status.listen=\"99999999\"", "status.listen must be a port"),
+        ("scope.max_url_length=1000000", "scope.max_url_length must"),
+        ("stop.bytes=99999999TB", "no number of bytes"),
         ("crawl.in_flight=-4", "--set crawl.in_flight=-4"),
         ("limits.pages=0", "limits.pages (--max-pages) must"),
         ("strategy.name=fastest", "fastest"),
@@ -194,6 +198,10 @@ fn output_directories() {
     file(&stage, "a-file", "x");
     refused(&stage, stage.crawl("a-file", &more), 2, &["a-file", "another"]);
     refused(&stage, stage.crawl("a-file/below", &more), 2, &["a-file", "another"]);
+    let dry = ["--max-pages", "30", "--dry-run"];
+    refused(&stage, stage.crawl("a-file", &dry), 2, &["a-file", "another"]);
+    refused(&stage, stage.crawl("a-file/below", &dry), 2, &["a-file", "another"]);
+    refused(&stage, stage.crawl("new", &["--dry-run", "--status", "abc"]), 2, &["--status abc", "127.0.0.1:9090"]);
     std::fs::create_dir(stage.path("photos")).unwrap();
     file(&stage, "photos/cat.jpg", "x");
     refused(&stage, stage.crawl("photos", &more), 2, &["photos", "another output directory"]);

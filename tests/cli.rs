@@ -226,6 +226,18 @@ fn checks_show_what_suidao_makes_of_things() {
     assert!(page["links"].as_array().unwrap().iter().all(|link| link["url"].as_str().unwrap().starts_with("http://")));
 
     assert_eq!((&page["charset"], &page["url"]), (&"UTF-8".into(), &url.as_str().into()));
+    // What a page says does not steer the terminal, nor do URLs and rules make columns and lines of their own.
+    let hostile = stage.path("hostile.html");
+    std::fs::write(&hostile, "<title>a&#27;[31m\u{7}b</title>\u{1b}]0;x\u{7}<p>c").unwrap();
+    let shown = said(&["check", "page", text(&hostile)]);
+    assert!(shown.contains("a[31mb") && !shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+    let rules = stage.path("robots.txt");
+    std::fs::write(&rules, "User-agent: mybot\nDisallow: /x\ty\nDisallow: /private\n").unwrap();
+    let agent = "Mozilla/5.0 (compatible; mybot/1.0; +http://a.cn/)";
+    let lines = "http://a.cn/private\nallowed\thttp://b.cn/";
+    let ruled = said(&["check", "robots", "--file", text(&rules), "--agent", agent, lines, "http://a.cn/x%09y"]);
+    let cells: Vec<Vec<&str>> = ruled.lines().map(|line| line.split('\t').collect()).collect();
+    assert!(cells.len() == 2 && cells.iter().all(|cells| cells.len() == 3 && cells[0] == "disallowed"), "{ruled}");
     // The same for people, with and without a lexicon.
     let shown = said(&check);
     let title = page["title"].as_str().unwrap();

@@ -265,7 +265,7 @@ fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
             forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();
         let topic = topic();
         let wanted = suidao::crawl::Wanted::Page(UrlId(0));
-        let read = suidao::crawl::outcome(&wanted, Ok(&forum.answer(&board.url, now, 1)), None, &topic);
+        let read = suidao::crawl::outcome(&wanted, Ok(&forum.answer(&board.url, now, 1)), None, &topic, "suidao");
         let suidao::crawl::Outcome::Page { sight, .. } = read else { panic!() };
         let sight = sight.unwrap_or_else(|| panic!("{skin:?}: not looked at"));
         let map = suidao::forum::explore::recognise(&sight);

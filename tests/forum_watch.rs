@@ -67,7 +67,8 @@ impl Watched {
                 Next::Fetch(ticket) => {
                     self.web.set(i64::try_from(self.now.0 / 1000).unwrap());
                     let answer = self.web.get(&ticket.url);
-                    let read = outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic);
+                    let read =
+                        outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
                     self.now = self.now.after(100);
                     let batch = self.crawl.settle(ticket, read, Delivery::default(), self.now);
                     self.told.push(batch);

@@ -74,7 +74,8 @@ impl Run {
                     let answer = self.web.answer(&ticket.url, &fields, self.now);
                     let answer: Result<Fetched, Failure> =
                         answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
-                    let outcome = outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic);
+                    let outcome =
+                        outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
                     let batch = crawl.settle(ticket, outcome, Delivery::default(), self.millis());
                     self.log.push(batch);
                 }

@@ -94,6 +94,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let seeds = inputs::urls(&args.seeds, "seeds")?;
     let directory = CrawlDirectory::new(&args.output);
     if let Some(most) = args.dry_run {
+        args.operating.address(&config)?;
         let wish = dry_run::Wish { lexicon: &args.lexicon, most, json: args.json };
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
@@ -128,13 +129,14 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     })
 }
 
-/// Resolves at the first Ctrl-C or termination signal. A second Ctrl-C ends the process at once: nothing that was
+/// Resolves at the first Ctrl-C or termination signal. A second one ends the process at once: nothing that was
 /// acknowledged is lost by that.
 pub async fn interrupted() {
     interrupts().await;
+    eprintln!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
 }
 
-/// As [`interrupted`], listening from the call on and not from the first poll: for what says that it is ready before it
+/// The same without a word, listening from the call on and not from the first poll: for what says that it is ready before it
 /// waits. Must be called within a runtime.
 pub fn interrupts() -> impl Future<Output = ()> {
     #[cfg(unix)]
@@ -148,9 +150,11 @@ pub fn interrupts() -> impl Future<Output = ()> {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            eprintln!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
             tokio::spawn(async move {
-                interrupt.recv().await;
+                tokio::select! {
+                    _ = interrupt.recv() => {}
+                    _ = terminate.recv() => {}
+                }
                 std::process::exit(130);
             });
         }

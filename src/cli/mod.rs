@@ -107,6 +107,11 @@ enum Verb {
     Check(check::CheckArgs),
 }
 
+/// What others have written, for the terminal: no control characters, which could do anything there.
+fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}
+
 /// How a verb ended, if not with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {

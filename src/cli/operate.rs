@@ -1,12 +1,12 @@
 //! Flags of the verbs that run for hours: when they are done, where they can be looked at, where they log.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use suidao::config::Config;
+use suidao::config::{self, Config};
 use suidao::live::{News, View};
 use suidao::status;
 use suidao::store::CrawlDirectory;
@@ -63,11 +63,19 @@ pub struct Operation {
 }
 
 impl OperatingArgs {
+    /// Where the status page is to be, if anywhere.
+    pub fn address(&self, config: &Config) -> Result<Option<SocketAddr>> {
+        let listen = self.status.as_deref().or(config.status.listen.as_deref());
+        let address = |text| {
+            config::address(text).with_context(|| format!("--status {text}: write it as 127.0.0.1:9090, or as a port"))
+        };
+        listen.map(address).transpose()
+    }
+
     /// Opens what was asked for, before anything is fetched: a port in use or a file that cannot be written is an error.
     pub fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Voice) -> Result<Operation> {
-        let listen = self.status.as_deref().or(config.status.listen.as_deref());
         let (mut view, mut page) = (None, None);
-        if let Some(address) = listen.map(address).transpose()? {
+        if let Some(address) = self.address(config)? {
             let listener = TcpListener::bind(address).with_context(|| {
                 format!("cannot show the status page on {address}; give another port with --status")
             })?;
@@ -101,13 +109,4 @@ impl Operation {
             eprintln!("suidao: cannot log to {}: {error}; the crawl goes on without", path.display());
         }
     }
-}
-
-/// What `--status` means.
-fn address(text: &str) -> Result<SocketAddr> {
-    if let Ok(port) = text.parse::<u16>() {
-        return Ok((IpAddr::from(Ipv4Addr::LOCALHOST), port).into());
-    }
-    let text = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
-    text.parse().with_context(|| format!("--status {text}: write it as 127.0.0.1:9090, or as a port"))
 }

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -72,29 +73,37 @@ const AHEAD: f64 = 365.0;
 const SERVED: f64 = 8.0;
 const DAY: i64 = 86_400;
 
-/// Runs the verb: until Ctrl-C, which is its end. It is listened for before the first file is written, so that whoever
-/// finds the files can end it properly.
+/// A server, and what resolves when it is to end.
+type Serving = (Server, Pin<Box<dyn Future<Output = ()>>>);
+
+/// Runs the verb: until Ctrl-C, which is its end.
 pub fn run(args: &PracticeArgs, voice: Voice) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot wait for Ctrl-C")?;
-    let end = {
+    let (server, end) = {
         let _within = runtime.enter();
-        super::crawl::interrupts()
+        match args.forum {
+            Some(skin) => forum(args, skin, voice),
+            None if args.changing => changing(args, voice),
+            None => web(args, voice),
+        }?
     };
-    let server = match args.forum {
-        Some(skin) => forum(args, skin, voice),
-        None if args.changing => changing(args, voice),
-        None => web(args, voice),
-    }?;
     runtime.block_on(end);
     drop(server);
     Ok(Exit::Done)
 }
 
-fn web(args: &PracticeArgs, voice: Voice) -> Result<Server> {
+/// Listens for Ctrl-C: before the first file is written, so that whoever finds the files can end it properly, and not while
+/// a web is generated, which nobody has to wait for.
+fn end() -> Pin<Box<dyn Future<Output = ()>>> {
+    Box::pin(super::crawl::interrupts())
+}
+
+fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     let world = Arc::new(World::new(Spec::default()).context("the practice web cannot be generated")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = Server::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
+    let end = end();
     write(&args.directory, &world)?;
     if !voice.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
@@ -105,7 +114,7 @@ fn web(args: &PracticeArgs, voice: Voice) -> Result<Server> {
             world.relevant(),
         );
     }
-    Ok(server)
+    Ok((server, end))
 }
 
 fn busy(port: u16) -> String {
@@ -113,7 +122,7 @@ fn busy(port: u16) -> String {
 }
 
 /// Serves a forum whose clock shows the time when it begins.
-fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Server> {
+fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
     let now = (suidao::live::now().0 / 1_000) as i64;
     let ahead = (2.0 + args.speed * SERVED / 24.0).min(AHEAD) as u32;
     let activity = ActivitySpec::default();
@@ -130,6 +139,7 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Server> {
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = Server::start_with(Arc::new(web), options).with_context(|| busy(args.port))?;
     let world = World::new(Spec::default()).context("the sample pages cannot be generated")?;
+    let end = end();
     write_pages(&args.directory, &world)?;
     // Only now is the port known for sure.
     let origin = CrawlUrl::parse(&server.proxy())?;
@@ -158,14 +168,14 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Server> {
             args.directory.display(),
         );
     }
-    Ok(server)
+    Ok((server, end))
 }
 
 /// Days that a changing web goes on for.
 const CHANGING_DAYS: f64 = 1_000.0;
 
 /// Serves a changing web from the time when it begins.
-fn changing(args: &PracticeArgs, voice: Voice) -> Result<Server> {
+fn changing(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     let start = (suidao::live::now().0 / 1_000) as i64;
     let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
     let web = ChangingWeb::running(spec, 1, args.day).context("the changing web cannot be generated")?;
@@ -173,6 +183,7 @@ fn changing(args: &PracticeArgs, voice: Voice) -> Result<Server> {
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = web.serve(options).with_context(|| busy(args.port))?;
     let world = World::new(Spec::default()).context("the sample pages cannot be generated")?;
+    let end = end();
     write_pages(&args.directory, &world)?;
     text(&args.directory.join("listings.txt"), &lines(web.listings()))?;
     text(&args.directory.join("seeds.txt"), &lines(web.seeds()))?;
@@ -190,7 +201,7 @@ fn changing(args: &PracticeArgs, voice: Voice) -> Result<Server> {
             args.day,
         );
     }
-    Ok(server)
+    Ok((server, end))
 }
 
 /// Puts everything a first crawl of the web needs into the directory; what lies there and is none of it stays.

@@ -11,7 +11,7 @@ use suidao::index::{Answer, Hit, Index, Marked, Request};
 
 use super::filter::FilterArgs;
 use super::index::{current, is_terminal};
-use super::{Exit, Voice};
+use super::{Exit, Voice, printable};
 
 /// Search the pages of a crawl.
 #[derive(Args)]
@@ -111,7 +111,7 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
 fn marked(text: &Marked, [open, close]: [&str; 2]) -> String {
     let pieces = text.pieces().map(|(piece, marked)| {
         // What a page says must not steer the terminal.
-        let plain: String = piece.chars().filter(|letter| !letter.is_control()).collect();
+        let plain = printable(piece);
         if marked { format!("{open}{plain}{close}") } else { plain }
     });
     pieces.collect()

@@ -21,9 +21,6 @@ const HOSTS: u8 = b'h';
 const TOLD: u8 = b't';
 const LEARNT: u8 = b's';
 
-/// Counts the forms that pieces have had: those of another form are not to be taken.
-pub const FORM: u32 = 2;
-
 /// Fingerprints, or pages whose tunnel ended, in a piece: some MB.
 const PIECE: usize = 1 << 18;
 

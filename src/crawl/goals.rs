@@ -145,9 +145,9 @@ fn bytes(text: &str) -> Result<u64, String> {
         _ => return Err(wrong()),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates
-    let bytes = (number * factor).round() as u64;
-    Ok(bytes)
+    let bytes = (number * factor).round();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a number without sign, checked
+    (bytes < 1e18).then_some(bytes as u64).ok_or_else(wrong)
 }
 
 fn bytes_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {

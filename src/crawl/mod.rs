@@ -32,7 +32,6 @@ mod urls;
 mod visits;
 mod watch;
 
-pub use checkpoint::FORM as PIECES_FORM;
 pub use forums::ForumMode;
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, Goals};

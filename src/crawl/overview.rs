@@ -144,6 +144,7 @@ impl Crawl {
             ("tunnel-ends", self.ended.capacity() * (size_of::<(UrlId, Ended)>() + 1) + links),
             ("refused", self.skipped.capacity() * (size_of::<u64>() + 1)),
             ("strategy", self.strategy.memory()),
+            ("canonicals", self.canonicals.memory()),
             ("traps", self.watched.memory()),
             ("due", self.left_due.capacity() * (size_of::<UrlId>() + 1)),
         ];

@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Job, agent};
 use crate::config::Config;
-use crate::crawl::{Crawl, Goals, PIECES_FORM};
+use crate::crawl::{Crawl, Goals};
 use crate::model::Batch;
 use crate::store::checkpoint::{Checkpoint, Pieces, State, digest};
 use crate::store::harvest::Harvest;
@@ -29,7 +29,7 @@ pub(super) fn settings(job: &Job) -> u64 {
     (config.status, config.log) = (other.status, other.log);
     config.stop = Goals { harvest: config.stop.harvest, ..other.stop };
     (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
-    let fold = (env!("CARGO_PKG_VERSION"), PIECES_FORM, agent(&job.config), job.topic.digest(), config);
+    let fold = (env!("CARGO_PKG_VERSION"), agent(&job.config), job.topic.digest(), config);
     xxh3_64(format!("{fold:?}").as_bytes())
 }
 

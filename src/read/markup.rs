@@ -32,9 +32,9 @@ pub(super) const TEXT: usize = 2 << 20;
 const TITLE: usize = 4_000;
 /// Bytes of a page's JSON-LD that are looked at.
 const SCRIPT: usize = 64 << 10;
-/// Directives for robots that are kept, and bytes of each.
-const ROBOTS: usize = 64;
-const DIRECTIVES: usize = 4 << 10;
+/// Elements that may hold directives for robots that are kept, and bytes of the name of one.
+const ROBOTS: usize = 1_000;
+const NAME: usize = 64;
 /// Block-level elements remembered.
 const ELEMENTS: usize = 200_000;
 
@@ -424,7 +424,7 @@ impl Builder {
         let Some(content) = attribute(tag, &local_name!("content")) else { return };
         self.markup.bylines.meta(tag, content);
         if let Some(name) = attribute(tag, &local_name!("name")) {
-            if self.markup.robots.len() < ROBOTS && content.len() <= DIRECTIVES && Robots::is_said_by(content) {
+            if self.markup.robots.len() < ROBOTS && name.len() <= NAME && Robots::is_said_by(content) {
                 self.markup.robots.push((name.to_owned(), content.to_owned()));
             }
         } else if self.markup.declared_title.is_empty()

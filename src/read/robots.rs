@@ -49,7 +49,7 @@ impl<'a> Robots<'a> {
                 if name == "unavailable_after" {
                     next = if ours { self.expire(value, later) } else { later };
                     word = "";
-                } else if name.starts_with("max-") {
+                } else if matches!(name.as_str(), "max-snippet" | "max-image-preview" | "max-video-preview") {
                     word = "";
                 } else {
                     ours = name.eq_ignore_ascii_case(self.name) || name == "*";
@@ -106,6 +106,7 @@ mod tests {
         assert_eq!(read("max-snippet:20, noindex"), (true, false));
         assert_eq!(read("max-image-preview:large"), (false, false));
         assert_eq!(read("*: none"), (true, true));
+        assert_eq!(read("max-bot: noindex"), (false, false));
     }
 
     #[test]

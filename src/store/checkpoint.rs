@@ -21,7 +21,7 @@ use super::{CrawlDirectory, Store, StoreError};
 use crate::model::Batch;
 
 /// First line of the file. The number is raised when pieces of an earlier build cannot be read.
-const HEAD: &[u8] = b"suidao checkpoint 2\n";
+const HEAD: &[u8] = b"suidao checkpoint 3\n";
 
 /// Longest piece that is believed, in bytes: the largest are lists of what waits, 10 bytes an entry.
 const LONGEST: u32 = 1 << 31;

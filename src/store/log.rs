@@ -10,7 +10,7 @@
 //! `meta.json` stands outside the engine, so that a later suidao may change the engine and still be told apart.
 
 use std::fs::{self, File};
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -174,6 +174,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Strangers`] if there are other files.
     pub fn may_begin(dir: &CrawlDirectory) -> Result<(), StoreError> {
+        let there = dir.root().ancestors().find(|path| path.symlink_metadata().is_ok());
+        if let Some(file) = there.filter(|path| !path.is_dir()) {
+            return Err(StoreError::io(file, "make a directory of it or in it")(io::ErrorKind::NotADirectory.into()));
+        }
         for part in [dir.root().to_owned(), dir.pages()] {
             let Ok(entries) = fs::read_dir(&part) else { continue };
             // A crawl that was killed before it was described has left its directories, and nothing to go on with.
@@ -452,7 +456,12 @@ fn open_patiently(config: &sled::Config) -> sled::Result<sled::Db> {
 
 fn engine_error(log: &Path, doing: &'static str, error: sled::Error) -> StoreError {
     match error {
-        sled::Error::Io(source) => StoreError::Io { path: log.to_owned(), doing, source },
+        sled::Error::Io(source) => {
+            // The engine has made the system's error one of its own, whose words are its fields.
+            let plain = source.raw_os_error().is_none() && source.kind() != io::ErrorKind::Other;
+            let source = if plain { source.kind().into() } else { source };
+            StoreError::Io { path: log.to_owned(), doing, source }
+        }
         other => StoreError::damaged(log, other.to_string()),
     }
 }

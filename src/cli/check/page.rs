@@ -24,7 +24,7 @@ use suidao::topic::{Lexicon, Scores, Topic};
 use super::{parse, read};
 use crate::cli::conditions::ConditionsArgs;
 use crate::cli::crawl::interrupted;
-use crate::cli::{Exit, Voice, inputs};
+use crate::cli::{Exit, Voice, inputs, printable};
 
 /// Links shown to people; JSON has all.
 const LINKS: usize = 40;
@@ -67,7 +67,12 @@ pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
                 return Ok(Exit::Short);
             }
         },
-        None => saved(&args.page, args.url.as_deref())?,
+        None => {
+            if args.page.contains("://") && !Path::new(&args.page).exists() {
+                parse(&args.page)?;
+            }
+            saved(&args.page, args.url.as_deref())?
+        }
     };
     let seen = Seen::of(&fetched, live::agent(&config), topic.as_ref());
     if args.json {
@@ -193,7 +198,7 @@ impl<'a> Seen<'a> {
         let page = &self.page;
         let line = |name: &str, value: &str| -> Result<()> {
             if !value.is_empty() {
-                say!("{name:<10}{value}");
+                say!("{name:<10}{}", printable(value));
             }
             Ok(())
         };

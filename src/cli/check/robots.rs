@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use suidao::crawl::Robot;
+use suidao::crawl::{Robot, product};
 use url::Url;
 
+use super::super::printable;
 use super::read;
 
 /// What is asked.
@@ -27,7 +28,9 @@ pub struct RobotsArgs {
 /// A line for each URL: `allowed` or `disallowed`, tab, the URL as given, tab, the rule that decided (empty if none matched).
 pub fn show(args: &RobotsArgs) -> Result<()> {
     let text = read(&args.file)?;
-    let robot = Robot::new(&args.agent, &text);
+    // As a crawl with this fetch.user_agent would be known.
+    let agent = Some(product(&args.agent)).filter(|token| !token.is_empty()).unwrap_or(&args.agent);
+    let robot = Robot::new(agent, &text);
     let mut shown = String::new();
     for url in &args.urls {
         let parsed =
@@ -38,7 +41,8 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
         let ruling = robot.ruling(parsed.as_str());
         let word = if ruling.allowed { "allowed" } else { "disallowed" };
         let rule = ruling.rule(&text).unwrap_or_default();
-        writeln!(shown, "{word}\t{url}\t{rule}")?;
+        // Three columns and one line, whatever either of them holds.
+        writeln!(shown, "{word}\t{}\t{}", printable(url), printable(&rule))?;
     }
     say!("{}", shown.trim_end_matches('\n'));
     Ok(())

@@ -16,7 +16,7 @@ use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::{Lexicon, Topic};
 
 use super::filter::FilterArgs;
-use super::{Exit, Voice};
+use super::{Exit, Voice, printable};
 
 /// Answers from which on a summary is shown.
 const ENOUGH: usize = 50;
@@ -255,9 +255,4 @@ fn head(document: &Document, scores: bool, colours: bool) -> String {
         document.url,
         document.chars
     )
-}
-
-/// Text of a page for the terminal: no control characters, which could do anything there.
-fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).collect()
 }

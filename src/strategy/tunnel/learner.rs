@@ -51,7 +51,7 @@ impl Known {
     }
 }
 
-/// What a listing with its later pages is known by: the number of its host, and 32 bits of [`kind::Form::family`]. Every URL
+/// What a listing with its later pages is known by: the number of its host, ports apart, and 32 bits of [`kind::Form::family`]. Every URL
 /// has one; most are of documents and nothing is ever told of them, so only what is takes room among the families.
 type FamilyKey = (u32, u32);
 
