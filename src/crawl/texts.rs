@@ -41,7 +41,7 @@ impl Texts {
             self.portions.push(Portion::default());
         }
         let portion = self.portions.last_mut().expect("pushed if there was none");
-        if portion.filled % BLOCK == 0 {
+        if portion.filled.is_multiple_of(BLOCK) {
             portion.blocks.push(u32::try_from(portion.packed.len()).expect("65,536 URLs are less than 4 GB"));
             portion.filled = 0;
             self.last.clear();
@@ -76,7 +76,7 @@ impl Texts {
         let mut lines = Vec::with_capacity(64 * count);
         let (mut text, mut packed): (Vec<u8>, &[u8]) = (Vec::new(), &[]);
         for at in from..from + count {
-            if at % BLOCK == 0 {
+            if at.is_multiple_of(BLOCK) {
                 let portion = &self.portions[at / BLOCK / BLOCKS];
                 packed = &portion.packed[portion.blocks[at / BLOCK % BLOCKS] as usize..];
                 text.clear();

@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn it_is_a_list_whose_room_is_what_it_holds() {
         let mut rows = Rows::default();
-        assert!(rows.is_empty() && rows.len() == 0 && rows.portions().next().is_none());
+        assert!(rows.is_empty() && rows.portions().next().is_none());
         let many = 2 * PORTION as u64 + 17;
         rows.extend(0..many - 1);
         rows.push(many - 1);
