@@ -131,8 +131,13 @@ impl Crawl {
         true
     }
 
-    /// To be called when all pieces are back: what was in flight waits again.
-    pub fn set_up(&mut self) {
+    /// To be called when all pieces are back: what was in flight waits again. False for pieces that do not belong together,
+    /// after which the machine is of no use.
+    #[must_use]
+    pub fn set_up(&mut self) -> bool {
+        if !self.fits_together() {
+            return false;
+        }
         let free = self.hosts.set_up(&self.conditions.politeness);
         self.nearness.end();
         self.restored = true;
@@ -145,6 +150,19 @@ impl Crawl {
         for host in free {
             self.make_ready(host);
         }
+        true
+    }
+
+    /// Whether each part knows as many URLs and hosts as the others.
+    fn fits_together(&self) -> bool {
+        let (urls, hosts) = (self.urls.len(), self.hosts.len());
+        let waiting = self.frontier.waiting(urls, hosts);
+        (urls as u64, hosts as u64) == (self.progress.known, self.progress.hosts)
+            && self.urls.hosts().all(|host| (host.0 as usize) < hosts)
+            && waiting.is_some_and(|waiting| {
+                waiting + self.urls.in_state(LinkState::InFlight).len() as u64 >= self.progress.queued
+            })
+            && self.strategy.knows(urls)
     }
 }
 

@@ -162,6 +162,18 @@ impl Frontier {
         (self.stacked, self.batch) = (stacked, batch);
     }
 
+    /// Entries, those that are stale among them; none if one is of a URL or a host beyond so many.
+    pub(super) fn waiting(&self, urls: usize, hosts: usize) -> Option<u64> {
+        let queues = self.hosts.iter().flat_map(|host| &host.lanes).flat_map(|(_, queue)| queue.heap.iter());
+        let held = self.batch.held.iter().map(|(.., entry)| entry);
+        let mut heads = self.heads.iter().flat_map(|heads| heads.iter());
+        let known = self.hosts.len() <= hosts
+            && heads.all(|(_, Reverse(host))| (*host as usize) < self.hosts.len())
+            && self.batch.held.iter().all(|(host, ..)| (host.0 as usize) < hosts);
+        let count = |count: u64, entry: &Entry| ((id_of(*entry).0 as usize) < urls).then_some(count + 1);
+        queues.chain(held).try_fold(0, count).filter(|_| known)
+    }
+
     fn is_stack(&self, lane: Lane) -> bool {
         lane == Lane::TUNNEL && matches!(self.discipline, Discipline::Preempt | Discipline::Interleave(_))
     }

@@ -141,6 +141,11 @@ impl Hosts {
         self.by_name.get(url.authority()).copied()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.hosts.len()
+    }
+
     /// All of them, in order of discovery.
     pub fn all(&self) -> impl Iterator<Item = (HostId, &Host)> {
         (0..).map(HostId).zip(&self.hosts)

@@ -180,6 +180,11 @@ impl Urls {
         lines.next().is_none()
     }
 
+    /// The host of each, in order.
+    pub fn hosts(&self) -> impl Iterator<Item = HostId> {
+        self.known.iter().map(Known::host)
+    }
+
     /// The numbers of all that are in a state.
     pub fn in_state(&self, state: LinkState) -> Vec<UrlId> {
         let ids = (0..).map(UrlId).zip(self.known.iter()).filter(|(_, known)| known.state == state);

@@ -66,8 +66,7 @@ fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Opt
             _ => return None,
         }
     }
-    crawl.set_up();
-    pieces.is_whole().then_some(Restored { crawl, harvest, kept })
+    (pieces.is_whole() && crawl.set_up()).then_some(Restored { crawl, harvest, kept })
 }
 
 /// The checkpoints of a run.

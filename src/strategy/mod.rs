@@ -138,6 +138,11 @@ pub trait Strategy: Send + Sync {
         false
     }
 
+    /// Whether what it has learnt is whole and of so many URLs, after pieces were taken in.
+    fn knows(&self, _urls: usize) -> bool {
+        true
+    }
+
     /// How the frontier serves the lanes.
     fn discipline(&self) -> Discipline {
         Discipline::BestFirst

@@ -219,6 +219,16 @@ impl Learner {
         true
     }
 
+    /// Whether it knows so many URLs, and of each all that it takes part in.
+    pub fn knows(&self, urls: usize) -> bool {
+        let known = |known: &Known| {
+            known.host() < self.hosts.len()
+                && (known.template as usize) < self.templates.len()
+                && known.blocks.iter().all(|&block| block == NONE || (block as usize) < self.blocks.len())
+        };
+        self.known.len() == urls && self.known.iter().all(known)
+    }
+
     pub fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
         match event {
             Event::Discovered(found) => self.discover(found.id, &found.url, &found.anchor),

@@ -135,6 +135,10 @@ impl Strategy for TunnelSearch {
     fn recall(&mut self, piece: &[u8]) -> bool {
         self.learner.recall(piece)
     }
+
+    fn knows(&self, urls: usize) -> bool {
+        self.learner.knows(urls)
+    }
 }
 
 #[cfg(test)]
