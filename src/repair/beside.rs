@@ -36,13 +36,13 @@ pub(super) fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Ch
     if is_of_a_forum(dir, meta) {
         return;
     }
+    // Without its description no crawl goes on.
+    let who = if meta.is_some() { "the next `crawl`" } else { "the first `crawl` after meta.json is mended" };
     let path = dir.topic_toml();
     match fs::read_to_string(&path) {
-        Err(error) => checked.find(Level::Open, &path, format!("does not read ({error}); the next `crawl` writes it")),
+        Err(error) => checked.find(Level::Open, &path, format!("does not read ({error}); {who} writes it")),
         Ok(text) => match Lexicon::parse(&text) {
-            Err(error) => {
-                checked.find(Level::Open, &path, format!("is no lexicon ({error}); the next `crawl` writes it"))
-            }
+            Err(error) => checked.find(Level::Open, &path, format!("is no lexicon ({error}); {who} writes it")),
             Ok(lexicon) if meta.is_some_and(|meta| meta.lexicon != lexicon.digest()) => {
                 checked.find(Level::Open, &path, "is another lexicon than the crawl's; the next `crawl` writes it");
             }
@@ -51,13 +51,13 @@ pub(super) fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Ch
     }
     let path = dir.config_toml();
     if !path.exists() {
-        checked.find(Level::Open, &path, "is missing; the next `crawl` writes it");
+        checked.find(Level::Open, &path, format!("is missing; {who} writes it"));
     } else if let Err(error) = Config::load(Some(&path), &[]) {
         if reads_without_secrets(&path) {
             let what = "is kept without the secrets of its credentials; give the configuration that has them (-c)";
             checked.find(Level::Note, &path, what);
         } else {
-            checked.find(Level::Open, &path, format!("does not read ({error}); the next `crawl` writes it"));
+            checked.find(Level::Open, &path, format!("does not read ({error}); {who} writes it"));
         }
     }
 }
