@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::crawl::{Goals, Limits, Politeness, Sources};
+use crate::model::CrawlUrl;
 use crate::read::{UnknownLanguage, language_code};
 use crate::revisit::settings::RefreshSettings;
 use crate::strategy::{Settings as Strategy, scope::Scope};
@@ -69,6 +70,8 @@ pub struct General {
     /// When nothing answers any more the crawl waits for the network; where fewer than three hosts have answered, so that
     /// it may be they that are gone, at most for so many seconds.
     pub outage_patience: f64,
+    /// Seconds after which the reading of one page is given up, so that a page made to hurt costs itself and not the crawl.
+    pub reading_timeout: f64,
 }
 
 impl Default for General {
@@ -81,6 +84,7 @@ impl Default for General {
             page_threshold: None,
             link_threshold: None,
             outage_patience: 600.0,
+            reading_timeout: 30.0,
         }
     }
 }
@@ -95,9 +99,6 @@ pub struct Status {
     /// name of their own otherwise.
     pub names: Vec<String>,
 }
-
-/// Longest URL that may be followed, in bytes.
-const MOST_URL: usize = 65_535;
 
 /// The address that `status.listen` means: a port alone is of this machine.
 ///
@@ -293,6 +294,9 @@ impl Config {
         if !(0.0..=1e9).contains(&self.crawl.outage_patience) {
             return Err(value(("crawl.outage_patience", "must be a number of seconds from 0 to 1e9")));
         }
+        if !(0.1..=1e9).contains(&self.crawl.reading_timeout) {
+            return Err(value(("crawl.reading_timeout", "must be a number of seconds from 0.1 to 1e9")));
+        }
         for (key, threshold) in
             [("crawl.page_threshold", self.crawl.page_threshold), ("crawl.link_threshold", self.crawl.link_threshold)]
         {
@@ -303,8 +307,8 @@ impl Config {
         if self.status.listen.as_deref().is_some_and(|text| address(text).is_err()) {
             return Err(value(("status.listen", "must be a port, or address and port, as \"127.0.0.1:9090\"")));
         }
-        if !(1..=MOST_URL).contains(&self.scope.max_url_length) {
-            return Err(value(("scope.max_url_length", "must lie between 1 and 65535")));
+        if !(1..=CrawlUrl::LONGEST).contains(&self.scope.max_url_length) {
+            return Err(value(("scope.max_url_length", "must lie between 1 and 8192")));
         }
         if !(1_000..=1 << 40).contains(&self.log.max_size) {
             return Err(value(("log.max_size", "must lie between 1000 and 2^40 bytes")));

@@ -9,6 +9,7 @@ mod clock;
 mod driver;
 mod errand;
 mod outage;
+mod readers;
 mod view;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -33,6 +34,7 @@ use clock::Clock;
 use driver::Driver;
 use errand::Errand;
 use outage::Outage;
+use readers::Readers;
 
 pub use view::{Glance, Pace, RecentFailure, RecentPage, Tally, View};
 
@@ -222,6 +224,7 @@ pub fn run_in_view(
     })?;
     let (last, answered) = latest(&store)?;
     let patience = Duration::try_from_secs_f64(job.config.crawl.outage_patience).unwrap_or(Duration::MAX);
+    let reading = Duration::try_from_secs_f64(job.config.crawl.reading_timeout).unwrap_or(Duration::MAX);
     let by_proxy = job.config.fetch.proxy.is_some();
     let outage = Outage::new(patience, by_proxy, answered.iter().map(|id| crawl.url(*id)));
     let pages = [job.config.limits.pages, job.config.stop.pages].into_iter().flatten().min();
@@ -269,6 +272,7 @@ pub fn run_in_view(
         errand: Errand {
             fetcher,
             renderer: renderer.clone(),
+            readers: Readers::new(reading),
             topic: Arc::clone(&job.topic),
             robot: self::agent(&job.config).into(),
             view: view.cloned(),
@@ -294,6 +298,8 @@ pub fn run_in_view(
     if let Some(renderer) = renderer {
         runtime.block_on(renderer.close());
     }
+    // A reading that was given up is not waited for.
+    runtime.shutdown_background();
     if let Some(view) = view {
         view.close();
     }

@@ -16,7 +16,7 @@ use super::schema::{Fields, midnight, schema, sites};
 use super::tokenizer::{TOKENIZER, analyzer};
 use crate::corpus::{Catalogue, Document, Parts, Selection, Streamed, stream};
 use crate::model::Millis;
-use crate::store::Store;
+use crate::store::{PartDirectory, Store};
 use crate::store::directory::WriteError;
 
 /// Format of the index: raised when a field or the cutting of text changes.
@@ -79,9 +79,8 @@ pub fn build(
     if path.exists() && !is_index && fs::read_dir(path).map_or(true, |mut all| all.next().is_some()) {
         return Err(IndexError::InTheWay(path.to_owned()));
     }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let fail = || IndexError::io(path, "write the index");
-    let beside = tempfile::Builder::new().prefix(".suidao-").suffix(".part").tempdir_in(parent).map_err(fail())?;
+    let beside = PartDirectory::beside(path).map_err(fail())?;
     let place = beside.path().join("index");
     fs::create_dir(&place).map_err(fail())?;
     let streamed = write(store, catalogue, selection, &place, tell).map_err(|error| error.of(&place, path))?;

@@ -1,13 +1,13 @@
-//! What is done for one ticket of a live crawl: it is fetched on the runtime's threads, read on the pool of all cores, and, if a
+//! What is done for one ticket of a live crawl: it is fetched on the runtime's threads, read on others, and, if a
 //! browser is to show it first, read a second time as that shows it. Apart from the crawl loop, which knows nothing of how
 //! long any of this takes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::readers::{Readers, Unread};
 use super::{View, clock, now};
 use crate::crawl::{Delivery, Outcome, Ticket, Wanted, outcome};
 use crate::fetch::render::{RenderFailure, RenderMode, Renderer};
@@ -35,6 +35,7 @@ pub(super) struct Done {
 pub(super) struct Errand {
     pub fetcher: Fetcher,
     pub renderer: Option<Renderer>,
+    pub readers: Readers,
     pub topic: Arc<Topic>,
     /// The product token that pages know us by.
     pub robot: Arc<str>,
@@ -45,7 +46,7 @@ pub(super) struct Errand {
 impl Errand {
     /// Does what a ticket is for, which goes out now (`begun`).
     pub async fn run(self, ticket: Ticket, begun: Instant) -> Done {
-        let Self { fetcher, renderer, topic, robot, view } = self;
+        let Self { fetcher, renderer, readers, topic, robot, view } = self;
         let (url, known) = (ticket.url.clone(), ticket.validators.clone());
         let fetch = tokio::spawn(async move {
             let mut asked = clock();
@@ -66,7 +67,7 @@ impl Errand {
             view.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
         }
         let reading = clock();
-        let mut done = read(ticket, begun, answer, Arc::clone(&topic), Arc::clone(&robot)).await;
+        let mut done = read(ticket, begun, answer, &readers, &topic, &robot).await;
         if let Some(view) = &view {
             view.reading.observe(reading.elapsed().as_secs_f64());
         }
@@ -74,7 +75,7 @@ impl Errand {
             match shown(&renderer, &done).await {
                 Ok(rendered @ Some(_)) => {
                     let answer = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
-                    let second = read(done.ticket, begun, answer.ok_or_else(broken), topic, robot).await;
+                    let second = read(done.ticket, begun, answer.ok_or_else(broken), &readers, &topic, &robot).await;
                     let poorer = says_less(&second.outcome, &done.outcome);
                     done = if poorer { Done { ticket: second.ticket, ..done } } else { second };
                 }
@@ -92,37 +93,45 @@ fn broken() -> Failure {
     Failure { kind: FailureKind::Broken, retry_after: None }
 }
 
-/// Reads an answer on the pool of all cores.
+/// Reads an answer.
 async fn read(
     ticket: Ticket,
     begun: Instant,
     answer: Result<Fetched, Failure>,
-    topic: Arc<Topic>,
-    robot: Arc<str>,
+    readers: &Readers,
+    topic: &Arc<Topic>,
+    robot: &Arc<str>,
 ) -> Done {
-    let (done, finished) = tokio::sync::oneshot::channel();
-    rayon::spawn(move || {
-        let read = catch_unwind(AssertUnwindSafe(|| {
-            let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
-            outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), wait, &topic, &robot)
-        }));
-        // A page that breaks a library is a page lost, not a crawl.
-        let outcome = read.unwrap_or_else(|_| {
-            tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
-            Outcome::Failed(broken())
-        });
-        let keep = matches!(
-            (&ticket.wanted, &outcome),
-            (
-                Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_),
-                Outcome::Page { .. } | Outcome::Redirect { .. } | Outcome::Unchanged
-            )
-        );
-        let fetched = answer.ok().filter(|_| keep);
-        // Nobody waits only when the crawl has ended for another reason.
-        drop(done.send(Done { begun, ticket, outcome, delivery: Delivery::default(), unshown: false, fetched }));
+    let (wanted, topic, robot) = (ticket.wanted.clone(), Arc::clone(topic), Arc::clone(robot));
+    let read = readers.run(move || {
+        let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
+        let outcome = outcome(&wanted, answer.as_ref().map_err(Clone::clone), wait, &topic, &robot);
+        (outcome, answer)
     });
-    finished.await.expect("the reader answers, for it catches what panics")
+    let (outcome, answer) = match read.await {
+        Ok((outcome, answer)) => (outcome, answer.ok()),
+        // A page that breaks a library is a page lost, not a crawl.
+        Err(Unread::Broken) => {
+            tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
+            (Outcome::Failed(broken()), None)
+        }
+        Err(Unread::TooLong) => {
+            tracing::error!(
+                url = %ticket.url,
+                "reading this page took longer than crawl.reading_timeout; it is left out: please report it"
+            );
+            (Outcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
+        }
+    };
+    let keep = matches!(
+        (&ticket.wanted, &outcome),
+        (
+            Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_),
+            Outcome::Page { .. } | Outcome::Redirect { .. } | Outcome::Unchanged
+        )
+    );
+    let fetched = answer.filter(|_| keep);
+    Done { begun, ticket, outcome, delivery: Delivery::default(), unshown: false, fetched }
 }
 
 /// Whether a page says much less than as it was sent: its scripts failed and took away what there was.

@@ -37,6 +37,8 @@ pub enum FailureKind {
     RedirectLoop,
     /// Nothing was asked: this process may open no further connection. No crawl is told of it.
     Exhausted,
+    /// It came, and reading it took too long.
+    ReadingTimeout,
 }
 
 /// A fetch that brought no page.
@@ -84,6 +86,7 @@ impl std::fmt::Display for Failure {
             FailureKind::Exhausted => f.write_str("too many files and connections are open (ulimit -n)"),
             FailureKind::RedirectLoop => f.write_str("it redirects to itself, or in a circle"),
             FailureKind::Proxy => f.write_str("the proxy does not answer"),
+            FailureKind::ReadingTimeout => f.write_str("reading it took longer than crawl.reading_timeout"),
             FailureKind::NoSuchPage => {
                 f.write_str("it says what its host says of pages that do not exist (a soft 404)")
             }

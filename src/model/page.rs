@@ -10,6 +10,9 @@ use super::{CrawlUrl, Day, Evidence, Millis, Relevance};
 /// Longest validator that is kept, in bytes: usual ones have less than a hundred.
 const VALIDATOR: usize = 256;
 
+/// Longest media type that is kept, in characters: two names of 127 (RFC 6838, 4.2).
+const MEDIA_TYPE: usize = 255;
+
 /// An HTTP answer, as it came: what the fetcher or a recorded web hands to the reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fetched {
@@ -49,11 +52,12 @@ impl Fetched {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// Media type without parameters, lower case; empty if not stated.
+    /// Media type without parameters, lower case, of a longer one the first 255 characters; empty if not stated.
     #[must_use]
     pub fn media_type(&self) -> String {
         let value = self.header("content-type").unwrap_or_default();
-        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+        let value = value.split(';').next().unwrap_or_default().trim();
+        value.chars().take(MEDIA_TYPE).map(|letter| letter.to_ascii_lowercase()).collect()
     }
 
     /// What the next request for it can be conditional on: `etag` and `last-modified` as sent. None without them; one

@@ -25,6 +25,9 @@ pub enum UrlError {
     /// No host.
     #[error("it has no host")]
     NoHost,
+    /// Longer than any URL that is followed.
+    #[error("it is longer than {} bytes", CrawlUrl::LONGEST)]
+    TooLong,
 }
 
 /// An http or https URL in normal form; the only ways in are [`CrawlUrl::parse`] and [`CrawlUrl::join`].
@@ -43,21 +46,32 @@ pub struct CrawlUrl {
 }
 
 impl CrawlUrl {
+    /// Bytes of the longest URL, in normal form: what servers take in one line of a request (RFC 9110, 4.1, wants 8,000).
+    /// It is part of the type so that nothing longer can be kept, logged or asked for.
+    pub const LONGEST: usize = 8_192;
+
     /// Reads an absolute URL.
     ///
     /// # Errors
-    /// [`UrlError`] if `text` is not an absolute http or https URL with a host.
+    /// [`UrlError`] if `text` is not an absolute http or https URL with a host, of at most [`CrawlUrl::LONGEST`] bytes.
     pub fn parse(text: &str) -> Result<Self, UrlError> {
         let text = text.trim();
+        short(text)?;
+        bounded(Self::read(text)?)
+    }
+
+    /// Reads an absolute URL of any length.
+    fn read(text: &str) -> Result<Self, UrlError> {
         Self::plain(text).map_or_else(|| Self::normal(Url::parse(text)?), Ok)
     }
 
     /// Reads `reference` as found on this page.
     ///
     /// # Errors
-    /// [`UrlError`] if the result is not an http or https URL with a host.
+    /// [`UrlError`] if the result is not an http or https URL with a host, of at most [`CrawlUrl::LONGEST`] bytes.
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
         let reference = reference.trim();
+        short(reference)?;
         let upon = |base: &str| Self::plain(&[base, reference].concat());
         let whole = match reference.as_bytes() {
             [b'h', b't', b't', b'p', ..] if reference.contains(':') => Self::plain(reference),
@@ -69,7 +83,7 @@ impl CrawlUrl {
             }
             _ => None,
         };
-        whole.map_or_else(|| Self::normal(self.to_url().join(reference)?), Ok)
+        bounded(whole.map_or_else(|| Self::normal(self.to_url().join(reference)?), Ok)?)
     }
 
     /// A text that is plainly in normal form: most are, those of a log and of a table all but always, and to parse and
@@ -260,6 +274,16 @@ impl CrawlUrl {
     }
 }
 
+/// Refuses what is too long before it is looked at: normal form is seldom much shorter.
+fn short(text: &str) -> Result<(), UrlError> {
+    if text.len() > CrawlUrl::LONGEST { Err(UrlError::TooLong) } else { Ok(()) }
+}
+
+/// Refuses what has become too long: by what it was joined to, or by its escapes.
+fn bounded(url: CrawlUrl) -> Result<CrawlUrl, UrlError> {
+    short(&url.text).map(|()| url)
+}
+
 /// Bytes that stand for themselves in a path and a query.
 const PLAIN: [bool; 256] = {
     let bytes = b"-._~/!$&()*+,=:@?0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -307,7 +331,8 @@ impl Serialize for CrawlUrl {
 impl<'de> Deserialize<'de> for CrawlUrl {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        Self::parse(&text).map_err(serde::de::Error::custom)
+        // Logs of earlier versions hold longer ones.
+        Self::read(&text).map_err(serde::de::Error::custom)
     }
 }
 
@@ -468,6 +493,25 @@ mod tests {
         let page = CrawlUrl::parse("http://a.cn/x/y").unwrap();
         assert!(page.join("javascript:void(0)").is_err());
         assert_eq!(page.join("../z?q=1#f").unwrap().as_str(), "http://a.cn/z?q=1");
+    }
+
+    #[test]
+    fn no_url_is_longer_than_the_longest() {
+        let page = CrawlUrl::parse("http://a.cn/x/").unwrap();
+        let rest = |length: usize| "y".repeat(length - page.as_str().len());
+        let longest = page.join(&rest(CrawlUrl::LONGEST)).unwrap();
+        assert_eq!(longest.as_str().len(), CrawlUrl::LONGEST);
+        assert_eq!(CrawlUrl::parse(longest.as_str()).as_ref(), Ok(&longest));
+        let far = "y".repeat(1 << 20);
+        for reference in [rest(CrawlUrl::LONGEST + 1), format!("?{far}"), format!("//b.cn/{far}"), "中".repeat(2_000)] {
+            assert_eq!(page.join(&reference), Err(UrlError::TooLong));
+            assert_eq!(CrawlUrl::parse(&format!("http://a.cn/x/{reference}")), Err(UrlError::TooLong));
+        }
+        assert_eq!(longest.join("?a"), Err(UrlError::TooLong));
+        assert_eq!(longest.join("/a").unwrap().as_str(), "http://a.cn/a");
+        // One that an earlier version has kept is read.
+        let kept: CrawlUrl = serde_json::from_str(&format!("\"http://a.cn/{far}\"")).unwrap();
+        assert_eq!(kept.path().len(), far.len() + 1);
     }
 
     #[test]

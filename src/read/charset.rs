@@ -16,6 +16,8 @@ use crate::model::Defect;
 
 /// How many bytes, from the first that is not ASCII, the decision is made on.
 const SAMPLE: usize = 64 << 10;
+/// How many bytes are decoded at a time.
+const DECODED: usize = 8 << 10;
 /// How many bytes are searched for a declaration.
 const PRESCAN: usize = 16 << 10;
 /// Mean [`reading`] per character from which text certainly is Chinese rightly decoded: 6 where all characters are
@@ -270,7 +272,7 @@ impl Reading {
 fn reading(encoding: &'static Encoding, sample: &[u8], last: bool) -> Reading {
     let mut reading = Reading { characters: 0, points: 0, errors: 0 };
     let mut decoder = encoding.new_decoder_without_bom_handling();
-    let mut buffer = [0_u8; 8 << 10];
+    let mut buffer = [0_u8; DECODED];
     let mut at = 0;
     loop {
         let (result, read, written) = decoder.decode_to_utf8_without_replacement(&sample[at..], &mut buffer, last);
@@ -317,21 +319,21 @@ fn decode_counting<'a>(encoding: &'static Encoding, body: &'a [u8]) -> (Cow<'a, 
         return (Cow::Borrowed(text), 0);
     }
     let mut decoder = encoding.new_decoder_without_bom_handling();
-    let mut text =
-        String::with_capacity(decoder.max_utf8_buffer_length(body.len()).unwrap_or(0).min(2 * body.len() + 64));
+    let mut text = String::with_capacity(body.len() + body.len() / 2);
+    // Not into the string itself: each call would prepare all of its spare room, so that a body of broken bytes, one a
+    // call, would take time that grows with its square.
+    let mut buffer = [0_u8; DECODED];
     let mut broken = 0;
     let mut at = 0;
     loop {
-        let (result, read) = decoder.decode_to_string_without_replacement(&body[at..], &mut text, true);
+        let (result, read, written) = decoder.decode_to_utf8_without_replacement(&body[at..], &mut buffer, true);
         at += read;
+        text.push_str(std::str::from_utf8(&buffer[..written]).unwrap_or_default());
         match result {
             DecoderResult::InputEmpty => return (Cow::Owned(text), broken),
-            DecoderResult::OutputFull => text.reserve((body.len() - at).max(64)),
+            DecoderResult::OutputFull => {}
             DecoderResult::Malformed(..) => {
                 broken += 1;
-                if text.len() + 3 > text.capacity() {
-                    text.reserve((body.len() - at).max(64));
-                }
                 text.push(char::REPLACEMENT_CHARACTER);
             }
         }

@@ -2,7 +2,6 @@
 //! Apart from the rest of the builder because links have rules of their own: where they lead, what they say when they
 //! show no text, when they end.
 
-use encoding_rs::{Encoding, UTF_8};
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
 
@@ -35,40 +34,11 @@ pub(super) struct OpenLink {
     pub(super) path: u32,
 }
 
-/// Where a reference on a page leads, if it leads to something else that can be fetched. `encoding`: the page's charset,
-/// in which browsers write the query (WHATWG URL, query state).
-pub(crate) fn resolve(reference: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Option<CrawlUrl> {
-    let reference = reference.trim_matches(|c: char| c <= ' ');
-    if reference.is_empty() || reference.starts_with('#') {
-        return None;
-    }
-    if encoding == UTF_8 || reference.is_ascii() {
-        return base.join(reference).ok();
-    }
-    let Some((path, query)) = reference.split_once('?') else {
-        return base.join(reference).ok();
-    };
-    let (bytes, _, _) = encoding.encode(query);
-    let mut escaped = format!("{path}?");
-    for &byte in bytes.iter() {
-        if byte.is_ascii() {
-            escaped.push(char::from(byte));
-        } else {
-            escaped.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    base.join(&escaped).ok()
-}
-
 impl Builder {
-    pub(super) fn resolve(&self, reference: &str) -> Option<CrawlUrl> {
-        resolve(reference, &self.base, self.encoding)
-    }
-
     pub(super) fn start_link(&mut self, tag: &Tag, path: u32) {
         let Some(href) = attribute(tag, &local_name!("href")) else { return };
         self.in_piece = false;
-        let url = if self.has_room() { self.resolve(href) } else { None };
+        let url = if self.has_room() { self.references.resolve(href) } else { None };
         let rel = attribute(tag, &local_name!("rel")).unwrap_or_default();
         self.link = Some(OpenLink {
             url,
@@ -84,7 +54,7 @@ impl Builder {
     }
 
     pub(super) fn has_room(&mut self) -> bool {
-        let room = self.markup.document.links.len() < LINKS;
+        let room = self.markup.document.links.len() < LINKS && !self.references.is_full();
         self.markup.cut |= !room;
         room
     }
@@ -138,7 +108,7 @@ impl Builder {
         if !self.has_room() {
             return;
         }
-        let Some(url) = self.resolve(reference) else { return };
+        let Some(url) = self.references.resolve(reference) else { return };
         let block = self.open_block();
         let first = self.markup.document.pieces.len();
         self.hide(text);
@@ -181,13 +151,13 @@ impl Builder {
         };
         for word in rel.split_ascii_whitespace() {
             if word.eq_ignore_ascii_case("canonical") {
-                let own = self.resolve(href);
+                let own = self.references.resolve(href);
                 let agrees = self.markup.canonical.as_ref().is_none_or(|known| *known == own);
                 self.markup.canonical = Some(own.filter(|_| agrees));
             } else if word.eq_ignore_ascii_case("next") {
                 self.lone_link(tag, href, rel, "");
             } else if word.eq_ignore_ascii_case("alternate") && self.markup.feeds.len() < MOST_FEEDS && is_feed(tag) {
-                let feed = self.resolve(href).filter(|feed| !self.markup.feeds.contains(feed));
+                let feed = self.references.resolve(href).filter(|feed| !self.markup.feeds.contains(feed));
                 self.markup.feeds.extend(feed);
             }
         }

@@ -21,18 +21,19 @@ use super::hint::{self, Hint};
 use super::links::OpenLink;
 use super::names::{is_block, is_skipped, is_void};
 use super::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind};
+use super::references::References;
 use super::refresh;
 use super::robots::Robots;
-use super::tokens::tokenize;
+use super::tokens::{head, tokenize};
 use crate::model::CrawlUrl;
 
 /// Bytes of text read of one page.
 pub(super) const TEXT: usize = 2 << 20;
-/// Characters of a title that are read.
+/// Bytes of a title that are read.
 const TITLE: usize = 4_000;
 /// Bytes of a page's JSON-LD that are looked at.
 const SCRIPT: usize = 64 << 10;
-/// Elements that may hold directives for robots that are kept, and bytes of the name of one.
+/// Elements that may hold directives for robots that are kept, and bytes of a name or a language.
 const ROBOTS: usize = 1_000;
 const NAME: usize = 64;
 /// Block-level elements remembered.
@@ -149,9 +150,7 @@ impl Opened for Open {
 
 pub(super) struct Builder {
     pub(super) markup: Markup,
-    pub(super) base: CrawlUrl,
-    pub(super) has_base: bool,
-    pub(super) encoding: &'static Encoding,
+    pub(super) references: References,
     pub(super) lenient: bool,
     pub(super) stack: Vec<Open>,
     /// Elements beyond [`DEPTH`] that are open.
@@ -193,9 +192,7 @@ impl Builder {
         };
         Self {
             markup,
-            base: url.clone(),
-            has_base: false,
-            encoding,
+            references: References::new(url, encoding),
             lenient,
             stack: Vec::with_capacity(32),
             overflow: 0,
@@ -249,7 +246,7 @@ impl Builder {
         match tag.name {
             local_name!("html") => {
                 if self.markup.lang.is_none() {
-                    self.markup.lang = attribute(tag, &local_name!("lang")).map(str::to_owned);
+                    self.markup.lang = attribute(tag, &local_name!("lang")).map(|lang| head(lang, NAME).to_owned());
                 }
                 return None;
             }
@@ -395,8 +392,7 @@ impl Builder {
                 script.push_str(text);
             }
         } else if self.in_title {
-            let room = TITLE.saturating_sub(self.title.len());
-            self.title.extend(text.chars().take(room));
+            self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
         } else {
             self.flow(text);
         }
@@ -410,13 +406,8 @@ impl Builder {
     }
 
     fn base(&mut self, tag: &Tag) {
-        if !self.has_base
-            && let Some(href) = attribute(tag, &local_name!("href"))
-        {
-            self.has_base = true;
-            if let Ok(base) = self.base.join(href) {
-                self.base = base;
-            }
+        if let Some(href) = attribute(tag, &local_name!("href")) {
+            self.references.set_base(href);
         }
     }
 
@@ -430,13 +421,13 @@ impl Builder {
         } else if self.markup.declared_title.is_empty()
             && tag.attrs.iter().any(|attribute| &*attribute.name.local == "property" && &*attribute.value == "og:title")
         {
-            fold_into(&mut self.markup.declared_title, content);
+            fold_into(&mut self.markup.declared_title, head(content, TITLE));
         } else if attribute(tag, &local_name!("http-equiv")).is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
             && let Some((delay, target)) = refresh::parse(content)
         {
             // What is said only to browsers without scripts may lead to a page that asks for some.
             let at_once = delay <= refresh::REDIRECT && !self.inside(&local_name!("noscript"));
-            match self.resolve(target) {
+            match self.references.resolve(target) {
                 Some(to) if at_once => self.markup.refresh = self.markup.refresh.take().or(Some(to)),
                 _ => self.lone_link(tag, target, "", ""),
             }
@@ -447,6 +438,7 @@ impl Builder {
         self.end_link();
         self.end_script();
         fold_into(&mut self.markup.title, &self.title);
+        self.markup.cut |= self.references.is_full();
         self.markup
     }
 }

@@ -19,16 +19,21 @@ pub(super) fn is_listing(document: &Document, url: &CrawlUrl) -> bool {
     let length = |pieces: std::ops::Range<usize>| -> usize {
         pieces.filter(|&at| !document.pieces[at].hidden).map(|at| document.piece(at).chars().count()).sum()
     };
-    let is_record = |link: &&DocumentLink| {
+    // One block may hold all links of a page.
+    let mut whole = (usize::MAX, 0);
+    let mut is_record = |link: &&DocumentLink| {
         let anchor = length(link.anchor.clone());
+        if whole.0 != link.block {
+            whole = (link.block, length(document.blocks[link.block].pieces.clone()));
+        }
         link.region == Region::Content
             && link.url.host() == url.host()
             && anchor >= 3
-            && anchor * 10 >= length(document.blocks[link.block].pieces.clone()) * 6
+            && anchor * 10 >= whole.1 * 6
     };
     let mut rows: FxHashMap<u32, FxHashSet<&str>> = FxHashMap::default();
     let mut linked = 0;
-    for link in document.links.iter().filter(is_record) {
+    for link in document.links.iter().filter(|link| is_record(link)) {
         rows.entry(link.path).or_default().insert(link.url.as_str());
         linked += length(link.anchor.clone());
     }

@@ -39,7 +39,7 @@ pub(crate) fn tokenize<S: TokenSink>(html: &str, make: impl Fn() -> S) -> S {
 }
 
 /// At most so many bytes of a text, whole characters.
-fn head(text: &str, bytes: usize) -> &str {
+pub(super) fn head(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {
         end -= 1;

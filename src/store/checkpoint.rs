@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::directory::{PART, sync_directory};
+use super::directory::sync_directory;
+use super::part::file_beside;
 use super::{CrawlDirectory, Store, StoreError};
 use crate::model::Batch;
 
@@ -85,8 +86,7 @@ impl Checkpoint {
     ) -> Result<Self, StoreError> {
         let path = dir.checkpoint();
         let fail = || StoreError::io(&path, "write it");
-        let file = tempfile::Builder::new().prefix(PART.0).suffix(PART.1).tempfile_in(dir.state());
-        let mut out = BufWriter::with_capacity(1 << 18, file.map_err(fail())?);
+        let mut out = BufWriter::with_capacity(1 << 18, file_beside(&path).map_err(fail())?);
         write_to(&mut out, state, pieces).map_err(fail())?;
         let file = out.into_inner().map_err(|error| fail()(error.into_error()))?;
         Ok(Self { file, path, state })

@@ -16,15 +16,13 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
+use super::part::{self, PartDirectory, parent};
 
 /// The directory one crawl works in. The value is a path with names and touches the disk only in its methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrawlDirectory {
     root: PathBuf,
 }
-
-/// How a file is called while it is not complete: this before and behind something random.
-pub(super) const PART: (&str, &str) = (".suidao-", ".part");
 
 /// The lock of a crawl directory. Given back by name when dropped, not by closing the file: a process that is just being
 /// started by another thread holds a copy of the file for a moment, and with it a lock that was only closed.
@@ -162,9 +160,7 @@ impl CrawlDirectory {
     pub(super) fn clear_parts(&self) {
         let entries = fs::read_dir(self.state()).into_iter().flatten().flatten();
         for entry in entries {
-            let name = entry.file_name();
-            let name = name.as_encoded_bytes();
-            if name.starts_with(PART.0.as_bytes()) && name.ends_with(PART.1.as_bytes()) {
+            if part::is_part(&entry.file_name()) {
                 // It is in nobody's way, and only takes room.
                 let _ = fs::remove_file(entry.path());
             }
@@ -198,19 +194,13 @@ pub fn write_whole<T>(
         buffer.flush().map_err(fail())?;
         return Ok(value);
     }
-    let parent = parent(path);
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PART.0).suffix(PART.1);
-    // The library's default is 0600; a result file is as readable as any other the user makes.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let file = builder.tempfile_in(parent).map_err(fail())?;
+    let file = part::file_beside(path).map_err(fail())?;
     let mut buffer = BufWriter::with_capacity(1 << 16, file);
     let value = content(&mut buffer).map_err(|error| error.at(path))?;
     let file = buffer.into_inner().map_err(|error| fail()(error.into_error()))?;
     file.as_file().sync_all().map_err(fail())?;
     file.persist(path).map_err(|error| fail()(error.error))?;
-    sync_directory(parent)?;
+    sync_directory(parent(path))?;
     Ok(value)
 }
 
@@ -230,30 +220,16 @@ pub fn write_whole_directory<T>(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(fail()(error)),
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PART.0).suffix(PART.1);
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
-    let part = builder.tempdir_in(parent(path)).map_err(fail())?;
+    let part = PartDirectory::beside(path).map_err(fail())?;
     let value = content(part.path()).map_err(|error| error.at(path))?;
     for entry in fs::read_dir(part.path()).map_err(fail())? {
         let file = entry.and_then(|entry| File::open(entry.path())).map_err(fail())?;
         file.sync_all().map_err(fail())?;
     }
     sync_directory(part.path())?;
-    fs::rename(part.path(), path).map_err(fail())?;
-    // It has another name now: nothing is to be taken away.
-    let _ = part.keep();
+    part.rename(path).map_err(fail())?;
     sync_directory(parent(path))?;
     Ok(value)
-}
-
-/// The directory a file or directory lies in.
-fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }
 
 /// Why the content of a file could not be written: the file itself, or what it is made from.

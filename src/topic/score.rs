@@ -20,6 +20,8 @@ use crate::read::{Document, DocumentLink};
 
 /// Words of context on each side of an anchor.
 const CONTEXT: usize = 50;
+/// Pieces that these words are looked for in, on each side: a row of links without words would be gone through once for each.
+const PIECES: usize = 1_000;
 /// Terms told of a page.
 const TERMS_TOLD: usize = 12;
 
@@ -95,7 +97,7 @@ impl Topic {
 
     fn score_by(&self, document: &Document, prefilter: bool) -> Scores {
         let folded = Folded::new(document);
-        let mut tokens = Tokens::new(&folded, &self.vocabulary, prefilter);
+        let mut tokens = Tokens::new(document, &folded, &self.vocabulary, prefilter);
         let (relevance, terms) = self.page(document, &mut tokens);
         let links = document.links.iter().map(|link| self.link(document, link, &mut tokens)).collect();
         let layer = self.layers.as_ref().and_then(|layers| layers.of_page(document));
@@ -170,14 +172,13 @@ impl Topic {
         let before = block.start..link.anchor.start.clamp(block.start, block.end);
         let after = link.anchor.end.clamp(block.start, block.end)..block.end;
         let shown = |pieces: Range<usize>| pieces.filter(|&piece| !document.pieces[piece].hidden);
-        let mut around = shown(before.clone()).chain(shown(after.clone()));
-        if !around.any(|piece| tokens.may_hold(piece, TOPIC_HIT | NEAR_HIT)) {
+        if !tokens.any_may_hold(before.clone()) && !tokens.any_may_hold(after.clone()) {
             return Relevance::ZERO;
         }
         // Only pieces within the window are segmented: from the anchor outwards.
         let mut window = Vec::new();
         let mut left = CONTEXT;
-        for piece in shown(before).rev() {
+        for piece in shown(before).rev().take(PIECES) {
             let range = tokens.of_piece(piece);
             let taken = range.len().min(left);
             window.push(range.end - taken..range.end);
@@ -188,7 +189,7 @@ impl Topic {
         }
         window.reverse();
         let mut left = CONTEXT;
-        for piece in shown(after) {
+        for piece in shown(after).take(PIECES) {
             let range = tokens.of_piece(piece);
             let taken = range.len().min(left);
             window.push(range.start..range.start + taken);

@@ -39,6 +39,8 @@ pub(super) struct Tokens<'a> {
     vocabulary: &'a Vocabulary,
     /// Per piece: [`TOPIC_HIT`] and [`NEAR_HIT`] where a term occurs as a string, and so may occur as a word.
     hits: Vec<u8>,
+    /// Per piece, and one past the last: shown pieces before it that may hold a term of any kind.
+    shown_hits: Vec<u32>,
     /// Per piece: its range of `tokens`, once it is segmented.
     segmented: Vec<Option<Range<usize>>>,
     /// Word numbers.
@@ -62,8 +64,13 @@ pub(super) struct Sums {
 }
 
 impl<'a> Tokens<'a> {
-    /// `prefilter` off segments everything: for the test that it changes nothing.
-    pub(super) fn new(folded: &'a Folded, vocabulary: &'a Vocabulary, prefilter: bool) -> Self {
+    /// `folded` is the text of `document`. `prefilter` off segments everything: for the test that it changes nothing.
+    pub(super) fn new(
+        document: &Document,
+        folded: &'a Folded,
+        vocabulary: &'a Vocabulary,
+        prefilter: bool,
+    ) -> Self {
         let mut hits = vec![TOPIC_HIT | NEAR_HIT; folded.pieces.len()];
         if prefilter {
             hits.fill(0);
@@ -77,10 +84,18 @@ impl<'a> Tokens<'a> {
                 }
             });
         }
+        let mut shown_hits = Vec::with_capacity(hits.len() + 1);
+        let mut before = 0;
+        for (piece, hit) in document.pieces.iter().zip(&hits) {
+            shown_hits.push(before);
+            before += u32::from(*hit != 0 && !piece.hidden);
+        }
+        shown_hits.push(before);
         Self {
             folded,
             vocabulary,
             hits,
+            shown_hits,
             segmented: vec![None; folded.pieces.len()],
             tokens: Vec::new(),
             numbers: FxHashMap::default(),
@@ -94,6 +109,12 @@ impl<'a> Tokens<'a> {
     /// Whether a piece may hold a term of one of these kinds.
     pub(super) fn may_hold(&self, piece: usize, kinds: u8) -> bool {
         self.hits[piece] & kinds != 0
+    }
+
+    /// Whether one of these pieces is shown and may hold a term of any kind. Takes the same time for any range: the links of
+    /// a block of 100,000 pieces each ask for all of it.
+    pub(super) fn any_may_hold(&self, pieces: Range<usize>) -> bool {
+        self.shown_hits[pieces.start] < self.shown_hits[pieces.end]
     }
 
     /// The piece's tokens, cut now if they were not before.

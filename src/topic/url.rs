@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use aho_corasick::AhoCorasick;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{LARGEST_LIFT, TERM};
@@ -68,15 +69,18 @@ fn decoded(text: &str) -> Cow<'_, str> {
 /// The URL tokens of a topic.
 pub(super) struct UrlLexicon {
     tokens: FxHashSet<String>,
-    inside_hosts: Vec<String>,
+    /// Finds those that also count inside a host name; none where there are none.
+    inside_hosts: Option<AhoCorasick>,
 }
 
 impl UrlLexicon {
     pub(super) fn new(tokens: &[String]) -> Self {
         let tokens: FxHashSet<String> = tokens.iter().map(|token| text::fold(token.trim())).collect();
-        let mut inside_hosts: Vec<String> =
-            tokens.iter().filter(|token| token.chars().count() >= HOST_SUBSTRING).cloned().collect();
-        inside_hosts.sort_unstable();
+        let mut inside: Vec<&String> =
+            tokens.iter().filter(|token| token.chars().count() >= HOST_SUBSTRING).collect();
+        inside.sort_unstable();
+        // Building fails only beyond 2³¹ states.
+        let inside_hosts = if inside.is_empty() { None } else { AhoCorasick::new(inside).ok() };
         Self { tokens, inside_hosts }
     }
 
@@ -85,7 +89,7 @@ impl UrlLexicon {
         if self.tokens.is_empty() {
             return false;
         }
-        let mut found = self.inside_hosts.iter().any(|token| url.host().contains(token.as_str()));
+        let mut found = self.inside_hosts.as_ref().is_some_and(|tokens| tokens.is_match(url.host()));
         if !found {
             url_tokens(url, |token| found |= self.tokens.contains(token));
         }

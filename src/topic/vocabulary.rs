@@ -27,12 +27,6 @@ pub(super) struct Word {
     pub(super) term: u32,
 }
 
-/// A term that segmentation cuts into several words (`深度 学习`): they are joined where they stand together.
-struct Phrase {
-    words: Vec<String>,
-    joined: String,
-}
-
 /// The words a topic knows.
 pub(super) struct Vocabulary {
     /// tf of eq. (2).
@@ -40,8 +34,11 @@ pub(super) struct Vocabulary {
     words: FxHashMap<String, Word>,
     /// IDF of words not known.
     other: f64,
-    /// By first word, the longest first.
-    phrases: FxHashMap<String, Vec<Phrase>>,
+    /// Terms that segmentation cuts into several words (`深度 学习`), by these words with line feeds between them: they are
+    /// joined where they stand together.
+    phrases: FxHashMap<String, String>,
+    /// Of how many words phrases consist, by their first one, the most first.
+    lengths: FxHashMap<String, Vec<usize>>,
     /// Finds terms (of phrases: the first word) in folded text; none where there are no terms.
     automaton: Option<AhoCorasick>,
     /// Kind of each of its patterns.
@@ -59,6 +56,7 @@ impl Vocabulary {
             words: FxHashMap::default(),
             other: idf(None),
             phrases: FxHashMap::default(),
+            lengths: FxHashMap::default(),
             automaton: None,
             kinds: Vec::new(),
         };
@@ -67,7 +65,9 @@ impl Vocabulary {
                 vocabulary.words.insert(word.clone(), unknown(*df));
             }
         }
-        let mut patterns = Vec::new();
+        let mut patterns: Vec<String> = Vec::new();
+        // Terms may share their first word, all of them: a pattern each would be a hit each.
+        let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
         for (terms, kind) in [(&lexicon.terms, TOPIC_HIT), (&lexicon.near, NEAR_HIT)] {
             let mut length = 0.0;
             let mut mine = Vec::new();
@@ -92,12 +92,18 @@ impl Vocabulary {
                     word.near = *weight;
                 }
                 length += weight * weight;
-                patterns.push(parts[0].clone());
-                vocabulary.kinds.push(kind);
+                let number = *numbers.entry(parts[0].clone()).or_insert_with(|| {
+                    patterns.push(parts[0].clone());
+                    vocabulary.kinds.push(0);
+                    patterns.len() - 1
+                });
+                vocabulary.kinds[number] |= kind;
                 if parts.len() > 1 {
-                    let phrases = vocabulary.phrases.entry(parts[0].clone()).or_default();
-                    phrases.push(Phrase { words: parts, joined: key.clone() });
-                    phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.words.len()));
+                    let lengths = vocabulary.lengths.entry(parts[0].clone()).or_default();
+                    if let Err(at) = lengths.binary_search_by(|length| parts.len().cmp(length)) {
+                        lengths.insert(at, parts.len());
+                    }
+                    vocabulary.phrases.entry(parts.join("\n")).or_insert_with(|| key.clone());
                 }
                 mine.push(key);
             }
@@ -125,17 +131,24 @@ impl Vocabulary {
 
     /// The phrase that begins with the first of these words of `text`, and of how many it consists.
     pub(super) fn phrase(&self, text: &str, cuts: &[Range<usize>]) -> Option<(&str, usize)> {
-        if self.phrases.is_empty() {
-            return None;
+        let lengths = self.lengths.get(&text[cuts.first()?.clone()])?;
+        let most = *lengths.first()?;
+        // The words that stand together, and where each ends among them.
+        let (mut words, mut ends) = (String::new(), Vec::with_capacity(most));
+        for (at, cut) in cuts.iter().take(most).enumerate() {
+            if at > 0 {
+                if !matches!(&text[cuts[at - 1].end..cut.start], "" | " " | "-") {
+                    break;
+                }
+                words.push('\n');
+            }
+            words.push_str(&text[cut.clone()]);
+            ends.push(words.len());
         }
-        let phrases = self.phrases.get(&text[cuts.first()?.clone()])?;
-        let stands = |phrase: &&Phrase| {
-            let parts = phrase.words.len();
-            cuts.len() >= parts
-                && phrase.words.iter().zip(cuts).all(|(word, cut)| text[cut.clone()] == *word)
-                && cuts[..parts].windows(2).all(|pair| matches!(&text[pair[0].end..pair[1].start], "" | " " | "-"))
-        };
-        phrases.iter().find(stands).map(|phrase| (phrase.joined.as_str(), phrase.words.len()))
+        lengths.iter().find_map(|&parts| {
+            let joined = self.phrases.get(&words[..*ends.get(parts - 1)?])?;
+            Some((joined.as_str(), parts))
+        })
     }
 
     /// Hands over where in folded text a term may begin, in order of where it ends, and its kind.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use suidao::eval::{Comparison, Facts, csv, report};
+use suidao::store::PartDirectory;
 use suidao::store::directory::{WriteError, write_whole};
 
 /// What to open first.
@@ -37,11 +38,7 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &Facts) -> Result<()> 
         _ => Path::new("."),
     };
     fs::create_dir_all(parent).with_context(|| format!("cannot make {}; give another -o", parent.display()))?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".suidao-").suffix(".part");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
-    let part = builder.tempdir_in(parent).with_context(|| format!("cannot write into {}", parent.display()))?;
+    let part = PartDirectory::beside(path).with_context(|| format!("cannot write into {}", parent.display()))?;
     let file = |name: &str| part.path().join(name);
     type Rows = fn(&Comparison, &mut dyn Write) -> Result<(), ::csv::Error>;
     let rows: [(&str, Rows); 3] = [
@@ -58,7 +55,7 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &Facts) -> Result<()> 
     if path.exists() {
         fs::remove_dir_all(path).with_context(|| format!("cannot replace {shown}"))?;
     }
-    let part = part.keep();
-    fs::rename(&part, path).with_context(|| format!("cannot name {} {shown}", part.display()))?;
+    let name = part.path().display().to_string();
+    part.rename(path).with_context(|| format!("cannot rename {name} to {shown}"))?;
     Ok(())
 }

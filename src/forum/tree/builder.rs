@@ -11,10 +11,10 @@ use html5ever::{LocalName, local_name};
 use super::{BASE, Node, Tree, words_of};
 use crate::model::CrawlUrl;
 use crate::read::hint::is_hidden;
-use crate::read::links::resolve;
 use crate::read::markup::{attribute, fold_into};
 use crate::read::names::{is_block, is_skipped, is_void};
 use crate::read::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind};
+use crate::read::references::References;
 use crate::read::tokens::tokenize;
 
 /// Elements and texts of one page.
@@ -23,8 +23,6 @@ pub(super) const NODES: usize = 200_000;
 const TEXT: usize = 4 << 20;
 /// Bytes of one attribute.
 const VALUE: usize = 2 << 10;
-/// Links that are resolved.
-const LINKS: usize = 20_000;
 
 /// What is kept of a tag.
 const ATTRIBUTES: [&str; 19] = [
@@ -109,16 +107,13 @@ struct Builder {
     nodes: Vec<Node>,
     title: String,
     in_title: bool,
-    base: CrawlUrl,
-    encoding: &'static Encoding,
-    has_base: bool,
+    references: References,
     stack: Vec<Open>,
     overflow: usize,
     /// While the stack is longer than this, nothing is read.
     skip: Option<usize>,
-    /// Bytes kept so far, and links resolved.
+    /// Bytes kept so far.
     bytes: usize,
-    links: usize,
 }
 
 impl Builder {
@@ -142,14 +137,11 @@ impl Builder {
             nodes: vec![root],
             title: String::new(),
             in_title: false,
-            base: base.clone(),
-            encoding,
-            has_base: false,
+            references: References::new(base, encoding),
             stack: Vec::with_capacity(32),
             overflow: 0,
             skip: None,
             bytes: 0,
-            links: 0,
         }
     }
 
@@ -167,9 +159,9 @@ impl Builder {
         }
         match tag.name {
             local_name!("html") | local_name!("head") | local_name!("body") | local_name!("form") => return None,
-            local_name!("base") if !self.has_base => {
-                if let Some(base) = attribute(tag, &local_name!("href")).and_then(|href| self.base.join(href).ok()) {
-                    (self.base, self.has_base) = (base, true);
+            local_name!("base") => {
+                if let Some(href) = attribute(tag, &local_name!("href")) {
+                    self.references.set_base(href);
                 }
             }
             local_name!("title") => {
@@ -233,12 +225,7 @@ impl Builder {
         }
         let shape = shape(&tag.name, value("class"), cell);
         let href = value("href");
-        let link = if tag.name == local_name!("a") && !href.is_empty() && !href.starts_with('#') && self.links < LINKS {
-            self.links += 1;
-            resolve(href, &self.base, self.encoding)
-        } else {
-            None
-        };
+        let link = if tag.name == local_name!("a") { self.references.resolve(href) } else { None };
         let (parent, at) = (self.top(), self.nodes.len());
         let up = &self.nodes[parent];
         self.nodes.push(Node {
@@ -363,7 +350,7 @@ impl Builder {
     fn finish(mut self) -> Tree {
         self.cut(0);
         self.nodes[0].end = self.nodes.len() as u32;
-        Tree { nodes: self.nodes, title: self.title, base: self.base }
+        Tree { nodes: self.nodes, title: self.title, base: self.references.base().clone() }
     }
 }
 

@@ -19,6 +19,8 @@ pub use score::score_hints;
 
 /// Most addresses of one file: what the protocol allows in a sitemap.
 const MOST: usize = 50_000;
+/// Most bytes of all of them: a base that each is joined to (`xml:base`) could make them as many times as long.
+const ADDRESSES: usize = 16 << 20;
 /// Most bytes read of one file, unpacked: what the protocol allows. So a bomb costs no more than a large sitemap.
 const BYTES: usize = 52_428_800;
 /// Longest address or time, in bytes.

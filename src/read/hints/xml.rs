@@ -12,7 +12,7 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::{LONGEST, MOST, time};
+use super::{ADDRESSES, LONGEST, MOST, time};
 use crate::model::{CrawlUrl, Hint, Hints, Millis};
 use crate::read::markup::{self, fold_into};
 use crate::read::outlinks::ANCHOR;
@@ -65,6 +65,8 @@ struct Walk {
     field: Option<(Field, usize)>,
     text: String,
     hints: Hints,
+    /// Of all addresses so far.
+    bytes: usize,
 }
 
 /// Reads what names pages; what comes before a break stands, but for an entry that is not whole.
@@ -86,7 +88,7 @@ pub(super) fn read(text: &str, url: &CrawlUrl) -> Hints {
             },
             (Some(walk), Ok(event)) => {
                 walk.take(&event);
-                if walk.hints.pages.len() + walk.hints.sitemaps.len() >= MOST {
+                if walk.hints.pages.len() + walk.hints.sitemaps.len() >= MOST || walk.bytes >= ADDRESSES {
                     break;
                 }
             }
@@ -109,7 +111,7 @@ impl Walk {
         let prefix = prefix.filter(|_| list != List::Rss).map(|prefix| prefix.as_ref().to_owned());
         let hints = Hints::default();
         let base = based(url, root);
-        Some(Self { list, prefix, base, depth: 1, entry: None, field: None, text: String::new(), hints })
+        Some(Self { list, prefix, base, depth: 1, entry: None, field: None, text: String::new(), hints, bytes: 0 })
     }
 
     fn take(&mut self, event: &Event) {
@@ -215,7 +217,9 @@ impl Walk {
         self.field = None;
         let Some(entry) = self.entry.take() else { return };
         self.depth = entry.depth - 1;
-        match entry.url.or(entry.spare) {
+        let url = entry.url.or(entry.spare);
+        self.bytes += url.as_ref().map_or(0, |url| url.as_str().len());
+        match url {
             Some(url) if entry.is_sitemap => self.hints.sitemaps.push(url),
             Some(url) => {
                 let anchor = clipped(&entry.title);

@@ -1,0 +1,160 @@
+//! What is being written and not complete yet: a file or a directory beside the place it is meant for, which it takes by
+//! being renamed.
+//!
+//! Apart because of what a kill leaves behind. Each part is locked by whoever writes it; one that nobody holds is
+//! abandoned, and whoever writes to the same place next takes it away.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile, TempDir};
+
+/// How a part is called: this, the name it is meant for, something random, and this.
+const NAME: (&str, &str) = (".suidao-", ".part");
+/// Characters of the name it is meant for.
+const MEANT: usize = 60;
+/// How often a part is made anew that another process took for an abandoned one before it was locked.
+const TRIES: usize = 8;
+
+/// A directory that is being filled. Taken away when dropped.
+#[derive(Debug)]
+pub struct PartDirectory {
+    directory: TempDir,
+    _lock: File,
+}
+
+impl PartDirectory {
+    /// One beside `path`, which need not exist; those that were abandoned there are taken away.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn beside(path: &Path) -> io::Result<Self> {
+        make(path, 0o755, |builder, parent| builder.tempdir_in(parent), |directory| directory.path().to_owned())
+            .map(|(directory, lock)| Self { directory, _lock: lock })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Gives it its final name.
+    ///
+    /// # Errors
+    /// If it cannot be renamed; then it is taken away.
+    pub fn rename(self, path: &Path) -> io::Result<()> {
+        fs::rename(self.directory.path(), path)?;
+        // It has another name now: nothing is to be taken away.
+        let _ = self.directory.keep();
+        Ok(())
+    }
+}
+
+/// A file beside `path`, which need not exist; those that were abandoned there are taken away. Readable as any other file the
+/// user makes.
+pub(super) fn file_beside(path: &Path) -> io::Result<NamedTempFile> {
+    // The lock is the opened file's, and ends with it.
+    make(path, 0o644, |builder, parent| builder.tempfile_in(parent), |file| file.path().to_owned()).map(|(file, _)| file)
+}
+
+fn make<T>(
+    path: &Path,
+    mode: u32,
+    make: impl Fn(&Builder<'_, '_>, &Path) -> io::Result<T>,
+    place: impl Fn(&T) -> PathBuf,
+) -> io::Result<(T, File)> {
+    let (parent, start) = (parent(path), start(path));
+    clear(parent, &start);
+    let mut builder = Builder::new();
+    builder.prefix(&start).suffix(NAME.1);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+    for _ in 0..TRIES {
+        let part = make(&builder, parent)?;
+        let lock = File::open(place(&part))?;
+        match lock.try_lock() {
+            // Not taken away before it was locked.
+            Ok(()) if place(&part).exists() => return Ok((part, lock)),
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            // A file system without locks: nobody there takes it for abandoned.
+            Err(TryLockError::Error(_)) => return Ok((part, lock)),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process writes there"))
+}
+
+/// Takes away what was meant for this place and is nobody's. What cannot be is left: it is in nobody's way.
+fn clear(parent: &Path, start: &str) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let ours = name.to_str().is_some_and(|name| name.starts_with(start) && name.ends_with(NAME.1));
+        let Ok(kind) = entry.file_type() else { continue };
+        // Through a link something else would be taken away, and opening a pipe would wait.
+        if !ours || !kind.is_file() && !kind.is_dir() {
+            continue;
+        }
+        let Ok(part) = File::open(entry.path()) else { continue };
+        if part.try_lock().is_ok() {
+            let removed =
+                if kind.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+            if let Err(error) = removed {
+                tracing::debug!("{}: {error}", entry.path().display());
+            }
+        }
+    }
+}
+
+/// Whether something is called as a part is.
+pub(super) fn is_part(name: &std::ffi::OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(NAME.0.as_bytes()) && name.ends_with(NAME.1.as_bytes())
+}
+
+/// How parts meant for this place begin.
+fn start(path: &Path) -> String {
+    let name: String = path.file_name().unwrap_or_default().to_string_lossy().chars().take(MEANT).collect();
+    format!("{}{name}-", NAME.0)
+}
+
+/// The directory a file or directory lies in.
+pub(super) fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_writes_any_more_is_taken_away() {
+        let root = tempfile::tempdir().unwrap();
+        let names = || {
+            let entries = fs::read_dir(root.path()).unwrap();
+            let mut names: Vec<String> =
+                entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let place = root.path().join("index");
+        // As a kill leaves it.
+        fs::create_dir_all(root.path().join(".suidao-index-abandn.part/index")).unwrap();
+        fs::write(root.path().join(".suidao-index-abandf.part"), "x").unwrap();
+        // Somebody else's, and what only looks like one.
+        let others = [".suidao-other-abcdef.part", ".suidao-index-note.txt"];
+        others.iter().for_each(|name| fs::write(root.path().join(name), "x").unwrap());
+        let first = PartDirectory::beside(&place).unwrap();
+        assert_eq!(names().len(), 3, "{:?}", names());
+        let second = PartDirectory::beside(&place).unwrap();
+        let file = file_beside(&place).unwrap();
+        assert_eq!(names().len(), 5, "those under way stay: {:?}", names());
+        first.rename(&place).unwrap();
+        drop((second, file));
+        assert_eq!(names(), [".suidao-index-note.txt", ".suidao-other-abcdef.part", "index"]);
+    }
+}

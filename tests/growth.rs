@@ -1,0 +1,479 @@
+//! What strangers write may cost time and memory, but no more than its length: twice as much of anything costs about
+//! twice as much.
+//!
+//! Each case is a piece that is said again and again, alone or between others, read at two lengths of which one is eight
+//! times the other. Time is the thread's own, so that other programs do not count; memory is the most that was allocated.
+//! A quadratic step shows as 64 times the time, and the bound is 32 times, beside what is too short to be measured; what is
+//! over it is measured again before it counts. `SUIDAO_FUZZ_CASES` says how many random cases each kind of input gets.
+#![allow(clippy::unwrap_used)] // test helpers may
+
+use std::sync::{Arc, Mutex};
+
+use peak_alloc::PeakAlloc;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use rustix::time::{ClockId, clock_gettime};
+use suidao::config::Config;
+use suidao::crawl::{Conditions, Crawl, Outcome, Robot, Wanted, outcome};
+use suidao::forum::sight::{Look, posts_of};
+use suidao::live;
+use suidao::model::{CrawlUrl, Fetched, Millis, UrlId};
+use suidao::read::{charset, parse};
+use suidao::replay::{Reading, Web};
+use suidao::topic::{Lexicon, Topic};
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Memory is the process's: one case at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Bytes of the short and of the long input.
+const SHORT: usize = 48 << 10;
+const TIMES: usize = 8;
+/// How many times the short one's time the long one may take, and seconds that are not looked at.
+const GROWTH: f64 = 32.0;
+const UNSEEN: f64 = 0.2;
+/// Bytes of memory that a byte of input may take, beside what reading anything takes.
+const MEMORY_EACH: usize = 120;
+const MEMORY_ANY: usize = 64 << 20;
+
+/// Seconds of this thread, and bytes at most.
+fn cost(work: impl FnOnce()) -> (f64, usize) {
+    let seconds = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        #[allow(clippy::cast_precision_loss)] // far from the end
+        let seconds = time.tv_sec as f64 + time.tv_nsec as f64 / 1e9;
+        seconds
+    };
+    MEMORY.reset_peak_usage();
+    let (before, begun) = (MEMORY.current_usage(), seconds());
+    work();
+    (seconds() - begun, MEMORY.peak_usage().saturating_sub(before))
+}
+
+/// Fails where a long input costs more than its length.
+fn grows_with_its_length(name: &str, make: &dyn Fn(usize) -> Vec<u8>, read: &dyn Fn(&[u8])) {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (short, long) = (make(SHORT), make(SHORT * TIMES));
+    let mut tries = Vec::new();
+    for _ in 0..3 {
+        let (less, _) = cost(|| read(&short));
+        let (more, memory) = cost(|| read(&long));
+        let most = MEMORY_EACH * long.len() + MEMORY_ANY;
+        assert!(memory <= most, "{name}: {} bytes took {memory} bytes of memory", long.len());
+        if more <= GROWTH * less + UNSEEN {
+            return;
+        }
+        tries.push((less, more));
+    }
+    panic!("{name}: {} bytes took much more than {TIMES} times what {} took: {tries:?} seconds", long.len(), short.len());
+}
+
+/// `piece` again and again, `{}` in it replaced by a number, with `head` in front.
+fn repeated(head: &str, piece: &str, bytes: usize) -> Vec<u8> {
+    let mut text = String::with_capacity(bytes + piece.len() + 20);
+    text.push_str(head);
+    let mut number = 0_u32;
+    while text.len() < bytes {
+        text.push_str(&piece.replace("{}", &number.to_string()));
+        number += 1;
+    }
+    text.into_bytes()
+}
+
+fn fetched(path: &str, content_type: &str, body: &[u8]) -> Fetched {
+    Fetched {
+        url: CrawlUrl::parse(&format!("http://a.cn/{path}")).unwrap(),
+        status: 200,
+        headers: vec![("content-type".to_owned(), content_type.to_owned())],
+        body: body.to_vec().into(),
+        wire: None,
+        asked: None,
+        rendered: None,
+    }
+}
+
+fn topic() -> Topic {
+    let mut lexicon = Lexicon::from_terms("体育", &[("足球", 1.0), ("World Cup", 0.5), ("球", 0.2)]);
+    lexicon.near = vec![("比赛".to_owned(), 0.5)];
+    lexicon.url = vec!["sports".to_owned()];
+    Topic::new(lexicon)
+}
+
+/// So many random cases of these pieces, run by `try_one`.
+fn random(pieces: &'static [&'static str], try_one: impl Fn(&str, &str)) {
+    let cases = std::env::var("SUIDAO_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(4);
+    let mut runner = TestRunner::deterministic();
+    let some = |most: usize| prop::collection::vec(select(pieces), 1..most).prop_map(|pieces| pieces.concat());
+    for _ in 0..cases {
+        let (head, piece) = (some(4), some(5)).new_tree(&mut runner).unwrap().current();
+        try_one(&head, &piece);
+    }
+}
+
+/// What pages are made of.
+const HTML: &[&str] = &[
+    "<a href=/{}>足</a> ",
+    "<a href=/tags/{}>足球{}</a> ",
+    "<a href=\"//[{}\">x</a>",
+    "<a href=\"",
+    "<base href=\"/x/{}/\">",
+    "<b>",
+    "<i>",
+    "</b>",
+    "<p>",
+    "</p>",
+    "<div>",
+    "</div>",
+    "<div class=\"a b post comment sidebar\">",
+    "<div hidden>",
+    "<ul><li>",
+    "<li>",
+    "<table><tr><td>",
+    "<tr>",
+    "<td>",
+    "<h1>x</h1>",
+    "<br>",
+    "<pre>\n\t \n",
+    "<svg><title>",
+    "<math>",
+    "<select><option>",
+    "<script>",
+    "</script>",
+    "<script type=\"application/ld+json\">{\"author\":{\"name\":\"x\"},\"datePublished\":\"2020-01-01\"}</script>",
+    "\"author\":{\"name\":",
+    "<style>",
+    "<title>",
+    "<textarea>",
+    "<noscript>",
+    "<meta name=author content=x>",
+    "<meta name=robots content=noindex>",
+    "<meta http-equiv=refresh content='99;url=/{}'>",
+    "<meta property=article:published_time content=2020-01-01>",
+    "<link rel=canonical href=/{}>",
+    "<link rel=alternate type=application/rss+xml href=/{}>",
+    "<time datetime=2020-01-01>1月2日</time>",
+    "<span class=author>张三</span>",
+    "<img alt=xx src=/{}.png>",
+    "<a href=/{}><img alt=x>",
+    "</a>",
+    "<p a b c d e>",
+    "<!--",
+    "-->",
+    "<!-- x -->",
+    "<",
+    ">",
+    "&amp;&#20013;&nbsp;",
+    "作者：张三 ",
+    "上一篇：",
+    "相关文章",
+    "2020-01-01 12:00 ",
+    "足球比赛，",
+    "World Cup ",
+    "\u{200b}",
+    "\u{3000}",
+    " ",
+    "\n",
+    "a",
+    "，",
+    "<div id=post_{} class=post><a href=/u/{}>u</a> 2020-01-01 12:00 <p>x</p></div>",
+    "<tr><td><a href=/thread-{}-1-1.html>帖子标题{}</a></td><td><a href=/u/{}>u</a></td><td>3/12</td><td>2020-1-1</td></tr>",
+    "<dl><dt>",
+    "<iframe src=/{}>",
+    "<area href=/{}>",
+    "<a name=x>",
+    "<article itemprop=articleBody>",
+];
+
+fn read_page(topic: &Topic, body: &[u8]) {
+    let answer = fetched("x/", "text/html; charset=utf-8", body);
+    drop(outcome(&Wanted::Page(UrlId(0)), Ok(&answer), None, topic, "suidao"));
+}
+
+fn read_forum(topic: &Topic, body: &[u8]) {
+    let answer = fetched("forum-2-1.html", "text/html; charset=utf-8", body);
+    let wanted = Wanted::Forum(UrlId(0), Look { lens: Arc::default(), at: Millis(1_600_000_000_000) });
+    drop(outcome(&wanted, Ok(&answer), None, topic, "suidao"));
+    drop(posts_of(&answer, Some(0), Millis(0)));
+}
+
+#[test]
+fn pages_of_one_piece() {
+    let topic = topic();
+    for piece in HTML {
+        grows_with_its_length(piece, &|bytes| repeated("", piece, bytes), &|body| read_page(&topic, body));
+    }
+}
+
+#[test]
+fn pages_of_some_pieces() {
+    let topic = topic();
+    random(HTML, |head, piece| {
+        let name = format!("{head} and {piece}");
+        grows_with_its_length(&name, &|bytes| repeated(head, piece, bytes), &|body| read_page(&topic, body));
+    });
+    let base = format!("<base href=\"/{}/\">", "x".repeat(8_000));
+    for piece in ["<a href={}>a</a>", "<a href=\"//[{}\">a</a>", "<a href=\"?{}\" class=x>足球</a>"] {
+        grows_with_its_length("a long base", &|bytes| repeated(&base, piece, bytes), &|body| read_page(&topic, body));
+    }
+}
+
+#[test]
+fn forums() {
+    let topic = topic();
+    let rows = HTML.iter().filter(|piece| piece.contains("post") || piece.contains("thread") || piece.contains("<t"));
+    for piece in rows {
+        grows_with_its_length(piece, &|bytes| repeated("", piece, bytes), &|body| read_forum(&topic, body));
+    }
+    random(HTML, |head, piece| {
+        let name = format!("{head} and {piece}");
+        grows_with_its_length(&name, &|bytes| repeated(head, piece, bytes), &|body| read_forum(&topic, body));
+    });
+}
+
+#[test]
+fn charsets() {
+    let labels = ["gbk", "gb18030", "big5", "shift_jis", "euc-kr", "euc-jp", "iso-2022-jp", "utf-8", "utf-16le"];
+    let pieces: [&[u8]; 7] =
+        [b"\xff", b"\x81", b"\x81\x30", b"\xc4\xe3\xff", b"\x1b$B\x21\xff", b"\xe4\xb8", b"<meta charset=gbk"];
+    for label in labels {
+        for piece in pieces {
+            let field = format!("text/html; charset={label}");
+            let name = format!("{} as {label}", piece.escape_ascii());
+            let make = |bytes: usize| piece.iter().copied().cycle().take(bytes).collect();
+            grows_with_its_length(&name, &make, &|body| drop(charset::decode(body, Some(&field))));
+        }
+    }
+}
+
+#[test]
+fn sitemaps_and_feeds() {
+    const XML: &[&str] = &[
+        "<urlset>",
+        "<url><loc>http://a.cn/{}</loc></url>",
+        "<url>",
+        "<loc>",
+        "<rss><channel>",
+        "<item><link>http://a.cn/{}</link><title>x</title></item>",
+        "<item>",
+        "<description>&lt;b&gt;x",
+        "<feed xml:base=\"/x/y/z/\">",
+        "<entry xml:base=\"x/\"><link href=\"{}\"/>",
+        "<entry>",
+        "<![CDATA[",
+        "]]>",
+        "<!--",
+        "&amp;",
+        "&b;",
+        "<a b='1' c='2'>",
+        "</a>",
+        "<",
+        "x",
+        "http://a.cn/{}\n",
+    ];
+    let topic = topic();
+    let read = |body: &[u8]| {
+        let answer = fetched("sitemap.xml", "text/xml", body);
+        drop(outcome(&Wanted::Hints(UrlId(0)), Ok(&answer), None, &topic, "suidao"));
+    };
+    for head in ["<urlset>", "<rss><channel>", "<feed>", ""] {
+        for piece in XML {
+            let name = format!("{head} and {piece}");
+            grows_with_its_length(&name, &|bytes| repeated(head, piece, bytes), &read);
+        }
+    }
+    random(XML, |head, piece| {
+        grows_with_its_length(&format!("{head} and {piece}"), &|bytes| repeated(head, piece, bytes), &read);
+    });
+    let base = format!("<feed xml:base=\"/{}/\">", "x".repeat(4_000));
+    let piece = "<entry><link href=\"{}\"/></entry>";
+    grows_with_its_length("a long base", &|bytes| repeated(&base, piece, bytes), &read);
+}
+
+#[test]
+fn robots() {
+    const LINES: &[&str] = &[
+        "User-agent: *\n",
+        "User-agent: suidao\n",
+        "User-agent: {}\n",
+        "Disallow: /{}\n",
+        "Disallow: /*a*b*c*{}$\n",
+        "Allow: /a\n",
+        "Crawl-delay: 1\n",
+        "Sitemap: http://a.cn/{}\n",
+        "*",
+        "/",
+        "%41",
+        "#",
+        "\n",
+        "Disallow: ",
+        ":",
+    ];
+    let long = format!("http://a.cn/{}", "abc".repeat(2_000));
+    let read = |body: &[u8]| {
+        let robot = Robot::new("suidao", body);
+        let _ = (robot.allowed("http://a.cn/abc"), robot.allowed(&long));
+    };
+    for line in LINES {
+        let head = "User-agent: *\n";
+        grows_with_its_length(line, &|bytes| repeated(head, line, bytes), &read);
+    }
+    random(LINES, |head, line| {
+        grows_with_its_length(&format!("{head} and {line}"), &|bytes| repeated(head, line, bytes), &read);
+    });
+}
+
+#[test]
+fn lexicons() {
+    let page = "足球 比赛 word {} World Cup ".repeat(2_000);
+    let read = |text: &[u8]| {
+        if let Ok(lexicon) = Lexicon::parse(std::str::from_utf8(text).unwrap()) {
+            drop(outcome(
+                &Wanted::Page(UrlId(0)),
+                Ok(&fetched("x/", "text/html; charset=utf-8", page.as_bytes())),
+                None,
+                &Topic::new(lexicon),
+                "suidao",
+            ));
+        }
+    };
+    let head = "format = 1\nname = \"x\"\n[terms]\n";
+    for term in ["足球{}", "word {}", "word{}", "{} word", "a b c d e f g {}", "足足足足足足{}", "{}", "C++ {}"] {
+        let line = format!("\"{term}\" = 1.0\n");
+        grows_with_its_length(term, &|bytes| repeated(head, &line, bytes), &read);
+        let near = format!("{head}\"足球\" = 1.0\n[near]\n");
+        grows_with_its_length(term, &|bytes| repeated(&near, &line, bytes), &read);
+    }
+    let long = |bytes: usize| format!("{head}\"{}\" = 1.0\n", "word ".repeat(bytes / 5)).into_bytes();
+    grows_with_its_length("one long term", &long, &read);
+    let tokens = |bytes: usize| {
+        let tokens: Vec<String> = (0..bytes / 12).map(|n| format!("\"token{n}\"")).collect();
+        format!("format = 1\nname = \"x\"\n[url]\ntokens = [{}]\n[terms]\n\"足球\" = 1.0\n", tokens.join(",")).into_bytes()
+    };
+    grows_with_its_length("tokens of URLs", &tokens, &read);
+}
+
+#[test]
+fn configurations() {
+    let read = |text: &[u8]| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        drop(Config::load(Some(file.path()), &[]));
+    };
+    for (head, piece) in [
+        ("[scope]\nallow_hosts = [", "\"h{}.cn\",\n"),
+        ("[scope]\ndeny_extensions = [", "\".e{}\",\n"),
+        ("", "[[fetch.credentials]]\norigin = \"a{}.cn\"\nbearer = \"x\"\n"),
+        ("[fetch]\nallow_addresses = [", "\"10.0.0.1\",\n"),
+        ("", "[x{}]\n"),
+        ("", "a{} = 1\n"),
+        ("x = ", "["),
+        ("", "\n"),
+    ] {
+        let end = if head.ends_with('[') { "]\n" } else { "" };
+        let make = |bytes: usize| [repeated(head, piece, bytes), end.as_bytes().to_vec()].concat();
+        grows_with_its_length(&format!("{head}{piece}"), &make, &read);
+    }
+}
+
+/// Bytes that one page may make the log write.
+const LOGGED: usize = 4 << 20;
+
+/// A host whose first page is this; it has no others.
+struct OnePage(Fetched);
+
+impl Web for OnePage {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, suidao::model::Failure> {
+        let own = url == &self.0.url;
+        let other = || Fetched { url: url.clone(), status: 404, body: Vec::new().into(), ..self.0.clone() };
+        Ok(if own { self.0.clone() } else { other() })
+    }
+}
+
+/// Bytes of the largest batch of a crawl that begins with this page.
+fn logged(page: Fetched, sets: &[&str]) -> usize {
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    let topic = topic();
+    let config = Config::load(None, &sets).unwrap();
+    let conditions: Conditions = live::conditions(&config, &topic);
+    let strategy = config.strategy.build(conditions.page_threshold);
+    let mut crawl = Crawl::new(conditions, strategy);
+    let (seed, web) = (page.url.clone(), OnePage(page));
+    let (mut largest, mut batches) = (0, 0);
+    suidao::replay::replay_while(&mut crawl, &[seed], &Reading { web: &web, topic: &topic }, 1, |batch| {
+        largest = largest.max(postcard::to_stdvec(&batch).unwrap().len());
+        batches += 1;
+        // The rest is pages that are not there.
+        if batches > 40 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+    });
+    assert!(batches > 2, "it was fetched");
+    largest
+}
+
+#[test]
+fn no_page_makes_the_log_large() {
+    let words = "足球比赛 ".repeat(40);
+    let far = "x".repeat(7_000);
+    let pages: Vec<(&str, String)> = vec![
+        ("long base", format!("<base href=\"/{far}/\">{}", (0..50_000).map(|n| format!("<a href={n}>{words}</a>")).collect::<String>())),
+        ("base of 100 KB", format!("<base href=\"/{}/\">{}", far.repeat(15), "<a href=1>x</a>".repeat(5_000))),
+        ("long links", (0..50_000).map(|n| format!("<a href=/{n}/{}>{words}</a>", "x".repeat(150))).collect()),
+        ("links over max_url_length", (0..5_000).map(|n| format!("<a href=/{n}/{far}>{words}</a>")).collect()),
+        ("one link of 9 MB", format!("<a href=/{}>x</a>", "x".repeat(9_000_000))),
+        ("a refresh of 9 MB", format!("<meta http-equiv=refresh content='0;url=/{}'>", "x".repeat(9_000_000))),
+        ("many hosts", (0..50_000).map(|n| format!("<a href=http://{}{n}.cn/>{words}</a>", "h".repeat(50))).collect()),
+        ("title", format!("<title>{}</title><p>x", "题".repeat(2_000_000))),
+        ("title when shared", format!("<meta property=og:title content='{}'><p>x", "题".repeat(2_000_000))),
+        ("author", format!("<meta name=author content='{}'><p>x", "人".repeat(2_000_000))),
+        ("language", format!("<html lang='{}'><p>x", "x".repeat(2_000_000))),
+        ("canonical", format!("<link rel=canonical href='/{}'><p>x", "x".repeat(8_000))),
+        ("feeds", (0..10_000).map(|n| format!("<link rel=alternate type=application/rss+xml href=/{n}/{far}>")).collect()),
+        ("tags", (0..50_000).map(|n| format!("<a href=/tags/{n}>{words}</a><p>x</p>")).collect()),
+        (
+            "threads",
+            (0..20_000)
+                .map(|n| format!("<table><tr><td><a href=/thread-{n}-1-1.html>{words}{n}</a><td><a href=/u/{n}>{words}</a><td>3/12<td>2020-1-1 12:00</table>"))
+                .collect(),
+        ),
+    ];
+    let fields = [
+        ("content-type", "text/html; charset=utf-8".to_owned()),
+        ("etag", format!("\"{}\"", "x".repeat(100_000))),
+        ("last-modified", "x".repeat(100_000)),
+        ("link", format!("</{}>; rel=canonical", "x".repeat(100_000))),
+        ("refresh", format!("99;url=/{}", "x".repeat(100_000))),
+    ];
+    let headers: Vec<_> = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for (name, body) in pages {
+        for sets in [&[][..], &["strategy.name=\"breadth-first\"", "scope.max_url_length=8192"]] {
+            for path in ["", "forum-2-1.html"] {
+                let page = Fetched { headers: headers.clone(), ..fetched(path, "", body.as_bytes()) };
+                let bytes = logged(page, sets);
+                assert!(bytes <= LOGGED, "{name}: {bytes} bytes");
+            }
+        }
+    }
+    // A media type is told as the reason.
+    let page = fetched("", &"x".repeat(400_000), b"x");
+    assert!(logged(page, &[]) < 10_000);
+    // Where it leads.
+    for (status, field) in [(302, "location"), (200, "refresh")] {
+        let headers = vec![(field.to_owned(), format!("0;url=http://b.cn/{}", "x".repeat(400_000)))];
+        assert!(logged(Fetched { status, headers, ..fetched("", "", b"x") }, &[]) < 10_000);
+    }
+}
+
+#[test]
+fn what_is_read_of_a_page_is_bounded() {
+    let page = fetched("", "text/html", &repeated("", "<a href=/{}>x</a>", 4 << 20));
+    let parsed = parse(&page);
+    assert!(parsed.document.links.len() <= 5_000);
+    let Outcome::Page { page, .. } = outcome(&Wanted::Page(UrlId(0)), Ok(&page), None, &topic(), "suidao") else {
+        panic!("it is a page")
+    };
+    assert!(page.outlinks.len() <= 5_000 && page.defects.contains(&suidao::model::Defect::CutShort));
+}
