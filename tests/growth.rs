@@ -35,7 +35,7 @@ const SHORT: usize = 48 << 10;
 const TIMES: usize = 8;
 /// How many times the short one's time the long one may take, and seconds that are not looked at.
 const GROWTH: f64 = 32.0;
-const UNSEEN: f64 = 0.2;
+const UNSEEN: f64 = 0.1;
 /// Bytes of memory that a byte of input may take, beside what reading anything takes.
 const MEMORY_EACH: usize = 120;
 const MEMORY_ANY: usize = 64 << 20;
@@ -69,7 +69,11 @@ fn grows_with_its_length(name: &str, make: &dyn Fn(usize) -> Vec<u8>, read: &dyn
         }
         tries.push((less, more));
     }
-    panic!("{name}: {} bytes took much more than {TIMES} times what {} took: {tries:?} seconds", long.len(), short.len());
+    panic!(
+        "{name}: {} bytes took much more than {TIMES} times what {} took: {tries:?} seconds",
+        long.len(),
+        short.len()
+    );
 }
 
 /// `piece` again and again, `{}` in it replaced by a number, with `head` in front.
@@ -341,7 +345,8 @@ fn lexicons() {
         }
     };
     let head = "format = 1\nname = \"x\"\n[terms]\n";
-    for term in ["足球{}", "word {}", "word{}", "{} word", "a b c d e f g {}", "足足足足足足{}", "{}", "C++ {}"] {
+    for term in ["足球{}", "word {}", "word{}", "{} word", "a b c d e f g {}", "足足足足足足{}", "{}", "C++ {}"]
+    {
         let line = format!("\"{term}\" = 1.0\n");
         grows_with_its_length(term, &|bytes| repeated(head, &line, bytes), &read);
         let near = format!("{head}\"足球\" = 1.0\n[near]\n");
@@ -351,7 +356,8 @@ fn lexicons() {
     grows_with_its_length("one long term", &long, &read);
     let tokens = |bytes: usize| {
         let tokens: Vec<String> = (0..bytes / 12).map(|n| format!("\"token{n}\"")).collect();
-        format!("format = 1\nname = \"x\"\n[url]\ntokens = [{}]\n[terms]\n\"足球\" = 1.0\n", tokens.join(",")).into_bytes()
+        format!("format = 1\nname = \"x\"\n[url]\ntokens = [{}]\n[terms]\n\"足球\" = 1.0\n", tokens.join(","))
+            .into_bytes()
     };
     grows_with_its_length("tokens of URLs", &tokens, &read);
 }

@@ -16,8 +16,8 @@ use super::schema::{Fields, midnight, schema, sites};
 use super::tokenizer::{TOKENIZER, analyzer};
 use crate::corpus::{Catalogue, Document, Parts, Selection, Streamed, stream};
 use crate::model::Millis;
-use crate::store::{PartDirectory, Store};
 use crate::store::directory::WriteError;
+use crate::store::{PartDirectory, Store};
 
 /// Format of the index: raised when a field or the cutting of text changes.
 pub(super) const FORMAT: u32 = 2;

@@ -503,7 +503,8 @@ mod tests {
         assert_eq!(longest.as_str().len(), CrawlUrl::LONGEST);
         assert_eq!(CrawlUrl::parse(longest.as_str()).as_ref(), Ok(&longest));
         let far = "y".repeat(1 << 20);
-        for reference in [rest(CrawlUrl::LONGEST + 1), format!("?{far}"), format!("//b.cn/{far}"), "中".repeat(2_000)] {
+        for reference in [rest(CrawlUrl::LONGEST + 1), format!("?{far}"), format!("//b.cn/{far}"), "中".repeat(2_000)]
+        {
             assert_eq!(page.join(&reference), Err(UrlError::TooLong));
             assert_eq!(CrawlUrl::parse(&format!("http://a.cn/x/{reference}")), Err(UrlError::TooLong));
         }

@@ -10,6 +10,7 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
     BIG5, DecoderResult, Encoding, GB18030, GBK, ISO_2022_JP, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
 };
+use memchr::memmem;
 
 use super::hanzi::is_frequent;
 use crate::model::Defect;
@@ -20,6 +21,8 @@ const SAMPLE: usize = 64 << 10;
 const DECODED: usize = 8 << 10;
 /// How many bytes are searched for a declaration.
 const PRESCAN: usize = 16 << 10;
+/// How many of them are one `meta` element at most: where none ends, each would be all that follows.
+const META: usize = 1 << 10;
 /// Mean [`reading`] per character from which text certainly is Chinese rightly decoded: 6 where all characters are
 /// frequent; wrongly decoded text stays below 2.
 const CONVINCING: f32 = 2.5;
@@ -354,7 +357,8 @@ fn declaration(body: &[u8]) -> Option<String> {
         if rest.starts_with(b"!--") {
             rest = &rest[find(rest, b"-->")?..];
         } else if rest.get(..4).is_some_and(|name| name.eq_ignore_ascii_case(b"meta")) {
-            let tag = &rest[..rest.iter().position(|&byte| byte == b'>').unwrap_or(rest.len())];
+            let tag = &rest[..rest.len().min(META)];
+            let tag = &tag[..tag.iter().position(|&byte| byte == b'>').unwrap_or(tag.len())];
             let lower = tag.to_ascii_lowercase();
             let bare = find(&lower, b"charset").is_some_and(|at| matches!(lower[at - 1], b' ' | b'\t'..=b'\r' | b'/'));
             if (bare || find(&lower, b"http-equiv").is_some())
@@ -392,7 +396,7 @@ fn value_after(text: &[u8], name: &[u8]) -> Option<String> {
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
+    memmem::find(text, part)
 }
 
 #[cfg(test)]

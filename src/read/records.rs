@@ -26,10 +26,7 @@ pub(super) fn is_listing(document: &Document, url: &CrawlUrl) -> bool {
         if whole.0 != link.block {
             whole = (link.block, length(document.blocks[link.block].pieces.clone()));
         }
-        link.region == Region::Content
-            && link.url.host() == url.host()
-            && anchor >= 3
-            && anchor * 10 >= whole.1 * 6
+        link.region == Region::Content && link.url.host() == url.host() && anchor >= 3 && anchor * 10 >= whole.1 * 6
     };
     let mut rows: FxHashMap<u32, FxHashSet<&str>> = FxHashMap::default();
     let mut linked = 0;

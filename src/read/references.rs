@@ -8,8 +8,8 @@ use encoding_rs::{Encoding, UTF_8};
 
 use crate::model::CrawlUrl;
 
-/// References of one page that are resolved, and bytes of all URLs they come to. Of 53,000 pages of real hosts none has more
-/// than a quarter of either.
+/// References of one page that are resolved, and bytes of all URLs they come to. Among 66,000 pages of real hosts the most
+/// are 5,800 references and 525 KB.
 const MOST: usize = 20_000;
 const BYTES: usize = 1 << 20;
 

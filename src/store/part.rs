@@ -56,7 +56,8 @@ impl PartDirectory {
 /// user makes.
 pub(super) fn file_beside(path: &Path) -> io::Result<NamedTempFile> {
     // The lock is the opened file's, and ends with it.
-    make(path, 0o644, |builder, parent| builder.tempfile_in(parent), |file| file.path().to_owned()).map(|(file, _)| file)
+    make(path, 0o644, |builder, parent| builder.tempfile_in(parent), |file| file.path().to_owned())
+        .map(|(file, _)| file)
 }
 
 fn make<T>(
@@ -98,8 +99,7 @@ fn clear(parent: &Path, start: &str) {
         }
         let Ok(part) = File::open(entry.path()) else { continue };
         if part.try_lock().is_ok() {
-            let removed =
-                if kind.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+            let removed = if kind.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
             if let Err(error) = removed {
                 tracing::debug!("{}: {error}", entry.path().display());
             }

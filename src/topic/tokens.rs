@@ -65,12 +65,7 @@ pub(super) struct Sums {
 
 impl<'a> Tokens<'a> {
     /// `folded` is the text of `document`. `prefilter` off segments everything: for the test that it changes nothing.
-    pub(super) fn new(
-        document: &Document,
-        folded: &'a Folded,
-        vocabulary: &'a Vocabulary,
-        prefilter: bool,
-    ) -> Self {
+    pub(super) fn new(document: &Document, folded: &'a Folded, vocabulary: &'a Vocabulary, prefilter: bool) -> Self {
         let mut hits = vec![TOPIC_HIT | NEAR_HIT; folded.pieces.len()];
         if prefilter {
             hits.fill(0);

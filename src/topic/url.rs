@@ -76,8 +76,7 @@ pub(super) struct UrlLexicon {
 impl UrlLexicon {
     pub(super) fn new(tokens: &[String]) -> Self {
         let tokens: FxHashSet<String> = tokens.iter().map(|token| text::fold(token.trim())).collect();
-        let mut inside: Vec<&String> =
-            tokens.iter().filter(|token| token.chars().count() >= HOST_SUBSTRING).collect();
+        let mut inside: Vec<&String> = tokens.iter().filter(|token| token.chars().count() >= HOST_SUBSTRING).collect();
         inside.sort_unstable();
         // Building fails only beyond 2³¹ states.
         let inside_hosts = if inside.is_empty() { None } else { AhoCorasick::new(inside).ok() };
