@@ -119,7 +119,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
         say!("{}", json!({ "summary": summary }));
     }
     if !voice.quiet {
-        eprintln!("{}", in_words(&job, &report));
+        note!("{}", in_words(&job, &report));
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
@@ -133,7 +133,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
 /// acknowledged is lost by that.
 pub async fn interrupted() {
     interrupts().await;
-    eprintln!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
+    note!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
 }
 
 /// The same without a word, listening from the call on and not from the first poll: for what says that it is ready before it

@@ -213,10 +213,10 @@ impl Run<'_> {
     /// Runs it and writes what happened into a directory.
     fn kept_in(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
         let report: Result<(Report, Harvest), StoreError> =
-            write_whole(&directory.root().join("events.jsonl"), |mut out| {
+            write_whole(&directory.root().join("events.jsonl"), |out| {
                 let mut written = Ok(());
                 let ended = self.to_its_end(screen, |batch| {
-                    written = events(batch, &mut out);
+                    written = events(batch, |line| writeln!(out, "{line}"));
                     written.is_ok()
                 });
                 written?;

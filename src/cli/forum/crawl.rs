@@ -66,7 +66,7 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     screen.clear();
     finish(args, &job, &report, &run)?;
     if !voice.quiet {
-        eprintln!("{}", in_words(args, &report, &run));
+        note!("{}", in_words(args, &report, &run));
     }
     let Run { tally, .. } = run;
     Ok(match (report.stop, &report.forum) {

@@ -147,7 +147,7 @@ fn words(out: &mut String, what: &str, told: &[Telling]) {
             telling.z,
             telling.with,
             telling.against,
-            super::printable(example)
+            example
         );
     }
 }
