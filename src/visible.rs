@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn what_scripts_need_stays() {
-        for plain in ["", "机器学习，é ½", "می\u{200c}خواهم", "क्\u{200d}ष", "👩\u{200d}💻", "葛\u{e0100}", "co\u{ad}op"] {
+        for plain in ["", "机器学习，é ½", "می\u{200c}خواهم", "क्\u{200d}ष", "👩\u{200d}💻", "葛\u{e0100}", "co\u{ad}op"]
+        {
             assert!(matches!(text(plain), Cow::Borrowed(same) if same == plain), "{plain:?}");
         }
     }

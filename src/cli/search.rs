@@ -9,8 +9,8 @@ use clap::Args;
 use suidao::corpus::Duplicates;
 use suidao::index::{Answer, Hit, Index, Marked, Request};
 
-use super::filter::FilterArgs;
 use super::door::{Mark, Shown};
+use super::filter::FilterArgs;
 use super::index::current;
 use super::{Exit, Voice};
 
@@ -85,7 +85,11 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     for (rank, hit) in (answer.offset.saturating_add(1)..).zip(&answer.hits) {
         let page = &hit.page;
         write!(out, "\n{rank:2}. ")?;
-        if page.title.is_empty() { out.push(&page.url) } else { marked(&mut out, &hit.title()) }
+        if page.title.is_empty() {
+            out.push(&page.url)
+        } else {
+            marked(&mut out, &hit.title())
+        }
         writeln!(out, "\n    {}", page.url)?;
         let mut facts: Vec<String> = page.published.iter().map(ToString::to_string).collect();
         facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", off topic" }));
