@@ -136,7 +136,7 @@ fn evil(url: &CrawlUrl) -> Fetched {
                 format!("/forbidden-{EVIL}"),
                 format!("/charset-{EVIL}.html"),
                 format!("http://{EVIL}.test/"),
-                format!("http://host\u{200b}\u{202e}ilemark.test/"),
+                "http://host\u{200b}\u{202e}ilemark.test/".to_owned(),
                 format!("javascript:{EVIL}"),
                 format!("/picture-{EVIL}.jpg"),
             ];

@@ -14,6 +14,7 @@ use suidao::model::{Refusal, Stop};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 use suidao::strategy::StrategyName;
+use suidao::visible::Visible;
 
 use super::conditions::ConditionsArgs;
 use super::operate::{GoalsArgs, OperatingArgs};
@@ -112,7 +113,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let report = report?;
     let summary = summary(&job, &report);
     write_whole(&job.directory.summary_json(), |out| {
-        serde_json::to_writer_pretty(&mut *out, &summary)?;
+        serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)
     })?;
     if args.json {

@@ -126,7 +126,7 @@ pub fn main() -> ExitCode {
         Err(told) => {
             // Help and version are no errors; clap knows to which stream each goes.
             let code = if told.use_stderr() { 2 } else { 0 };
-            door::usage(&told, |typed| Cli::try_parse_from(typed));
+            door::usage(&told, Cli::try_parse_from);
             return ExitCode::from(code);
         }
     };

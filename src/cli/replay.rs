@@ -19,6 +19,7 @@ use suidao::store::harvest::Harvest;
 use suidao::store::{CrawlDirectory, StoreError};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
+use suidao::visible::Visible;
 use suidao::world::Facts;
 
 use super::cache::CacheArgs;
@@ -160,7 +161,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     let summary = run.summary(&web, &report);
     if let Some(path) = &args.output {
         write_whole(&CrawlDirectory::new(path).summary_json(), |out| {
-            serde_json::to_writer_pretty(&mut *out, &summary)?;
+            serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
             Ok(writeln!(out)?)
         })?;
     }
