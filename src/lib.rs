@@ -1,5 +1,6 @@
 //! suidao (隧道, tunnel): a focused web crawler that tunnels.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the command prints, through its one door
 #![recursion_limit = "256"] // the index template of es-bulk is one long json!
 
 pub mod config;
@@ -30,6 +31,7 @@ pub mod strategy;
 pub mod text;
 pub mod topic;
 pub mod trap;
+pub mod visible;
 pub mod world;
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ impl ConditionsArgs {
     /// Says so where nobody can be reached.
     pub fn remind(&self, config: &Config, voice: Voice) {
         if config.fetch.contact.is_none() && !voice.quiet {
-            eprintln!("suidao: no contact set: site owners cannot reach you; give --contact or fetch.contact");
+            note!("suidao: no contact set: site owners cannot reach you; give --contact or fetch.contact");
         }
     }
 }

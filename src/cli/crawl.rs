@@ -14,6 +14,7 @@ use suidao::model::{Refusal, Stop};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
 use suidao::strategy::StrategyName;
+use suidao::visible::Visible;
 
 use super::conditions::ConditionsArgs;
 use super::operate::{GoalsArgs, OperatingArgs};
@@ -112,14 +113,14 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let report = report?;
     let summary = summary(&job, &report);
     write_whole(&job.directory.summary_json(), |out| {
-        serde_json::to_writer_pretty(&mut *out, &summary)?;
+        serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)
     })?;
     if args.json {
         say!("{}", json!({ "summary": summary }));
     }
     if !voice.quiet {
-        eprintln!("{}", in_words(&job, &report));
+        note!("{}", in_words(&job, &report));
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
@@ -133,7 +134,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
 /// acknowledged is lost by that.
 pub async fn interrupted() {
     interrupts().await;
-    eprintln!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
+    note!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
 }
 
 /// The same without a word, listening from the call on and not from the first poll: for what says that it is ready before it

@@ -44,7 +44,7 @@ struct Row {
 pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     let say = |text: &str| {
         if !voice.quiet {
-            eprintln!("{text}");
+            note!("{text}");
         }
     };
     let kept = args.output.clone();

@@ -95,7 +95,7 @@ pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
     } else {
         say!("{}", evaluation.in_words().trim_end());
         if let Some(output) = args.output.as_ref().filter(|_| !voice.quiet) {
-            eprintln!("the curves are in {}", output.join("report.html").display());
+            note!("the curves are in {}", output.join("report.html").display());
         }
     }
     Ok(Exit::Done)

@@ -194,9 +194,9 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         former::remember(&directory, &to.name, &finished, &catalogue, &held)?;
     }
     if !voice.quiet {
-        eprintln!("{said}");
+        note!("{said}");
         for (reason, pages) in &wanted.selection.left_out {
-            eprintln!("{pages} left out: {reason}");
+            note!("{pages} left out: {reason}");
         }
     }
     Ok(if whole { Exit::Done } else { Exit::Short })

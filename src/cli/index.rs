@@ -1,6 +1,5 @@
 //! The index of a crawl as the verbs that ask it want it: brought up to date, and said so.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -31,7 +30,7 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
                 );
             };
             if !voice.quiet {
-                eprintln!(
+                note!(
                     "a crawl runs in {}: the index of its first {} pages is used",
                     directory.display(),
                     index.origin().fetched
@@ -54,7 +53,7 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
     }
     let selection = Filter::default().select(&catalogue);
     if !voice.quiet {
-        eprintln!("{state}: making one of {} pages", selection.pages);
+        note!("{state}: making one of {} pages", selection.pages);
     }
     // Each page is gone through twice.
     let bar = progress(2 * selection.pages, voice);
@@ -62,9 +61,4 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
     bar.finish_and_clear();
     made?;
     Ok(Index::open(&path)?)
-}
-
-/// Whether people look at the standard output.
-pub fn is_terminal() -> bool {
-    std::io::stdout().is_terminal()
 }

@@ -42,7 +42,8 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> impl Layer<S> {
         JOURNAL.get().is_some_and(|(level, _)| meta.level() <= level && (own || *meta.level() <= Level::WARN))
     };
     let filter = dynamic_filter_fn(wanted).with_max_level_hint(LevelFilter::INFO);
-    tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(|| Line).with_filter(filter)
+    let layer = tracing_subscriber::fmt::layer().fmt_fields(super::door::fields());
+    layer.with_ansi(false).with_target(false).with_writer(|| Line).with_filter(filter)
 }
 
 /// Writes a line to the journal: the layer hands over one at a time, whole.

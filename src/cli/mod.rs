@@ -1,11 +1,9 @@
 //! The command line: one file a verb. What is typed becomes what is meant here; exit codes are decided here and
 //! nowhere else: 0 done, 1 stopped before its goal, 2 wrong usage, configuration or input, 130 interrupted.
 
-/// Writes a line to the standard output. Where its reader went away the verb ends with that error, which is none to the
-/// user ([`is_broken_pipe`]); `println!` would panic.
-macro_rules! say {
-    ($($word:tt)*) => { std::io::Write::write_fmt(&mut std::io::stdout(), format_args!("{}\n", format_args!($($word)*)))? };
-}
+// First: its macros are used by all.
+#[macro_use]
+mod door;
 
 mod cache;
 mod check;
@@ -107,11 +105,6 @@ enum Verb {
     Check(check::CheckArgs),
 }
 
-/// What others have written, for the terminal: no control characters, which could do anything there.
-fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).collect()
-}
-
 /// How a verb ended, if not with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -127,12 +120,13 @@ pub enum Exit {
 
 /// Reads the arguments, runs the verb, says what went wrong, and gives the exit code.
 pub fn main() -> ExitCode {
+    door::tell_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(told) => {
             // Help and version are no errors; clap knows to which stream each goes.
             let code = if told.use_stderr() { 2 } else { 0 };
-            drop(told.print());
+            door::usage(&told, Cli::try_parse_from);
             return ExitCode::from(code);
         }
     };
@@ -143,11 +137,7 @@ pub fn main() -> ExitCode {
         (false, _) => "trace",
     };
     let filter = tracing_subscriber::EnvFilter::try_from_env("SUIDAO_LOG").unwrap_or_else(|_| level.into());
-    let screen = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_target(false)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
-    tracing_subscriber::registry().with(screen.with_filter(filter)).with(journal::layer()).init();
+    tracing_subscriber::registry().with(door::traces().with_filter(filter)).with(journal::layer()).init();
     #[cfg(unix)]
     survive_file_limits();
     let ended = match cli.verb {
@@ -178,7 +168,7 @@ pub fn main() -> ExitCode {
             if is_broken_pipe(&error) {
                 return ExitCode::SUCCESS;
             }
-            eprintln!("suidao: {}", sentence(&error));
+            note!("suidao: {}", sentence(&error));
             ExitCode::from(if is_environment(&error) { 1 } else { 2 })
         }
     }

@@ -84,7 +84,7 @@ impl OperatingArgs {
             let server = status::serve(listener, Arc::clone(&window), &directory, &config.status.names)
                 .context("cannot show the status page")?;
             if !voice.quiet {
-                eprintln!("suidao: status page at http://{}/", server.address());
+                note!("suidao: status page at http://{}/", server.address());
             }
             (view, page) = (Some(window), Some(server));
         }
@@ -106,7 +106,7 @@ impl Operation {
             && let Err(error) = journal::open(&path, &self.config.log)
         {
             // A crawl is worth more than its log.
-            eprintln!("suidao: cannot log to {}: {error}; the crawl goes on without", path.display());
+            note!("suidao: cannot log to {}: {error}; the crawl goes on without", path.display());
         }
     }
 }

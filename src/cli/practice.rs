@@ -107,7 +107,7 @@ fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     write(&args.directory, &world)?;
     if !voice.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
-        eprintln!(
+        note!(
             "A web of {} pages, {} of them about 体育 (sports), is served on {proxy}: crawl it with --proxy {proxy}.\n\
              In {shown}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Ctrl-C ends it.",
             world.spec().pages,
@@ -159,7 +159,7 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
     write_queries(&args.directory)?;
     if !voice.quiet {
         let posts: u32 = threads.iter().map(|thread| thread.posts).sum();
-        eprintln!(
+        note!(
             "A forum of {} boards, {} threads and {posts} posts that everybody can read is served on {origin}: ask it\n\
              directly. In {}: boards.txt and threads.txt (what can be read of it now), seeds.txt, queries.txt, samples/ and\n\
              background/ (pages). Ctrl-C ends it.",
@@ -191,7 +191,7 @@ fn changing(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     if !voice.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
         let articles = web.articles(0.0);
-        eprintln!(
+        note!(
             "A changing web of {} hosts and, so far, {} articles, {} of them about 体育 (sports), is served on {proxy}:\n\
              crawl it with --proxy {proxy}. A day of it lasts {} s.\n\
              In {shown}: samples/ and background/ (pages), seeds.txt, listings.txt, queries.txt. Ctrl-C ends it.",

@@ -106,7 +106,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         say!("{}", json!({ "summary": { "round": round, "stopped": report.stop, "seconds": report.seconds } }));
     }
     if !voice.quiet {
-        eprintln!("{}", in_words(&job, &report, &round));
+        note!("{}", in_words(&job, &report, &round));
     }
     Ok(match report.stop {
         None => Exit::Interrupted,

@@ -19,6 +19,7 @@ use suidao::store::harvest::Harvest;
 use suidao::store::{CrawlDirectory, StoreError};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
+use suidao::visible::Visible;
 use suidao::world::Facts;
 
 use super::cache::CacheArgs;
@@ -160,7 +161,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     let summary = run.summary(&web, &report);
     if let Some(path) = &args.output {
         write_whole(&CrawlDirectory::new(path).summary_json(), |out| {
-            serde_json::to_writer_pretty(&mut *out, &summary)?;
+            serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
             Ok(writeln!(out)?)
         })?;
     }
@@ -213,10 +214,10 @@ impl Run<'_> {
     /// Runs it and writes what happened into a directory.
     fn kept_in(&self, directory: &CrawlDirectory, screen: &mut Screen) -> Result<Report> {
         let report: Result<(Report, Harvest), StoreError> =
-            write_whole(&directory.root().join("events.jsonl"), |mut out| {
+            write_whole(&directory.root().join("events.jsonl"), |out| {
                 let mut written = Ok(());
                 let ended = self.to_its_end(screen, |batch| {
-                    written = events(batch, &mut out);
+                    written = events(batch, |line| writeln!(out, "{line}"));
                     written.is_ok()
                 });
                 written?;

@@ -53,7 +53,7 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
     }
     write_whole(&output, |out| Ok(out.write_all(page(&facts).as_bytes())?))?;
     if !voice.quiet {
-        eprintln!("{} pages told of in {}", facts.counts.pages, output.display());
+        note!("{} pages told of in {}", facts.counts.pages, output.display());
     }
     Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! What a crawl says while it runs: a bar on a terminal, plain lines elsewhere, events as JSON for programs.
 
-use std::io::{IsTerminal, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,7 +8,9 @@ use suidao::crawl::Progress;
 use suidao::live::News;
 use suidao::model::{Batch, Event};
 
-use super::Voice;
+use suidao::visible;
+
+use super::{Voice, door};
 
 /// A plain line at least this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -31,7 +33,7 @@ fn clock() -> Instant {
 impl Screen {
     /// A screen for a crawl of at most `limit` pages; `json` writes events to the standard output.
     pub fn new(voice: Voice, json: bool, limit: Option<u64>) -> Self {
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = door::has_a_screen();
         // With -v every page has its line, which a bar would be written across.
         let bar = (terminal && !voice.quiet && voice.verbose == 0 && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
@@ -60,7 +62,7 @@ impl Screen {
             News::Batch(batch, progress) => {
                 if self.json {
                     // A reader that went away is no reason to stop a crawl.
-                    drop(events(batch, &mut std::io::stdout().lock()));
+                    drop(events(batch, |line| door::say(format_args!("{line}"))));
                 }
                 self.show(progress.pages, |screen| screen.state(progress));
             }
@@ -78,7 +80,7 @@ impl Screen {
             bar.set_message(state(self));
         } else if self.lines && self.told.elapsed() >= LINE_EVERY {
             self.told = clock();
-            eprintln!("{pages} pages  {}", state(self));
+            note!("{pages} pages  {}", state(self));
         }
     }
 
@@ -91,8 +93,9 @@ impl Screen {
 
     fn say(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.println(text),
-            None => eprintln!("{text}"),
+            #[allow(clippy::disallowed_methods)] // what it is given is visible
+            Some(bar) => bar.println(visible::text(text)),
+            None => note!("{text}"),
         }
     }
 
@@ -110,16 +113,15 @@ impl Screen {
     }
 }
 
-/// Writes the events of a batch, each as a line of JSON with its time.
-pub fn events(batch: &Batch, out: &mut dyn Write) -> std::io::Result<()> {
+/// Hands out the events of a batch, each as a line of JSON with its time.
+pub fn events(batch: &Batch, mut write: impl FnMut(&str) -> io::Result<()>) -> io::Result<()> {
     #[derive(serde::Serialize)]
     struct Line<'a> {
         at: u64,
         event: &'a Event,
     }
     for event in &batch.events {
-        let line = serde_json::to_string(&Line { at: batch.at.0, event }).expect("events are plain data");
-        writeln!(out, "{line}")?;
+        write(&serde_json::to_string(&Line { at: batch.at.0, event }).expect("events are plain data"))?;
     }
     Ok(())
 }

@@ -9,9 +9,10 @@ use clap::Args;
 use suidao::corpus::Duplicates;
 use suidao::index::{Answer, Hit, Index, Marked, Request};
 
+use super::door::{Mark, Shown};
 use super::filter::FilterArgs;
-use super::index::{current, is_terminal};
-use super::{Exit, Voice, printable};
+use super::index::current;
+use super::{Exit, Voice};
 
 /// Search the pages of a crawl.
 #[derive(Args)]
@@ -58,14 +59,13 @@ pub fn run(args: &SearchArgs, voice: Voice) -> Result<Exit> {
     if args.json {
         say!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
-        say!("{}", in_words(&index, &request, &answer, took)?.trim_end());
+        in_words(&index, &request, &answer, took)?.say()?;
     }
     Ok(Exit::Done)
 }
 
-fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -> Result<String> {
-    let marks = if is_terminal() { ["\x1b[1m", "\x1b[0m"] } else { ["«", "»"] };
-    let mut out = String::new();
+fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -> Result<Shown> {
+    let mut out = Shown::new();
     let asked = request.query.trim();
     if answer.pages == 0 {
         let what =
@@ -84,16 +84,22 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     }
     for (rank, hit) in (answer.offset.saturating_add(1)..).zip(&answer.hits) {
         let page = &hit.page;
-        let title = if page.title.is_empty() { &page.url } else { &page.title };
-        let title = if page.title.is_empty() { title.clone() } else { marked(&hit.title(), marks) };
-        writeln!(out, "\n{rank:2}. {title}\n    {}", page.url)?;
+        write!(out, "\n{rank:2}. ")?;
+        if page.title.is_empty() {
+            out.push(&page.url)
+        } else {
+            marked(&mut out, &hit.title())
+        }
+        writeln!(out, "\n    {}", page.url)?;
         let mut facts: Vec<String> = page.published.iter().map(ToString::to_string).collect();
         facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", off topic" }));
         facts.extend((hit.duplicates > 0).then(|| format!("{} more say the same", hit.duplicates)));
         facts.extend(page.duplicate_of.iter().map(|url| format!("says the same as {url}")));
         writeln!(out, "    {}", facts.join(" · "))?;
         if !hit.snippet.text.is_empty() {
-            writeln!(out, "    {}", marked(&hit.snippet, marks))?;
+            out.push("    ");
+            marked(&mut out, &hit.snippet);
+            out.push("\n");
         }
         if request.explain {
             why(index, hit, &mut out)?;
@@ -108,16 +114,13 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     Ok(out)
 }
 
-fn marked(text: &Marked, [open, close]: [&str; 2]) -> String {
-    let pieces = text.pieces().map(|(piece, marked)| {
-        // What a page says must not steer the terminal.
-        let plain = printable(piece);
-        if marked { format!("{open}{plain}{close}") } else { plain }
-    });
-    pieces.collect()
+fn marked(out: &mut Shown, text: &Marked) {
+    for (piece, marked) in text.pieces() {
+        if marked { out.mark(Mark::Hit, piece) } else { out.push(piece) }
+    }
 }
 
-fn why(index: &Index, hit: &Hit, out: &mut String) -> Result<()> {
+fn why(index: &Index, hit: &Hit, out: &mut Shown) -> Result<()> {
     let page = &hit.page;
     let bm25: f32 = hit.why.iter().map(|share| share.bm25).sum();
     writeln!(

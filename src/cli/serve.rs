@@ -43,7 +43,7 @@ pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
         let end = interrupts();
         if !voice.quiet {
             say!("http://{address}/");
-            eprintln!("serving until Ctrl-C");
+            note!("serving until Ctrl-C");
         }
         let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();
         serve(listener, site, names, end).await;

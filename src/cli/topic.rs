@@ -1,7 +1,6 @@
 //! `suidao topic build` and `suidao topic test`: from pages to a lexicon, and from a lexicon to how well it tells.
 
 use std::collections::HashMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +16,7 @@ use suidao::topic::{
     Background, Evaluation, LearnOptions, Lexicon, Point, Sample, TermFrequency, Topic, Weighting, evaluate, learn,
     learn_from_keywords,
 };
+use suidao::visible;
 
 use super::screen::Screen;
 use super::{Exit, Voice};
@@ -182,7 +182,6 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
     };
     // The folder's or file's own name: a lexicon is handed on, and where it was made is nobody's business.
     options.sources.push(path.file_name().map_or_else(|| ".".to_owned(), |name| name.to_string_lossy().into_owned()));
-    let mut out = std::io::stdout();
     let lexicon = if source.keywords.is_some() {
         learn_from_keywords(&keywords(path)?, &background, &options).with_context(|| path.display().to_string())?
     } else {
@@ -195,40 +194,38 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
         };
         let learnt = learn(&samples, &background, &options).with_context(|| path.display().to_string())?;
         if !voice.quiet {
-            writeln!(out, "{} sample pages, {} learnt from", samples.len(), learnt.lexicon.made.pages)?;
+            say!("{} sample pages, {} learnt from", samples.len(), learnt.lexicon.made.pages);
             for (reason, count) in &learnt.rejected {
-                writeln!(out, "  {count} rejected: {}", reason.why())?;
+                say!("  {count} rejected: {}", reason.why());
             }
         }
         learnt.lexicon
     };
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !voice.quiet {
-        tell(&mut out, &lexicon)?;
-        writeln!(out, "written to {}: read it, strike out what is not the topic's", args.output.display())?;
+        tell(&lexicon)?;
+        say!("written to {}: read it, strike out what is not the topic's", args.output.display());
     }
     Ok(())
 }
 
-fn tell(out: &mut impl std::io::Write, lexicon: &Lexicon) -> Result<()> {
+fn tell(lexicon: &Lexicon) -> Result<()> {
     let first =
         |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
-    writeln!(out, "{}: {} terms, first {}", lexicon.name, lexicon.terms.len(), first(&lexicon.terms))?;
+    say!("{}: {} terms, first {}", lexicon.name, lexicon.terms.len(), first(&lexicon.terms));
     if !lexicon.near.is_empty() {
-        writeln!(out, "{} terms near it, first {}", lexicon.near.len(), first(&lexicon.near))?;
+        say!("{} terms near it, first {}", lexicon.near.len(), first(&lexicon.near));
     }
     if !lexicon.url.is_empty() {
-        writeln!(out, "URL tokens proposed: {}", lexicon.url.join(" "))?;
+        say!("URL tokens proposed: {}", lexicon.url.join(" "));
     }
     for (name, threshold) in [("page", &lexicon.page), ("link", &lexicon.link)] {
-        write!(out, "{name} threshold {:.4}: {}", threshold.value, threshold.chosen)?;
-        match (threshold.precision, threshold.recall) {
-            (Some(precision), Some(recall)) => {
-                writeln!(out, "; precision {precision:.2}, recall {recall:.2} expected")?
-            }
-            (None, Some(recall)) => writeln!(out, "; recall {recall:.2} expected")?,
-            _ => writeln!(out)?,
-        }
+        let expected = match (threshold.precision, threshold.recall) {
+            (Some(precision), Some(recall)) => format!("; precision {precision:.2}, recall {recall:.2} expected"),
+            (None, Some(recall)) => format!("; recall {recall:.2} expected"),
+            _ => String::new(),
+        };
+        say!("{name} threshold {:.4}: {}{expected}", threshold.value, threshold.chosen);
     }
     Ok(())
 }
@@ -238,15 +235,15 @@ fn test(args: &TestArgs) -> Result<()> {
     let labels = args.labels.as_deref().map(labels).transpose()?;
     let samples = samples_from_pages(&args.pages)?;
     let scores: Vec<_> = samples.par_iter().map(|sample| topic.score(&sample.document)).collect();
-    let mut out = std::io::BufWriter::new(std::io::stdout());
-    writeln!(out, "relevance\tverdict\tpage\tterms")?;
+    say!("relevance\tverdict\tpage\tterms");
     let mut labelled = Vec::new();
     let threshold = topic.page_threshold();
     for (sample, scores) in samples.iter().zip(&scores) {
         let verdict = if scores.relevance >= threshold { "on" } else { "off" };
         let terms: Vec<String> =
             scores.terms.iter().take(5).map(|found| format!("{} {}", found.term, found.count)).collect();
-        writeln!(out, "{:.4}\t{verdict}\t{}\t{}", scores.relevance.get(), sample.source, terms.join(", "))?;
+        let (source, terms) = (visible::line(&sample.source), terms.join(", "));
+        say!("{:.4}\t{verdict}\t{source}\t{terms}", scores.relevance.get());
         if let Some(labels) = &labels {
             let url = sample.url.as_ref().map(CrawlUrl::as_str);
             if let Some(&label) = labels.get(sample.source.as_str()).or_else(|| labels.get(url?)) {
@@ -256,7 +253,6 @@ fn test(args: &TestArgs) -> Result<()> {
     }
     if let (Some(labels), Some(path)) = (&labels, &args.labels) {
         if labelled.is_empty() {
-            out.flush()?;
             bail!(
                 "{} labels none of the pages: its {} lines must name paths within {} or URLs, as {}",
                 path.display(),
@@ -266,18 +262,11 @@ fn test(args: &TestArgs) -> Result<()> {
             );
         }
         let Evaluation { labelled: pages, on_topic, at, best, average_precision } = evaluate(&labelled, threshold);
-        writeln!(
-            out,
-            "{pages} pages with a label, {on_topic} of them on topic; average precision {average_precision:.3}"
-        )?;
+        say!("{pages} pages with a label, {on_topic} of them on topic; average precision {average_precision:.3}");
         for (which, Point { threshold, precision, recall, f1 }) in [("the lexicon's", at), ("the best", best)] {
-            writeln!(
-                out,
-                "at {which} threshold {threshold:.4}: precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}"
-            )?;
+            say!("at {which} threshold {threshold:.4}: precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}");
         }
     }
-    out.flush()?;
     Ok(())
 }
 
@@ -362,7 +351,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     config.fetch.allow_private |= fetch.allow_private;
     config.check()?;
     if config.fetch.contact.is_none() && !voice.quiet {
-        eprintln!("suidao: no contact set: site owners cannot reach you; give --contact");
+        note!("suidao: no contact set: site owners cannot reach you; give --contact");
     }
     let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
@@ -376,7 +365,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     let (fetched, asked) = (report.progress.pages, job.seeds.len());
     ensure!(report.stop.is_some(), "interrupted after {fetched} of {asked} sample pages; nothing was written");
     if !voice.quiet {
-        eprintln!("{fetched} of {asked} sample pages fetched");
+        note!("{fetched} of {asked} sample pages fetched");
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(job.directory.pages())
         .and_then(|files| files.map(|file| Ok(file?.path())).collect())

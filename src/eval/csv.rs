@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::comparison::{Comparison, Scope};
 use super::measure::Measure;
+use crate::visible::Visible;
 
 /// A line of `curves.csv`: what one run has come to.
 #[derive(Serialize)]
@@ -27,7 +28,7 @@ struct CurveRow<'a> {
 /// # Errors
 /// As the output fails.
 pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error> {
-    let mut out = csv::Writer::from_writer(out);
+    let mut out = csv::Writer::from_writer(Visible::new(out));
     for (_, run, tallies) in comparison.runs() {
         let told = |point: usize| point.is_multiple_of(100) || comparison.marks().contains(&point);
         for (&point, tally) in comparison.points().iter().zip(tallies) {
@@ -155,7 +156,7 @@ pub fn wins(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error> 
 }
 
 fn write(rows: Vec<impl Serialize>, out: impl Write) -> Result<(), csv::Error> {
-    let mut out = csv::Writer::from_writer(out);
+    let mut out = csv::Writer::from_writer(Visible::new(out));
     rows.into_iter().try_for_each(|row| out.serialize(row))?;
     Ok(out.flush()?)
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::queries::AtMark;
 use crate::html::{self, escape, thousands};
 use crate::plot::{self, Along, Interval, Line, Style, curves};
+use crate::visible::Visible;
 
 /// A crawl under evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,7 +94,7 @@ impl Evaluation {
             precision: Option<f64>,
             relevant: u64,
         }
-        let mut out = csv::Writer::from_writer(out);
+        let mut out = csv::Writer::from_writer(Visible::new(out));
         for crawl in &self.crawls {
             for at in &crawl.marks {
                 out.serialize(Row {

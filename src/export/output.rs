@@ -6,11 +6,12 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use crate::store::StoreError;
 use crate::store::directory::{WriteError, write_whole, write_whole_directory};
+use crate::visible::Visible;
 
 /// Where an export goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +83,10 @@ impl Output {
         companion: Option<&str>,
         content: impl FnOnce(Files<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
+        if self.path == Path::new("-") && stdout().is_terminal() {
+            let told = io::Error::other("it is a terminal, and the format is no text; give a file, or pipe it");
+            return Err(WriteError::Out(told).at(Path::new("standard output")));
+        }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.files(name.strip_suffix(suffix).unwrap_or(&name), suffix, companion, content)
     }
@@ -105,7 +110,10 @@ impl Output {
             if self.shard_size.is_some() {
                 return wrong(place, ErrorKind::NotADirectory);
             }
-            let mut out = BufWriter::new(io::stdout());
+            let stdout = stdout();
+            // A program has the pages as they are, people have what is hidden in them shown.
+            let out: Out = if stdout.is_terminal() { Box::new(Visible::new(stdout)) } else { Box::new(stdout) };
+            let mut out = BufWriter::new(out);
             let done = content(Files::one("-", &mut out, None)).and_then(|done| Ok(out.flush().map(|()| done)?));
             return done.map_err(|error| error.at(place));
         }
@@ -198,6 +206,11 @@ impl<'a> Files<'a> {
             }
         }
     }
+}
+
+#[allow(clippy::disallowed_methods)] // for pages; what is told goes through the command's own door
+fn stdout() -> io::Stdout {
+    io::stdout()
 }
 
 fn new_file<'a>(path: &Path) -> io::Result<Out<'a>> {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::model::{CrawlUrl, ForumMap, PagingRule};
+use crate::visible;
 
 use super::shape::{Class, Shaped, Shapes};
 
@@ -152,7 +153,12 @@ pub fn parse(text: &str) -> Result<ForumMap, MapError> {
 /// The file of a map: what it is, and how to correct it, said at its head.
 #[must_use]
 pub fn write(map: &ForumMap) -> String {
-    let body = toml::to_string(map).expect("a map is a table of plain values");
+    let mut map = map.clone();
+    for board in &mut map.boards {
+        // A name is for people, and the forum's word.
+        board.name = visible::line(&board.name).into_owned();
+    }
+    let body = toml::to_string(&map).expect("a map is a table of plain values");
     format!(
         "# What suidao understood of this forum. Correct what is wrong, then: suidao forum crawl FILE -o DIR\n\
          # In classes {{n}} is any number, {{s}} any word, {{h}} any code; {{id}}, {{slug}}, {{code}} are such that tell one\n\

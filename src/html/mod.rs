@@ -28,7 +28,8 @@ pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
     )
 }
 
-/// Text for HTML and SVG, in content and in attributes.
+/// Text for HTML and SVG, in content and in attributes. What orders letters beyond the text itself (bidirectional embeddings,
+/// overrides, isolates) would do so with ours behind it, and is taken out; marks of direction stay, for browsers know their use.
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -41,6 +42,7 @@ pub fn escape(text: &str) -> String {
             '\'' => out.push_str("&#39;"),
             // Not allowed in HTML; whoever shows a page of others gets them from there.
             control if control.is_control() && !matches!(control, '\n' | '\t') => out.push('\u{fffd}'),
+            embedding if crate::visible::is_embedding(embedding) => out.push('\u{fffd}'),
             other => out.push(other),
         }
     }
@@ -106,5 +108,6 @@ mod tests {
     #[test]
     fn text_of_others_stays_text() {
         assert_eq!(escape("a<b>'\"&\u{0}\u{7}\n"), "a&lt;b&gt;&#39;&quot;&amp;\u{fffd}\u{fffd}\n");
+        assert_eq!(escape("\u{202e}txt\u{2066}\u{9b}\u{200f}"), "\u{fffd}txt\u{fffd}\u{fffd}\u{200f}");
     }
 }

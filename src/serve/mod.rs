@@ -24,6 +24,7 @@ use look::Tongue;
 
 use crate::index::{Index, IndexError};
 use crate::listen::{is_ours, listen};
+use crate::visible;
 
 /// Searches at a time. One that nobody waits for any more goes on, so this holds for those too.
 const SEARCHES: usize = 4;
@@ -90,7 +91,8 @@ impl Site {
 
     fn json(&self, asked: &Asked) -> Result<Reply, IndexError> {
         let answer = self.index.search(&asked.request(asked.offset, asked.limit))?;
-        let body = serde_json::to_string_pretty(&answer).unwrap_or_default() + "\n";
+        // The same JSON; who asks may do so from a terminal.
+        let body = visible::text(&serde_json::to_string_pretty(&answer).unwrap_or_default()).into_owned() + "\n";
         Ok(Reply { status: 200, media_type: "application/json; charset=utf-8", body })
     }
 
@@ -105,7 +107,7 @@ impl Site {
     fn refuse(&self, path: &str, tongue: Tongue, refused: Refused) -> Reply {
         let told = refused.told(tongue);
         if path.starts_with("/api/") {
-            let body = serde_json::json!({ "error": told }).to_string() + "\n";
+            let body = visible::text(&serde_json::json!({ "error": told }).to_string()).into_owned() + "\n";
             return Reply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
         let title = tongue.pick("That cannot be asked", "无法这样查询");

@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::directory::write_whole;
 use super::{Store, StoreError};
 use crate::model::{Event, Link, Refusal, UrlId, Verdict};
+use crate::visible::Visible;
 
 /// Where a URL stands in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,8 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
     }
     let without_number = &mut standings.without_number;
     write_whole(&store.directory().skipped_csv(), |out| {
-        let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+        // A media type is the server's word.
+        let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(Visible::new(out));
         table.write_record(["url", "reason"])?;
         let mut lines = 0;
         let mut failing = FxHashMap::default();

@@ -20,11 +20,12 @@ use suidao::store::archive::ArchiveReader;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::strategy::StrategyName;
 use suidao::topic::{Lexicon, Scores, Topic};
+use suidao::visible;
 
 use super::{parse, read};
 use crate::cli::conditions::ConditionsArgs;
 use crate::cli::crawl::interrupted;
-use crate::cli::{Exit, Voice, inputs, printable};
+use crate::cli::{Exit, Voice, inputs};
 
 /// Links shown to people; JSON has all.
 const LINKS: usize = 40;
@@ -63,7 +64,7 @@ pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
                 fetched
             }
             Err(why) => {
-                eprintln!("suidao: {} was not read: {why}", args.page);
+                note!("suidao: {} was not read: {why}", args.page);
                 return Ok(Exit::Short);
             }
         },
@@ -198,7 +199,7 @@ impl<'a> Seen<'a> {
         let page = &self.page;
         let line = |name: &str, value: &str| -> Result<()> {
             if !value.is_empty() {
-                say!("{name:<10}{}", printable(value));
+                say!("{name:<10}{}", visible::line(value));
             }
             Ok(())
         };
@@ -256,7 +257,7 @@ impl<'a> Seen<'a> {
             } else {
                 String::new()
             };
-            say!("{scores}{region:<11}{} {}{nofollow}", link.url, link.anchor);
+            say!("{scores}{region:<11}{} {}{nofollow}", link.url, visible::line(&link.anchor));
         }
         if links.len() > LINKS {
             say!("and {} more (--json shows all)", links.len() - LINKS);

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::crawl::{Robot, product};
+use suidao::visible;
 use url::Url;
 
-use super::super::printable;
 use super::read;
 
 /// What is asked.
@@ -42,7 +42,7 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
         let word = if ruling.allowed { "allowed" } else { "disallowed" };
         let rule = ruling.rule(&text).unwrap_or_default();
         // Three columns and one line, whatever either of them holds.
-        writeln!(shown, "{word}\t{}\t{}", printable(url), printable(&rule))?;
+        writeln!(shown, "{word}\t{}\t{}", visible::line(url), visible::line(&rule))?;
     }
     say!("{}", shown.trim_end_matches('\n'));
     Ok(())

@@ -18,7 +18,7 @@ pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bo
             Ok(url) => url,
             Err(error) => {
                 sound = false;
-                eprintln!("suidao: {text} is no URL to crawl: {error}; write it as http://host/path");
+                note!("suidao: {text} is no URL to crawl: {error}; write it as http://host/path");
                 continue;
             }
         };

@@ -105,8 +105,8 @@ pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
     }
     if !voice.quiet && !args.json {
         match &args.output {
-            Some(path) => eprintln!("\nThe report is {}.", path.join(outputs::REPORT).display()),
-            None => eprintln!("\nWith -o DIR there are curves, intervals and wins in a report."),
+            Some(path) => note!("\nThe report is {}.", path.join(outputs::REPORT).display()),
+            None => note!("\nWith -o DIR there are curves, intervals and wins in a report."),
         }
     }
     Ok(Exit::Done)

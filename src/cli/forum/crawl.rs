@@ -13,6 +13,7 @@ use suidao::live::{self, Job, News, Report, View};
 use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_whole;
+use suidao::visible::Visible;
 
 use super::super::conditions::ConditionsArgs;
 use super::super::operate::{GoalsArgs, OperatingArgs};
@@ -66,7 +67,7 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     screen.clear();
     finish(args, &job, &report, &run)?;
     if !voice.quiet {
-        eprintln!("{}", in_words(args, &report, &run));
+        note!("{}", in_words(args, &report, &run));
     }
     let Run { tally, .. } = run;
     Ok(match (report.stop, &report.forum) {
@@ -135,7 +136,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> R
         "config": job.config.shown(),
     });
     write_whole(&job.directory.summary_json(), |out| {
-        serde_json::to_writer_pretty(&mut *out, &summary)?;
+        serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)
     })?;
     if args.json {

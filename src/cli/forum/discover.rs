@@ -89,7 +89,7 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
         print(&map, &seen)?;
     }
     if !voice.quiet {
-        eprintln!(
+        note!(
             "{} pages looked at. Written to {}: correct it where it is wrong, then `suidao forum crawl {} -o DIR`.",
             report.progress.pages,
             output.display(),

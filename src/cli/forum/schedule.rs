@@ -63,7 +63,7 @@ pub fn run(args: &ScheduleArgs, voice: Voice) -> Result<Exit> {
         }
         write_whole(output, |out| Ok(out.write_all(text.as_bytes())?))?;
         if !voice.quiet {
-            eprintln!("{} boards drawn in {}", plan.boards.len(), output.display());
+            note!("{} boards drawn in {}", plan.boards.len(), output.display());
         }
     }
     if args.json {

@@ -46,7 +46,7 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
             }
             // What the visits before this one brought, now that it is known.
             let now = &run.tally;
-            eprintln!(
+            note!(
                 "{} pages since the last visit: {} threads, {} further pages, {} lists; now visiting {}",
                 now.pages - last.pages,
                 now.threads - last.threads,
@@ -60,7 +60,7 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
     let (report, run) = follow(&job, view.as_ref(), tell)?;
     finish(&args.crawl, &job, &report, &run)?;
     if !voice.quiet {
-        eprintln!("{}", in_words(&args.crawl, &report, &run));
+        note!("{}", in_words(&args.crawl, &report, &run));
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,

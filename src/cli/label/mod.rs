@@ -3,7 +3,7 @@
 mod summary;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::BufRead;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
@@ -15,8 +15,9 @@ use suidao::model::{CrawlUrl, Relevance};
 use suidao::store::{CrawlDirectory, Store};
 use suidao::topic::{Lexicon, Topic};
 
+use super::door::{self, Mark, Shown};
 use super::filter::FilterArgs;
-use super::{Exit, Voice, printable};
+use super::{Exit, Voice};
 
 /// Answers from which on a summary is shown.
 const ENOUGH: usize = 50;
@@ -94,7 +95,7 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     let mut answers: BTreeMap<usize, bool> = known.collect();
     let foreign = labels.len() - answers.len();
     if foreign > 0 && !voice.quiet {
-        eprintln!("suidao: {foreign} labels in labels.tsv are of other pages than the chosen ones, and do not count");
+        note!("suidao: {foreign} labels in labels.tsv are of other pages than the chosen ones, and do not count");
     }
     if asks {
         ask(args, &judged, &mut file, &mut answers)?;
@@ -170,8 +171,6 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         say!("{} pages are judged, as many as were asked for; a larger --pages goes on", answers.len());
         return Ok(());
     }
-    let colours = std::io::stdout().is_terminal();
-    let marks = if colours { ("\x1b[1;33m", "\x1b[0m") } else { ("【", "】") };
     let terms: Vec<String> = judged
         .lexicon()
         .map(|lexicon| lexicon.terms.iter().map(|(term, _)| term.clone()).collect())
@@ -179,8 +178,11 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     let shown = judged.documents(&drawn, |document| {
         // Without the lexicon the log still knows the terms that were found.
         let own: Vec<String> = document.terms.iter().map(|found| found.term.clone()).collect();
-        let text = excerpt(&document.text, if terms.is_empty() { &own } else { &terms }, marks);
-        (document.url.clone(), head(&document, args.show_scores, colours) + &text)
+        let mut text = head(&document, args.show_scores);
+        for (piece, is_term) in excerpt(&document.text, if terms.is_empty() { &own } else { &terms }) {
+            if is_term { text.mark(Mark::Term, &piece) } else { text.push(&piece) }
+        }
+        (document.url.clone(), text)
     })?;
 
     let mut lines = std::io::stdin().lock().lines();
@@ -192,11 +194,11 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
             continue;
         };
         let (number, all) = (answers.len() + 1, answers.len() + drawn.len() - next);
-        say!("\n── {number} of {all} ─────────────────────────────────────────\n{text}\n");
+        say!("\n── {number} of {all} ─────────────────────────────────────────");
+        text.say()?;
+        say!("");
         let answer = loop {
-            let mut out = std::io::stdout();
-            write!(out, "about {topic}? y/n/s/u/o/q > ")?;
-            out.flush()?;
+            door::ask(format_args!("about {topic}? y/n/s/u/o/q > "))?;
             match lines.next().transpose()?.as_deref().map(|line| line.trim().to_lowercase()).as_deref() {
                 Some("y" | "yes" | "1") => break Answer::Said(true),
                 Some("n" | "no" | "0") => break Answer::Said(false),
@@ -243,16 +245,12 @@ enum Answer {
 }
 
 /// Title, URL, date and language.
-fn head(document: &Document, scores: bool, colours: bool) -> String {
-    let (bold, plain) = if colours { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
-    let title = if document.title.is_empty() { "(no title)" } else { &document.title };
+fn head(document: &Document, scores: bool) -> Shown {
+    let mut out = Shown::new();
+    out.mark(Mark::Title, if document.title.is_empty() { "(no title)" } else { &document.title });
     let date = document.published.map_or_else(|| "no date".to_owned(), |day| day.to_string());
     let language = document.language.as_deref().unwrap_or("language unknown");
     let score = if scores { format!(", relevance {:.3}", document.relevance.get()) } else { String::new() };
-    format!(
-        "{bold}{}{plain}\n{}\n{date}, {language}, {} characters{score}\n\n",
-        printable(title),
-        document.url,
-        document.chars
-    )
+    out.push(&format!("\n{}\n{date}, {language}, {} characters{score}\n\n", document.url, document.chars));
+    out
 }

@@ -143,11 +143,7 @@ fn words(out: &mut String, what: &str, told: &[Telling]) {
         let _ = writeln!(
             out,
             "  {}  z {:.1}, {} pages against {}, as in “{}”",
-            telling.word,
-            telling.z,
-            telling.with,
-            telling.against,
-            super::printable(example)
+            telling.word, telling.z, telling.with, telling.against, example
         );
     }
 }

@@ -12,6 +12,7 @@ use super::facts::{Bin, Facts, HostRow, Named};
 use crate::html::{self, Column, count, definitions, escape, per_cent, table, thousands};
 use crate::model::CrawlUrl;
 use crate::plot::{self, Along, Bar, Interval, Line, Style, curves, histogram};
+use crate::visible::is_hidden;
 
 /// Characters of a title or URL that are shown; the rest stands in the link.
 const SHOWN: usize = 80;
@@ -260,8 +261,8 @@ fn link(page: &Named) -> String {
 /// A URL as people read it: without its scheme, escapes undone where they spell text.
 fn readable(url: &CrawlUrl) -> String {
     let text = url.as_str().split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-    let text = percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), |text| text.into_owned());
-    shortened(&text)
+    let read = percent_decode_str(text).decode_utf8().ok().filter(|read| !read.contains(is_hidden));
+    shortened(read.as_deref().unwrap_or(text))
 }
 
 fn shortened(text: &str) -> String {

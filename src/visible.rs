@@ -1,0 +1,168 @@
+//! What others wrote, made fit for a terminal. Control characters steer one (colours, the title, the clipboard, what stands
+//! in earlier lines); bidirectional controls and characters without width make a text read as another than it is. Each is
+//! replaced by its escape, as JSON has it: ESC is `\u001b`, RIGHT-TO-LEFT OVERRIDE is `\u202e`. So the reader sees that it
+//! is there, and a text that is JSON is the same JSON afterwards: there such a character stands in a string, where the escape
+//! means it.
+//!
+//! The lowest room, for all who write something that people may look at: the terminal, log files, lists.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+/// Whether a character may steer a terminal or deceive a reader. Line feed and tab are not among them; see [`line`].
+///
+/// Not among them either: the joiners U+200C and U+200D, which Persian, Indian scripts and emoji need; the soft hyphen and
+/// variation selectors, which hide nothing and reorder nothing.
+#[must_use]
+pub fn is_hidden(letter: char) -> bool {
+    match letter {
+        '\n' | '\t' => false,
+        // C0, DEL, C1.
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => true,
+        // What orders the letters around it; embeddings, overrides and isolates reach beyond their own text.
+        '\u{61c}' | '\u{200e}' | '\u{200f}' => true,
+        _ if is_embedding(letter) => true,
+        // Ends of lines to some, to others nothing.
+        '\u{2028}' | '\u{2029}' => true,
+        // Without width: zero width space, word joiner, invisible operators, deprecated controls, byte order mark.
+        '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' => true,
+        // Annotations that are not to be shown, and tags, which spell words that nobody sees.
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        _ => false,
+    }
+}
+
+/// Whether a character orders what follows it, until it is ended or the paragraph is: an embedding, override or isolate.
+#[must_use]
+pub fn is_embedding(letter: char) -> bool {
+    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text of several lines, with its hidden characters escaped. What is shown of a text that was shown is the same.
+#[must_use]
+pub fn text(text: &str) -> Cow<'_, str> {
+    escaped(text, is_hidden)
+}
+
+/// The same for what has to stay on its line and in its column: line feed and tab are escaped too.
+#[must_use]
+pub fn line(text: &str) -> Cow<'_, str> {
+    escaped(text, |letter| matches!(letter, '\n' | '\t') || is_hidden(letter))
+}
+
+fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let Some(first) = text.find(&hidden) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len() + 16);
+    out.push_str(&text[..first]);
+    for letter in text[first..].chars() {
+        if hidden(letter) {
+            // Two for a character beyond the first plane, as JSON has it.
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(letter);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Writes text with its hidden characters escaped, and what is no UTF-8 as replacement characters. A character may come in
+/// two writes.
+pub struct Visible<W: Write> {
+    out: W,
+    /// The beginning of a character: at most three bytes.
+    rest: Vec<u8>,
+}
+
+impl<W: Write> Visible<W> {
+    /// Before `out`.
+    pub fn new(out: W) -> Self {
+        Self { out, rest: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for Visible<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut all = std::mem::take(&mut self.rest);
+        all.extend_from_slice(bytes);
+        let mut seen = 0;
+        for chunk in all.utf8_chunks() {
+            self.out.write_all(text(chunk.valid()).as_bytes())?;
+            let wrong = chunk.invalid();
+            seen += chunk.valid().len() + wrong.len();
+            let cut_off =
+                seen == all.len() && std::str::from_utf8(wrong).is_err_and(|error| error.error_len().is_none());
+            if cut_off {
+                self.rest = wrong.to_vec();
+            } else if !wrong.is_empty() {
+                self.out.write_all("\u{fffd}".as_bytes())?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_steers_or_deceives_is_seen() {
+        assert_eq!(text("足球\u{1b}[2J\u{9b}31m\r\u{8}\u{7f}"), "足球\\u001b[2J\\u009b31m\\u000d\\u0008\\u007f");
+        assert_eq!(text("cod\u{202e}txt.exe\u{2066}\u{200f}\u{61c}"), "cod\\u202etxt.exe\\u2066\\u200f\\u061c");
+        assert_eq!(text("a\u{200b}b\u{feff}\u{e0041}\u{2028}"), "a\\u200bb\\ufeff\\udb40\\udc41\\u2028");
+        assert_eq!((&*text("a\tb\nc"), &*line("a\tb\nc")), ("a\tb\nc", "a\\u0009b\\u000ac"));
+    }
+
+    #[test]
+    fn what_scripts_need_stays() {
+        for plain in ["", "机器学习，é ½", "می\u{200c}خواهم", "क्\u{200d}ष", "👩\u{200d}💻", "葛\u{e0100}", "co\u{ad}op"]
+        {
+            assert!(matches!(text(plain), Cow::Borrowed(same) if same == plain), "{plain:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_hidden_is_left_and_json_stays_the_same(
+            words in prop::collection::vec(prop_oneof![any::<String>(), "[\u{0}-\u{9f}\u{200b}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]*"], 0..4),
+        ) {
+            let shown = text(&words.concat()).into_owned();
+            prop_assert!(!shown.contains(is_hidden));
+            prop_assert_eq!(&*text(&shown), &shown);
+            prop_assert!(!line(&words.concat()).contains(char::is_control));
+            for json in [serde_json::to_string(&words).unwrap(), serde_json::to_string_pretty(&words).unwrap()] {
+                prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&text(&json)).unwrap(), &words);
+            }
+        }
+
+        #[test]
+        fn it_does_not_matter_how_a_text_comes_in(word: String, cuts in prop::collection::vec(0_usize..40, 0..4)) {
+            let word = word + "足\u{202e}é\u{e0041}\u{9b}";
+            let mut out = Visible::new(Vec::new());
+            let mut rest = word.as_bytes();
+            for cut in cuts {
+                let (piece, after) = rest.split_at(cut.min(rest.len()));
+                out.write_all(piece).unwrap();
+                rest = after;
+            }
+            out.write_all(rest).unwrap();
+            prop_assert_eq!(String::from_utf8(out.out).unwrap(), text(&word));
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_no_escape_sequence_either() {
+        let mut out = Visible::new(Vec::new());
+        out.write_all(b"a\x9b31m\xff\xe8\xb6").unwrap();
+        out.write_all(b"b\x1b").unwrap();
+        assert_eq!(String::from_utf8(out.out).unwrap(), "a\u{fffd}31m\u{fffd}\u{fffd}b\\u001b");
+    }
+}
