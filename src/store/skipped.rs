@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::directory::write_whole;
+use super::directory::write_own;
 use super::{Store, StoreError};
 use crate::model::{Event, Link, Refusal, UrlId, Verdict};
 
@@ -113,7 +113,7 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
         record?.batch.events.iter().for_each(|event| standings.observe(event));
     }
     let without_number = &mut standings.without_number;
-    write_whole(&store.directory().skipped_csv(), |out| {
+    write_own(&store.directory().skipped_csv(), |out| {
         let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(out);
         table.write_record(["url", "reason"])?;
         let mut lines = 0;
