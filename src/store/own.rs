@@ -159,8 +159,10 @@ fn name(kind: FileType) -> &'static str {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
+    #![cfg(unix)]
+
     use std::os::unix::fs::symlink;
 
     use super::*;
