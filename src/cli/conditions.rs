@@ -50,15 +50,22 @@ impl ConditionsArgs {
     }
 
     /// The same, where none is given over the one that a crawl directory keeps, as far as that is its to say; what is left
-    /// out of it is told. `given` are keys that other flags give.
-    pub fn load_over(&self, kept: &Path, given: &[&str], voice: Voice) -> Result<Config> {
+    /// out of it is told.
+    pub fn load_over(&self, kept: &Path, purpose: Use, voice: Voice) -> Result<Config> {
         if self.config.is_some() || !kept.exists() {
             return self.load();
         }
         let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
         let own = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key);
-        let given: Vec<&str> = given.iter().copied().chain(own).collect();
-        let (config, left_out) = Config::load_kept(kept, &self.sets, Use::Fetching(&given))?;
+        let keys: Vec<&str>;
+        let purpose = match purpose {
+            Use::Reading => Use::Reading,
+            Use::Fetching(given) => {
+                keys = given.iter().copied().chain(own).collect();
+                Use::Fetching(&keys)
+            }
+        };
+        let (config, left_out) = Config::load_kept(kept, &self.sets, purpose)?;
         for left in left_out.iter().filter(|_| !voice.quiet) {
             let kept = kept.display();
             eprintln!("suidao: {kept}: left out {left}; if the directory is yours, -c {kept} takes all of the file");

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
+use suidao::config::kept::Use;
 use suidao::crawl::{Crawl, Planned, Refresh};
 use suidao::html::count;
 use suidao::live::{self, Job, News, Report};
@@ -122,7 +123,8 @@ impl RefreshArgs {
     fn config(&self, directory: &CrawlDirectory, voice: Voice) -> Result<Config> {
         let given = [(self.operating.status.is_some(), "status.listen"), (self.operating.log.is_some(), "log.file")];
         let given: Vec<&str> = given.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
-        let mut config = self.conditions.load_over(&directory.config_toml(), &given, voice)?;
+        let purpose = if self.plan { Use::Reading } else { Use::Fetching(&given) };
+        let mut config = self.conditions.load_over(&directory.config_toml(), purpose, voice)?;
         if let Some(policy) = self.policy {
             config.refresh.policy = policy;
         }
@@ -146,7 +148,8 @@ impl RefreshArgs {
                 self.directory.display()
             ),
         };
-        inputs::layered(topic, &config.strategy)
+        // A plan reads no page.
+        if self.plan { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
     }
 
     fn budget(&self, config: &Config) -> Result<Budget> {
