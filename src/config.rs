@@ -1,6 +1,8 @@
 //! The configuration: one TOML file, single keys overridden by `--set key=value`. What is typed ([`toml::Table`])
 //! becomes what is meant ([`Config`]) here and nowhere else; unknown keys are refused.
 
+pub mod kept;
+
 use std::net::{AddrParseError, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
@@ -36,6 +38,19 @@ pub enum ConfigError {
     /// `--set` without `=`.
     #[error("--set {0}: write it as key=value, for example --set politeness.delay=0.5")]
     Assignment(String),
+    /// The configuration of a crawl directory is no file to be read.
+    #[error(transparent)]
+    Kept(#[from] crate::store::StoreError),
+    /// The configuration of a crawl directory reaches out of it, and without that something else would be fetched.
+    #[error(
+        "{path}: this is not taken from a crawl directory, which others may have made: {keys}; or, if it is yours, take all of the file with -c {path}"
+    )]
+    LeftOut {
+        /// The file.
+        path: String,
+        /// What is not taken, why, and how to give it.
+        keys: String,
+    },
     /// A value of `[fetch]` that cannot be used.
     #[error(transparent)]
     Fetch(#[from] crate::fetch::SettingsError),
@@ -72,6 +87,8 @@ pub struct General {
     pub outage_patience: f64,
     /// Seconds after which the reading of one page is given up, so that a page made to hurt costs itself and not the crawl.
     pub reading_timeout: f64,
+    /// Whether pages are written to where `pages/` leads if it is a symbolic link.
+    pub linked_pages: bool,
 }
 
 impl Default for General {
@@ -85,6 +102,7 @@ impl Default for General {
             link_threshold: None,
             outage_patience: 600.0,
             reading_timeout: 30.0,
+            linked_pages: false,
         }
     }
 }
@@ -212,7 +230,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the file, if one is given, and applies the assignments in order.
+    /// Reads the file, if one is given, and applies the assignments in order. The file is the user's own; that of a crawl
+    /// directory is read by [`Config::load_kept`].
     ///
     /// # Errors
     /// [`ConfigError`] names the file and line, or the flag.
@@ -223,38 +242,11 @@ impl Config {
             let name = path.display().to_string();
             let text =
                 std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: name.clone(), source })?;
-            // Read once as it will be meant, so that an unknown key is told with its line.
-            let shape = |error: toml::de::Error| {
-                let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-                let line = 1 + before.matches('\n').count();
-                ConfigError::Shape { from: name.clone(), reason: format!("line {line}: {}", message(&error)) }
-            };
-            toml::from_str::<Self>(&text).map_err(shape)?;
-            table = toml::from_str(&text).map_err(shape)?;
+            table = parse(&name, &text)?;
             file = Some((name, text));
         }
-        for assignment in assignments {
-            assign(&mut table, assignment)?;
-            // A flag that may hold a secret is not repeated.
-            let key = assignment.split('=').next().unwrap_or_default().trim();
-            let secret =
-                ["fetch.credentials", "fetch.proxy"].iter().any(|start| key.starts_with(start)) || key == "fetch";
-            let flag = || if secret { format!("--set {key}=***") } else { format!("--set {assignment}") };
-            let tried: Result<Self, _> = toml::Value::Table(table.clone()).try_into();
-            tried.map_err(|error| ConfigError::Shape { from: flag(), reason: message(&error) })?;
-        }
-        let config: Self = toml::Value::Table(table)
-            .try_into()
-            .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: message(&error) })?;
-        config.check().map_err(|error| match (error, &file) {
-            (ConfigError::Value { key, reason, .. }, Some((name, text))) => {
-                let given = |set: &String| set.split('=').next().is_some_and(|set| set.trim() == key);
-                let line = line_of(text, &key).filter(|_| !assignments.iter().any(given));
-                let place = line.map_or_else(String::new, |line| format!("{name}, line {line}: "));
-                ConfigError::Value { place, key, reason }
-            }
-            (error, _) => error,
-        })?;
+        assign_all(&mut table, assignments)?;
+        let config = meant(table, file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())), assignments)?;
         if let Some(path) = path
             && config.fetch.credentials.iter().any(crate::fetch::Credential::holds_secret)
         {
@@ -333,6 +325,48 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// The file as it was typed; read once as it will be meant, so that an unknown key is told with its line.
+fn parse(name: &str, text: &str) -> Result<toml::Table, ConfigError> {
+    let shape = |error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        ConfigError::Shape { from: name.to_owned(), reason: format!("line {line}: {}", message(&error)) }
+    };
+    toml::from_str::<Config>(text).map_err(shape)?;
+    toml::from_str(text).map_err(shape)
+}
+
+/// Puts what `--set` says into the table.
+fn assign_all(table: &mut toml::Table, assignments: &[String]) -> Result<(), ConfigError> {
+    for assignment in assignments {
+        assign(table, assignment)?;
+        // A flag that may hold a secret is not repeated.
+        let key = assignment.split('=').next().unwrap_or_default().trim();
+        let secret = ["fetch.credentials", "fetch.proxy"].iter().any(|start| key.starts_with(start)) || key == "fetch";
+        let flag = || if secret { format!("--set {key}=***") } else { format!("--set {assignment}") };
+        let tried: Result<Config, _> = toml::Value::Table(table.clone()).try_into();
+        tried.map_err(|error| ConfigError::Shape { from: flag(), reason: message(&error) })?;
+    }
+    Ok(())
+}
+
+/// What is meant by the table; `file`: name and text of where it comes from.
+fn meant(table: toml::Table, file: Option<(&str, &str)>, assignments: &[String]) -> Result<Config, ConfigError> {
+    let config: Config = toml::Value::Table(table)
+        .try_into()
+        .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: message(&error) })?;
+    config.check().map_err(|error| match (error, file) {
+        (ConfigError::Value { key, reason, .. }, Some((name, text))) => {
+            let given = |set: &String| set.split('=').next().is_some_and(|set| set.trim() == key);
+            let line = line_of(text, &key).filter(|_| !assignments.iter().any(given));
+            let place = line.map_or_else(String::new, |line| format!("{name}, line {line}: "));
+            ConfigError::Value { place, key, reason }
+        }
+        (error, _) => error,
+    })?;
+    Ok(config)
 }
 
 /// The line of a file on which the value of a key stands.

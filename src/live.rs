@@ -25,7 +25,7 @@ use crate::crawl::{Conditions, Crawl, ForumMode, Progress, Refresh, TrapCounts, 
 use crate::fetch::render::{self, Renderer, RendererError};
 use crate::fetch::{Fetcher, FetcherError};
 use crate::model::{Batch, Budget, CrawlUrl, Event, ForumMap, Millis, PageKind, Refusal, Relevance, Stop, UrlId};
-use crate::store::directory::write_whole;
+use crate::store::directory::write_own;
 use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Meta, Store, StoreError, Writer, skipped};
 use crate::strategy::{Boards, Strategy};
 use crate::topic::Topic;
@@ -153,7 +153,7 @@ pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
 
 /// Keeps what a refresh needs to know.
 fn keep_inputs(job: &Job) -> Result<(), StoreError> {
-    let write = |path: std::path::PathBuf, text: String| write_whole(&path, |out| Ok(out.write_all(text.as_bytes())?));
+    let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value of it came from TOML or is a number.
     let config = toml::to_string(&job.config.shown()).unwrap_or_default();
@@ -182,6 +182,7 @@ pub fn run_in_view(
     mut tell: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Report, LiveError> {
+    job.directory.check_pages(job.config.crawl.linked_pages)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(LiveError::Threads)?;
     // Listened to from now on: what comes before the loop may take its time.

@@ -34,10 +34,15 @@ fn crawl(dir: &Path, web: &ChangingWeb, server: &Server, seeds: &Path) -> Comman
     command
 }
 
-fn refresh(dir: &Path) -> Command {
+fn refresh(dir: &Path, server: &Server) -> Command {
     let mut command = suidao();
-    // Proxy, contact and politeness are those of the crawl.
-    command.arg("refresh").arg(dir).args(["--requests", &BUDGET.to_string(), "--set", "refresh.shortest=0"]);
+    // Contact and politeness are those of the crawl; a proxy is never taken from a directory.
+    command.arg("refresh").arg(dir).args(["--proxy", &server.proxy()]).args([
+        "--requests",
+        &BUDGET.to_string(),
+        "--set",
+        "refresh.shortest=0",
+    ]);
     // Hosts that fail are back at once, or the round would end for want of others.
     command.args(["--set", "politeness.backoff=0.02", "--set", "politeness.max_backoff=0.05"]);
     command.args(["--set", "refresh.discovery=0.3", "--set", &format!("crawl.in_flight={IN_FLIGHT}")]);
@@ -66,7 +71,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     let (mut kills, mut runs) = (0, Vec::new());
     let mut before = asked(&web);
     let ended = loop {
-        let mut running = Running::start(refresh(&dir));
+        let mut running = Running::start(refresh(&dir, &server));
         if kills == KILLS {
             break running.end().expect(0);
         }

@@ -613,6 +613,7 @@ fn a_crawl_that_was_refreshed_is_mended_with_its_history() {
     let refresh = |dir: &Path| {
         let mut command = suidao();
         command.arg("refresh").arg(dir).args(["--requests", "100", "--set", "refresh.shortest=0"]);
+        command.args(["--proxy", &server.proxy()]);
         run(command).expect(0)
     };
     for day in [3.0, 6.0] {

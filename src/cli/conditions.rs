@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use suidao::config::Config;
+use suidao::config::kept::Use;
 use suidao::fetch::render::RenderMode;
 
 use super::Voice;
@@ -45,12 +46,34 @@ fn render_mode(text: &str) -> Result<RenderMode, String> {
 impl ConditionsArgs {
     /// The configuration meant: file, then --set, then the flags of their own.
     pub fn load(&self) -> Result<Config> {
-        self.load_over(None)
+        self.over(Config::load(self.config.as_deref(), &self.sets)?)
     }
 
-    /// The same, with a file to be taken where none is given.
-    pub fn load_over(&self, kept: Option<&Path>) -> Result<Config> {
-        let mut config = Config::load(self.config.as_deref().or(kept), &self.sets)?;
+    /// The same, where none is given over the one that a crawl directory keeps, as far as that is its to say; what is left
+    /// out of it is told.
+    pub fn load_over(&self, kept: &Path, purpose: Use, voice: Voice) -> Result<Config> {
+        if self.config.is_some() || !kept.exists() {
+            return self.load();
+        }
+        let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
+        let own = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key);
+        let keys: Vec<&str>;
+        let purpose = match purpose {
+            Use::Reading => Use::Reading,
+            Use::Fetching(given) => {
+                keys = given.iter().copied().chain(own).collect();
+                Use::Fetching(&keys)
+            }
+        };
+        let (config, left_out) = Config::load_kept(kept, &self.sets, purpose)?;
+        for left in left_out.iter().filter(|_| !voice.quiet) {
+            let kept = kept.display();
+            eprintln!("suidao: {kept}: left out {left}; if the directory is yours, -c {kept} takes all of the file");
+        }
+        self.over(config)
+    }
+
+    fn over(&self, mut config: Config) -> Result<Config> {
         if self.proxy.is_some() {
             config.fetch.proxy.clone_from(&self.proxy);
         }

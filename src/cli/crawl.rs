@@ -12,7 +12,7 @@ use suidao::crawl::TrapCounts;
 use suidao::live::{self, Job, News, Report};
 use suidao::model::{Refusal, Stop};
 use suidao::store::CrawlDirectory;
-use suidao::store::directory::write_whole;
+use suidao::store::directory::write_own;
 use suidao::strategy::StrategyName;
 use suidao::visible::Visible;
 
@@ -112,7 +112,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     screen.clear();
     let report = report?;
     let summary = summary(&job, &report);
-    write_whole(&job.directory.summary_json(), |out| {
+    write_own(&job.directory.summary_json(), |out| {
         serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)
     })?;

@@ -41,6 +41,7 @@ pub fn show(
             origins.push(found.origin);
         }
     };
+    directory.check_state()?;
     let resumed = directory.holds_crawl();
     if !resumed {
         Store::may_begin(directory)?;

@@ -16,6 +16,7 @@ use suidao::export::engines::target::Target;
 use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
 use suidao::export::{Export, Output};
 use suidao::store::directory::{WriteError, write_whole};
+use suidao::store::own;
 
 use super::export::{ExportArgs, Format, Since, Wanted};
 
@@ -90,7 +91,7 @@ pub struct Told {
 
 /// Ids in a list of rejected rows.
 fn rejects(path: &Path) -> Result<Vec<String>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("{}: cannot read it", path.display()))?;
+    let text = own::read_text(path, 1 << 30)?;
     let id = |line: &str| serde_json::from_str::<Value>(line).ok()?.get("id")?.as_str().map(str::to_owned);
     Ok(text.lines().filter_map(id).collect())
 }
@@ -234,6 +235,7 @@ pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Res
 fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fields: &Fields) -> Result<Told> {
     let index = target.index();
     let exports = export.store.directory().exports();
+    own::check_directory(&exports)?;
     std::fs::create_dir_all(&exports).with_context(|| format!("{}: cannot make the directory", exports.display()))?;
     let file = |kind: &str| exports.join(format!("{}.{kind}", target.name()));
     let of = format!(

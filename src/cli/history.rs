@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
+use suidao::config::kept::Use;
 use suidao::html::count;
 use suidao::live;
 use suidao::model::{Budget, CrawlUrl, Event, Millis, Origin, UrlId};
@@ -46,7 +47,8 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let kept = directory.config_toml();
-    let settings = if kept.exists() { Config::load(Some(&kept), &[])?.refresh } else { RefreshSettings::default() };
+    let settings =
+        if kept.exists() { Config::load_kept(&kept, &[], Use::Reading)?.0.refresh } else { RefreshSettings::default() };
     let Story { id, visits, histories, round } = Story::read(&store, &url, &settings)?;
     let Some(id) = id else {
         bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());

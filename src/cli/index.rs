@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use suidao::corpus::{Catalogue, Filter};
 use suidao::index::{Index, IndexError, build};
-use suidao::store::{CrawlDirectory, Store, StoreError};
+use suidao::store::{CrawlDirectory, Store, StoreError, own};
 
 use super::Voice;
 use super::export::progress;
@@ -19,6 +19,7 @@ pub fn place(directory: &Path) -> PathBuf {
 /// one that is there is used as it is.
 pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
     let path = place(directory);
+    own::check_below(&path, |_| true)?;
     let there = Index::open(&path);
     let store = match Store::open(&CrawlDirectory::new(directory)) {
         Ok(store) => store,

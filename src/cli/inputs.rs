@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use suidao::model::CrawlUrl;
 use suidao::recorded::{Judge, Opened, Truth, learn};
+use suidao::store::own;
 use suidao::strategy::{Settings, StrategyName};
 use suidao::topic::{Layers, Lexicon, Topic};
 
@@ -38,6 +39,15 @@ pub fn topic(path: &Path) -> Result<Topic> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the lexicon {name}; make one with `suidao topic build -o {name}`"))?;
     let lexicon = Lexicon::parse(&text).with_context(|| format!("the lexicon {name} cannot be used"))?;
+    Ok(Topic::new(lexicon))
+}
+
+/// Reads the lexicon that a crawl directory keeps.
+pub fn kept_topic(path: &Path) -> Result<Topic> {
+    let name = path.display();
+    let text = own::read_text(path, own::LARGE)?;
+    let lexicon =
+        Lexicon::parse(&text).with_context(|| format!("the lexicon {name} cannot be used; give it with -m"))?;
     Ok(Topic::new(lexicon))
 }
 

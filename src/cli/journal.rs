@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use suidao::config::{Log, LogLevel};
+use suidao::store::{StoreError, own};
 use tracing::level_filters::LevelFilter;
 use tracing::{Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -19,18 +20,27 @@ use tracing_subscriber::registry::LookupSpan;
 
 static JOURNAL: OnceLock<(LevelFilter, Mutex<Rotating>)> = OnceLock::new();
 
+/// Whose the place of a log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The user's: what was named is written to, be it a link or a pipe.
+    Named,
+    /// In a crawl directory: nothing but a plain file in a directory is, for others may have made it.
+    Kept,
+}
+
 /// Begins to log there; the file is gone on with if it is there. Only the first call counts.
 ///
 /// # Errors
-/// The system's, if the file cannot be opened.
-pub fn open(path: &Path, settings: &Log) -> io::Result<()> {
+/// If the file cannot be opened, or is not one to log to.
+pub fn open(path: &Path, place: Place, settings: &Log) -> Result<(), StoreError> {
     let level = match settings.level {
         LogLevel::Off => return Ok(()),
         LogLevel::Error => LevelFilter::ERROR,
         LogLevel::Warn => LevelFilter::WARN,
         LogLevel::Info => LevelFilter::INFO,
     };
-    let file = Rotating::open(path, settings.max_size, settings.files)?;
+    let file = Rotating::open(path, place, settings.max_size, settings.files)?;
     let _ = JOURNAL.set((level, Mutex::new(file)));
     Ok(())
 }
@@ -65,6 +75,7 @@ impl Write for Line {
 /// A file that is moved to `NAME.1` when it is full, `NAME.1` to `NAME.2` and so on; the last is lost.
 struct Rotating {
     path: PathBuf,
+    place: Place,
     /// A device or a pipe is not set aside, whatever goes through it.
     is_plain: bool,
     /// None while it cannot be opened.
@@ -75,14 +86,17 @@ struct Rotating {
 }
 
 impl Rotating {
-    fn open(path: &Path, most: u64, files: u32) -> io::Result<Self> {
+    fn open(path: &Path, place: Place, most: u64, files: u32) -> Result<Self, StoreError> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            fs::create_dir_all(parent)?;
+            if place == Place::Kept {
+                own::check_directory(parent)?;
+            }
+            fs::create_dir_all(parent).map_err(StoreError::io(parent, "make the directory"))?;
         }
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let about = file.metadata()?;
+        let file = append(path, place)?;
+        let about = file.metadata().map_err(StoreError::io(path, "look at it"))?;
         let (is_plain, size) = (about.is_file(), about.len());
-        Ok(Self { path: path.to_owned(), is_plain, file: Some(file), size, most, files })
+        Ok(Self { path: path.to_owned(), place, is_plain, file: Some(file), size, most, files })
     }
 
     /// Writes a line, or leaves it out where the disk does not take it: nobody waits for a log.
@@ -91,7 +105,7 @@ impl Rotating {
             self.turn();
         }
         if self.file.is_none() {
-            self.file = OpenOptions::new().create(true).append(true).open(&self.path).ok();
+            self.file = append(&self.path, self.place).ok();
         }
         if let Some(file) = &mut self.file
             && file.write_all(line).is_ok()
@@ -113,9 +127,20 @@ impl Rotating {
         }
         let moved = if self.files > 1 { fs::rename(&self.path, numbered(1)) } else { fs::remove_file(&self.path) };
         if moved.is_err() {
-            let _ = File::create(&self.path);
+            let _ = append(&self.path, self.place)
+                .and_then(|file| file.set_len(0).map_err(StoreError::io(&self.path, "write it")));
         }
         self.size = 0;
+    }
+}
+
+/// Opens a log to write behind what it holds.
+fn append(path: &Path, place: Place) -> Result<File, StoreError> {
+    let mut options = OpenOptions::new();
+    let options = options.create(true).append(true);
+    match place {
+        Place::Named => options.open(path).map_err(StoreError::io(path, "open it")),
+        Place::Kept => own::open(path, options),
     }
 }
 
@@ -128,7 +153,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("log").join("crawl.log");
         for run in 0..4 {
-            let mut log = Rotating::open(&path, 100, 3).unwrap();
+            let mut log = Rotating::open(&path, Place::Named, 100, 3).unwrap();
             (0..10).for_each(|n| log.line(format!("run {run} line {n:02} ........\n").as_bytes()));
         }
         let mut names: Vec<String> = fs::read_dir(path.parent().unwrap())
@@ -157,7 +182,7 @@ mod tests {
         }
         // Opened for both, for a pipe is opened for writing only once somebody reads.
         let _reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
-        let mut log = Rotating::open(&path, 40, 3).unwrap();
+        let mut log = Rotating::open(&path, Place::Named, 40, 3).unwrap();
         (0..9).for_each(|_| log.line(b"a line of twenty or so\n"));
         assert!(fs::metadata(&path).unwrap().file_type().is_fifo());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was set aside");
@@ -167,16 +192,39 @@ mod tests {
     fn a_log_that_cannot_be_written_stops_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("crawl.log");
-        let mut log = Rotating::open(&path, 40, 2).unwrap();
+        let mut log = Rotating::open(&path, Place::Named, 40, 2).unwrap();
         log.line(b"first line of twenty.\n");
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         fs::create_dir(dir.path().join("crawl.log.1")).unwrap();
         fs::write(dir.path().join("crawl.log.1/full"), "").unwrap();
         (0..9).for_each(|_| log.line(b"another line of twenty\n"));
-        assert!(Rotating::open(&path, 40, 2).is_err());
+        assert!(Rotating::open(&path, Place::Named, 40, 2).is_err());
         if Path::new("/dev/full").exists() {
-            Rotating::open(Path::new("/dev/full"), 1 << 20, 1).unwrap().line(b"x\n");
+            Rotating::open(Path::new("/dev/full"), Place::Named, 1 << 20, 1).unwrap().line(b"x\n");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn in_a_crawl_directory_no_link_is_written_through() {
+        let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mine = outside.path().join("mine");
+        fs::write(&mine, "mine").unwrap();
+        let path = dir.path().join("log").join("crawl.log");
+        fs::create_dir(path.parent().unwrap()).unwrap();
+        let mut log = Rotating::open(&path, Place::Kept, 40, 2).unwrap();
+        log.line(b"first line of twenty.\n");
+        // Where it turns: what stands in the way is neither emptied nor written to.
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&mine, &path).unwrap();
+        fs::create_dir_all(dir.path().join("log/crawl.log.1/full")).unwrap();
+        (0..9).for_each(|_| log.line(b"another line of twenty\n"));
+        assert!(Rotating::open(&path, Place::Kept, 40, 2).is_err());
+        fs::remove_dir_all(dir.path().join("log")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), dir.path().join("log")).unwrap();
+        assert!(Rotating::open(&path, Place::Kept, 40, 2).is_err());
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     }
 }

@@ -90,7 +90,7 @@ impl OperatingArgs {
         }
         let given = self.log.clone().or_else(|| config.log.file.as_ref().map(PathBuf::from));
         if let Some(path) = &given {
-            journal::open(path, &config.log)
+            journal::open(path, journal::Place::Named, &config.log)
                 .with_context(|| format!("cannot log to {}; give another file with --log", path.display()))?;
         }
         // The one in the crawl directory waits until that is known to be this crawl's.
@@ -103,10 +103,10 @@ impl Operation {
     /// Takes in news of the crawl.
     pub fn tell(&mut self, news: &News) {
         if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
-            && let Err(error) = journal::open(&path, &self.config.log)
+            && let Err(error) = journal::open(&path, journal::Place::Kept, &self.config.log)
         {
             // A crawl is worth more than its log.
-            note!("suidao: cannot log to {}: {error}; the crawl goes on without", path.display());
+            note!("suidao: the crawl goes on without a log (--log FILE gives it another): {error}");
         }
     }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
+use suidao::config::kept::Use;
 use suidao::crawl::{Crawl, Planned, Refresh};
 use suidao::html::count;
 use suidao::live::{self, Job, News, Report};
@@ -74,7 +75,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
             args.directory.display()
         );
     }
-    let config = args.config(&directory)?;
+    let config = args.config(&directory, voice)?;
     let topic = args.topic(&directory, &config)?;
     let budget = args.budget(&config)?;
     if args.plan {
@@ -117,14 +118,13 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
 }
 
 impl RefreshArgs {
-    /// The configuration of the crawl, unless another is given; then --set and the flags of their own.
-    fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
-        let kept = directory.config_toml();
-        let text = std::fs::read_to_string(&kept).unwrap_or_default();
-        if text.contains("://***@") && self.conditions.proxy.is_none() && self.conditions.config.is_none() {
-            bail!("{}: the crawl's proxy has a password, which is not kept; give --proxy again", kept.display());
-        }
-        let mut config = self.conditions.load_over(kept.exists().then_some(kept.as_path()))?;
+    /// The configuration of the crawl, as far as it is the directory's to say, unless another is given; then --set and the
+    /// flags of their own.
+    fn config(&self, directory: &CrawlDirectory, voice: Voice) -> Result<Config> {
+        let given = [(self.operating.status.is_some(), "status.listen"), (self.operating.log.is_some(), "log.file")];
+        let given: Vec<&str> = given.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
+        let purpose = if self.plan { Use::Reading } else { Use::Fetching(&given) };
+        let mut config = self.conditions.load_over(&directory.config_toml(), purpose, voice)?;
         if let Some(policy) = self.policy {
             config.refresh.policy = policy;
         }
@@ -140,15 +140,16 @@ impl RefreshArgs {
 
     fn topic(&self, directory: &CrawlDirectory, config: &Config) -> Result<Topic> {
         let kept = directory.topic_toml();
-        let path = match &self.lexicon {
-            Some(path) => path.as_path(),
-            None if kept.exists() => kept.as_path(),
+        let topic = match &self.lexicon {
+            Some(path) => inputs::topic(path)?,
+            None if kept.exists() => inputs::kept_topic(&kept)?,
             None => bail!(
                 "{}: this crawl was begun by a suidao that kept no copy of its lexicon; give it with -m",
                 self.directory.display()
             ),
         };
-        inputs::layered(inputs::topic(path)?, &config.strategy)
+        // A plan reads no page.
+        if self.plan { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
     }
 
     fn budget(&self, config: &Config) -> Result<Budget> {

@@ -7,8 +7,8 @@ use clap::Args;
 use suidao::corpus::Catalogue;
 use suidao::export::former;
 use suidao::report::{Beside, gather, page};
-use suidao::store::directory::write_whole;
-use suidao::store::{CrawlDirectory, Store};
+use suidao::store::directory::{write_own, write_whole};
+use suidao::store::{CrawlDirectory, Store, own};
 
 use super::{Exit, Voice};
 
@@ -51,7 +51,11 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
         say!("{}", page(&facts).trim_end());
         return Ok(Exit::Done);
     }
-    write_whole(&output, |out| Ok(out.write_all(page(&facts).as_bytes())?))?;
+    let text = page(&facts);
+    match args.output {
+        Some(_) => write_whole(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
+        None => write_own(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
+    }
     if !voice.quiet {
         note!("{} pages told of in {}", facts.counts.pages, output.display());
     }
@@ -64,7 +68,7 @@ fn summary(directory: &CrawlDirectory) -> Result<Option<serde_json::Value>> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = own::read(&path, own::LARGE)?;
     let summary = serde_json::from_slice(&text);
     summary.map(Some).with_context(|| format!("{} is damaged: remove it, or run the crawl again", path.display()))
 }

@@ -6,7 +6,8 @@
 //! fingerprint of what the export said of it (u64). Both are written when the output is complete, so that an export which
 //! was killed is made again in full and none is ever missed.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -14,8 +15,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::corpus::{Catalogue, Entry, Selection};
 use crate::model::UrlId;
-use crate::store::directory::write_whole;
-use crate::store::{CrawlDirectory, StoreError};
+use crate::store::directory::write_own;
+use crate::store::{CrawlDirectory, StoreError, own};
 
 /// Bytes of one page's row.
 const ROW: usize = 12;
@@ -54,23 +55,34 @@ fn paths(directory: &CrawlDirectory, name: &str) -> (PathBuf, PathBuf) {
 /// # Errors
 /// [`StoreError::Damaged`] if its list is cut short; [`StoreError::Io`].
 pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId, u64)>>, StoreError> {
+    own::check_directory(&directory.exports())?;
     let (told, pages) = paths(directory, name);
     if !told.exists() || !pages.exists() {
         return Ok(None);
     }
-    let bytes = fs::read(&pages).map_err(StoreError::io(&pages, "read it"))?;
-    if bytes.len() % ROW != 0 {
-        return Err(StoreError::Damaged {
-            path: pages,
-            what: "it is cut short; remove it for an export in full".into(),
-        });
-    }
-    let row = |row: &[u8]| {
-        let (id, mark) = row.split_at(4);
-        let id = id.iter().rev().fold(0, |id, byte| id << 8 | u32::from(*byte));
-        (UrlId(id), mark.iter().rev().fold(0, |mark, byte| mark << 8 | u64::from(*byte)))
+    let file = own::open(&pages, File::options().read(true))?;
+    let length = file.metadata().map_err(StoreError::io(&pages, "look at it"))?.len();
+    let damaged = |what: &str| StoreError::Damaged {
+        path: pages.clone(),
+        what: format!("{what}; remove it for an export in full"),
     };
-    Ok(Some(bytes.chunks_exact(ROW).map(row).collect()))
+    if length % ROW as u64 != 0 {
+        return Err(damaged("it is cut short"));
+    }
+    let mut from = BufReader::new(file);
+    let mut rows: Vec<(UrlId, u64)> = Vec::new();
+    for _ in 0..length / ROW as u64 {
+        let mut row = [0; ROW];
+        from.read_exact(&mut row).map_err(StoreError::io(&pages, "read it"))?;
+        let (id, mark) = row.split_at(4);
+        let id = UrlId(id.iter().rev().fold(0, |id, byte| id << 8 | u32::from(*byte)));
+        // A file of any length may be there that takes no room on the disk, and reads as zeros.
+        if rows.last().is_some_and(|(last, _)| *last >= id) {
+            return Err(damaged("its pages are not in order"));
+        }
+        rows.push((id, mark.iter().rev().fold(0, |mark, byte| mark << 8 | u64::from(*byte))));
+    }
+    Ok(Some(rows))
 }
 
 /// Remembers a finished export and the pages that are now where it went.
@@ -86,17 +98,18 @@ pub fn remember(
 ) -> Result<(), StoreError> {
     let (told, pages) = paths(directory, name);
     let exports = directory.exports();
+    own::check_directory(&exports)?;
     fs::create_dir_all(&exports).map_err(StoreError::io(&exports, "make the directory"))?;
     let mut rows: Vec<(UrlId, u64)> = held(catalogue, wanted).collect();
     rows.sort_unstable();
-    write_whole(&pages, |out| {
+    write_own(&pages, |out| {
         for (id, mark) in &rows {
             out.write_all(&id.0.to_le_bytes())?;
             out.write_all(&mark.to_le_bytes())?;
         }
         Ok(())
     })?;
-    write_whole(&told, |out| Ok(serde_json::to_writer_pretty(out, finished)?))
+    write_own(&told, |out| Ok(serde_json::to_writer_pretty(out, finished)?))
 }
 
 /// What is new, changed or gone in `wanted` since an export that held `former`.
@@ -164,6 +177,7 @@ pub fn is_name(name: &str) -> bool {
 /// [`StoreError`] if the directory or a file in it does not read.
 pub fn all(directory: &CrawlDirectory) -> Result<Vec<(String, Finished)>, StoreError> {
     let exports = directory.exports();
+    own::check_directory(&exports)?;
     if !exports.exists() {
         return Ok(Vec::new());
     }
@@ -171,7 +185,7 @@ pub fn all(directory: &CrawlDirectory) -> Result<Vec<(String, Finished)>, StoreE
     for entry in fs::read_dir(&exports).map_err(StoreError::io(&exports, "list the directory"))? {
         let path = entry.map_err(StoreError::io(&exports, "list the directory"))?.path();
         if path.extension().is_some_and(|extension| extension == "json") && !is_hidden(&path) {
-            let text = fs::read(&path).map_err(StoreError::io(&path, "read it"))?;
+            let text = own::read(&path, own::SMALL)?;
             let finished = serde_json::from_slice(&text)
                 .map_err(|error| StoreError::Damaged { path: path.clone(), what: error.to_string() })?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -231,6 +231,12 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(problem(format!("has the scheme {}:, only http and https proxies are supported", url.scheme())));
     }
+    // As `shown` writes it.
+    if url.username() == "***" {
+        return Err(problem(
+            "was kept without its password, as always, and has to be given again (--proxy)".to_owned(),
+        ));
+    }
     if url.host_str().is_none_or(str::is_empty) {
         return Err(problem("names no host".to_owned()));
     }

@@ -2,13 +2,14 @@
 //! language and relevance.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use tantivy::query::{EnableScoring, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Value};
-use tantivy::{DocAddress, ReloadPolicy, Searcher, Term};
+use tantivy::{DocAddress, ReloadPolicy, Searcher, TantivyError, Term};
 
 use super::IndexError;
 use super::build::{FORMAT, Origin};
@@ -196,6 +197,12 @@ pub struct Step {
     pub page: Option<Stored>,
 }
 
+/// Asks the engine, which breaks down on some of what it has not written: an index may be damaged, or somebody else's.
+fn ask<T>(path: &Path, ask: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexError> {
+    let broken = |_| Err(TantivyError::InternalError("the engine breaks down on it".to_owned()));
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(broken).map_err(IndexError::engine(path))
+}
+
 impl Index {
     /// Opens the index at `path`.
     ///
@@ -205,17 +212,20 @@ impl Index {
         if !path.join("meta.json").is_file() {
             return Err(IndexError::Missing(path.to_owned()));
         }
-        let engine = IndexError::engine(path);
         let foreign = |what: &str| IndexError::Foreign { path: path.to_owned(), what: what.to_owned() };
-        let index = tantivy::Index::open_in_dir(path).map_err(&engine)?;
-        let payload = index.load_metas().map_err(&engine)?.payload.unwrap_or_default();
+        let opened = || {
+            let index = tantivy::Index::open_in_dir(path)?;
+            let payload = index.load_metas()?.payload.unwrap_or_default();
+            Ok((index, payload))
+        };
+        let (index, payload) = ask(path, opened)?;
         let origin: Origin = serde_json::from_str(&payload).map_err(|_| foreign("not one of suidao's"))?;
         let (wanted, fields) = schema();
         if origin.format != FORMAT || index.schema() != wanted {
             return Err(foreign(&format!("format {}, made by suidao {}", origin.format, origin.version)));
         }
         index.tokenizers().register(TOKENIZER, analyzer());
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(&engine)?;
+        let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;
         Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin })
     }
 
@@ -230,7 +240,7 @@ impl Index {
     /// # Errors
     /// [`IndexError::Engine`] if the index is damaged; whatever is asked is no error.
     pub fn search(&self, request: &Request) -> Result<Answer, IndexError> {
-        self.answer(request).map_err(IndexError::engine(&self.path))
+        ask(&self.path, || self.answer(request))
     }
 
     /// All pages that match a query, in order of fetching: those that have all its words, duplicates too.
@@ -238,8 +248,8 @@ impl Index {
     /// # Errors
     /// As [`Index::search`].
     pub fn matching(&self, query: &str) -> Result<Vec<Matched>, IndexError> {
-        let compiled = self.compiled(query, &Filter::default());
         let matched = || {
+            let compiled = self.compiled(query, &Filter::default());
             let mut rows = self.searcher.search(&*compiled.all, &Rows)?;
             rows.sort_unstable_by_key(|row| row.page);
             let urls = self.names("url", rows.iter().map(|row| row.address))?;
@@ -251,7 +261,7 @@ impl Index {
             });
             Ok(matched.collect())
         };
-        matched().map_err(IndexError::engine(&self.path))
+        ask(&self.path, matched)
     }
 
     /// The page of this id ([`document::id`]).
@@ -259,7 +269,7 @@ impl Index {
     /// # Errors
     /// As [`Index::search`].
     pub fn page(&self, id: &str) -> Result<Option<Stored>, IndexError> {
-        self.find(id).map_err(IndexError::engine(&self.path))
+        ask(&self.path, || self.find(id))
     }
 
     /// The terms of the topic that most pages have, at most so many, each with the number of pages.
@@ -282,7 +292,7 @@ impl Index {
             counts.truncate(most);
             Ok(counts)
         };
-        read().map_err(IndexError::engine(&self.path))
+        ask(&self.path, read)
     }
 
     /// The way to a page, from the seed to itself.

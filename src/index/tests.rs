@@ -151,3 +151,37 @@ fn an_index_takes_the_place_of_a_former_one_and_of_nothing_else() {
     std::fs::write(path.join("meta.json"), "{").unwrap();
     assert!(Index::open(&path).is_err());
 }
+
+#[test]
+fn an_index_that_was_tampered_with_is_an_error_and_no_panic() {
+    let root = tempfile::tempdir().unwrap();
+    let store = crawl(&root.path().join("crawl"), &PAGES);
+    let path = root.path().join("index");
+    drop(made(&store, &path));
+    let request = Request { query: "学习".to_owned(), limit: 10, explain: true, ..Request::default() };
+    let (mut refused, mut answered) = (0, 0);
+    for entry in std::fs::read_dir(&path).unwrap() {
+        let file = entry.unwrap().path();
+        // Of lengths in other files the engine believes any, and memory for them is asked for at once.
+        if !file.extension().is_some_and(|extension| ["term", "idx", "json"].iter().any(|own| extension == *own)) {
+            continue;
+        }
+        let whole = std::fs::read(&file).unwrap();
+        for at in (0..whole.len()).step_by((whole.len() / 16).max(1)) {
+            for byte in [0, 0x7f, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = byte;
+                std::fs::write(&file, bytes).unwrap();
+                let asked = Index::open(&path).and_then(|index| {
+                    index.matching("决策树 OR title:descent")?;
+                    index.terms(5)?;
+                    index.search(&request)
+                });
+                *(if asked.is_ok() { &mut answered } else { &mut refused }) += 1;
+            }
+        }
+        std::fs::write(&file, whole).unwrap();
+    }
+    assert!(refused > 0 && answered > 0, "{refused} refused, {answered} answered");
+    assert_eq!(ask(&Index::open(&path).unwrap(), "学习").hits.len(), 5, "as it was");
+}

@@ -7,6 +7,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::model::{CrawlUrl, Relevance};
+use crate::store::{StoreError, own};
 
 /// What somebody said of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,9 @@ pub enum LabelError {
         /// The system's word.
         source: std::io::Error,
     },
+    /// It is no plain file, or too large.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A line that is no label.
     #[error("{}, line {line}: {what}; write the URL, a tab, and yes or no", path.display())]
     Line {
@@ -56,10 +60,12 @@ impl LabelFile {
     /// [`LabelError`] names the file, and the line that is no label.
     pub fn open(path: &Path) -> Result<(Self, Vec<Label>), LabelError> {
         let fail = |source| LabelError::Io { path: path.to_owned(), source };
-        let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).create(true).truncate(false).open(path).map_err(fail)?;
+        let mut file = own::open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(fail)?;
+        (&file).take(own::LARGE + 1).read_to_end(&mut bytes).map_err(fail)?;
+        if bytes.len() as u64 > own::LARGE {
+            return Err(StoreError::TooLarge { path: path.to_owned(), most: own::LARGE }.into());
+        }
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         // A line without its end that reads as a label was written by an editor; else by a process that died.
         let labels = match Self::parse(path, &String::from_utf8_lossy(&bytes)) {

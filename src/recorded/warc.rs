@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::{BODY_LIMIT, RecordedError};
 use crate::model::{CrawlUrl, Event, Failure, FailureKind, Fetched, RobotsRules};
 use crate::replay::Web;
-use crate::store::{CrawlDirectory, Indexed, Store};
+use crate::store::{CrawlDirectory, Indexed, Store, own};
 
 /// Recorded answers as a web.
 ///
@@ -52,7 +52,11 @@ impl Warc {
                 }
             }
         }
-        Self::of(warc_files(&directory.pages())?, robots)
+        let files = warc_files(&directory.pages())?;
+        for file in &files {
+            own::open_linked(file)?;
+        }
+        Self::of(files, robots)
     }
 
     fn of(files: Vec<PathBuf>, robots: FxHashMap<String, RobotsRules>) -> Result<Self, RecordedError> {

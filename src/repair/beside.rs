@@ -8,7 +8,9 @@ use super::check::{Checked, Surveyed, is_of_a_forum};
 use super::rebuild::{BUILDING, WHOLE};
 use super::{Level, write_lists};
 use crate::config::Config;
-use crate::store::{CrawlDirectory, Meta, StoreError};
+use crate::config::kept::Use;
+use crate::fetch::Credential;
+use crate::store::{CrawlDirectory, Meta, StoreError, own};
 use crate::topic::Lexicon;
 
 /// What every crawl directory may hold beside `pages` and `state`.
@@ -39,7 +41,7 @@ pub(super) fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Ch
     // Without its description no crawl goes on.
     let who = if meta.is_some() { "the next `crawl`" } else { "the first `crawl` after meta.json is mended" };
     let path = dir.topic_toml();
-    match fs::read_to_string(&path) {
+    match own::read_text(&path, own::LARGE) {
         Err(error) => checked.find(Level::Open, &path, format!("does not read ({error}); {who} writes it")),
         Ok(text) => match Lexicon::parse(&text) {
             Err(error) => checked.find(Level::Open, &path, format!("is no lexicon ({error}); {who} writes it")),
@@ -52,23 +54,18 @@ pub(super) fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Ch
     let path = dir.config_toml();
     if !path.exists() {
         checked.find(Level::Open, &path, format!("is missing; {who} writes it"));
-    } else if let Err(error) = Config::load(Some(&path), &[]) {
-        if reads_without_secrets(&path) {
-            let what = "is kept without the secrets of its credentials; give the configuration that has them (-c)";
-            checked.find(Level::Note, &path, what);
-        } else {
-            checked.find(Level::Open, &path, format!("does not read ({error}); {who} writes it"));
-        }
+    } else if let Err(error) = Config::load_kept(&path, &[], Use::Reading) {
+        checked.find(Level::Open, &path, format!("does not read ({error}); {who} writes it"));
+    } else if had_secrets(&path) {
+        let what = "is kept without the secrets of its credentials; give the configuration that has them (-c)";
+        checked.find(Level::Note, &path, what);
     }
 }
 
-/// Whether a kept configuration lacks nothing but its secrets, which are never kept.
-fn reads_without_secrets(path: &Path) -> bool {
-    let read = fs::read_to_string(path).ok().and_then(|text| toml::from_str::<Config>(&text).ok());
-    read.is_some_and(|mut config| {
-        config.fetch.credentials.retain(|credential| !credential.holds_secret());
-        config.check().is_ok()
-    })
+/// Whether a kept configuration lacks secrets, which are never kept.
+fn had_secrets(path: &Path) -> bool {
+    let read = own::read_text(path, own::SMALL).ok().and_then(|text| toml::from_str::<Config>(&text).ok());
+    read.is_some_and(|config| config.fetch.credentials.iter().any(Credential::holds_secret))
 }
 
 /// What is made of the log: whether it says what the log says.
@@ -87,9 +84,9 @@ pub(super) fn lists(dir: &CrawlDirectory, files: &[Surveyed], checked: &mut Chec
     let of_copy = copy.store.directory().clone();
     for (path, wanted) in [(dir.harvest_csv(), of_copy.harvest_csv()), (dir.skipped_csv(), of_copy.skipped_csv())] {
         let wanted = fs::read(&wanted).map_err(StoreError::io(&wanted, "read it"))?;
-        let what = match fs::read(&path) {
+        let what = match own::read(&path, wanted.len() as u64) {
             Ok(found) if found == wanted => continue,
-            Ok(_) => "is not what the log says",
+            Ok(_) | Err(StoreError::TooLarge { .. } | StoreError::NotOwn { .. }) => "is not what the log says",
             Err(_) => "is missing",
         };
         checked.plan.lists.push(path.clone());
@@ -101,7 +98,8 @@ pub(super) fn lists(dir: &CrawlDirectory, files: &[Surveyed], checked: &mut Chec
 }
 
 fn summary(dir: &CrawlDirectory) -> Result<(), String> {
-    match fs::read(dir.summary_json()) {
+    match own::read(&dir.summary_json(), own::LARGE) {
+        Err(error @ (StoreError::NotOwn { .. } | StoreError::TooLarge { .. })) => Err(error.to_string()),
         Ok(text) => serde_json::from_slice::<serde_json::Value>(&text).map(drop).map_err(|error| error.to_string()),
         Err(_) => Ok(()),
     }

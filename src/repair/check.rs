@@ -2,7 +2,6 @@
 //! opens, and takes damage for the end of its file.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,7 @@ use super::{Finding, Level};
 use crate::model::{CrawlUrl, Event, Millis, UrlId};
 use crate::store::archive::warc_files;
 use crate::store::directory::Lock;
-use crate::store::{CrawlDirectory, Location, Meta, Record, StoreError, checkpoint};
+use crate::store::{CrawlDirectory, Location, Meta, Record, StoreError, checkpoint, own};
 
 /// So many lost pages are named one by one.
 const NAMED: usize = 20;
@@ -111,6 +110,7 @@ type Answers = FxHashMap<(u32, u64), (u64, u64)>;
 /// [`StoreError::NoCrawl`] if there is nothing of a crawl, [`StoreError::InUse`] while one runs, [`StoreError::Newer`],
 /// [`StoreError::Io`] if the disk fails.
 pub fn check(dir: &CrawlDirectory) -> Result<Checked, StoreError> {
+    dir.check_state()?;
     let paths = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
     if !dir.holds_crawl() && !dir.log().exists() && paths.is_empty() {
         return Err(StoreError::NoCrawl { dir: dir.root().to_owned(), missing: dir.meta_json() });
@@ -159,6 +159,11 @@ fn described(dir: &CrawlDirectory, checked: &mut Checked) -> Result<Option<Meta>
         Err(StoreError::NoCrawl { .. }) => {
             checked.plan.describe = true;
             checked.find(Level::Mendable, &dir.meta_json(), "is missing");
+            Ok(None)
+        }
+        Err(error @ StoreError::TooLarge { .. }) => {
+            checked.plan.describe = true;
+            checked.find(Level::Mendable, &dir.meta_json(), format!("does not read: {error}"));
             Ok(None)
         }
         Err(StoreError::Damaged { what, .. }) => {
@@ -372,10 +377,11 @@ fn has_answers_behind(files: &[Surveyed], last: Option<Location>) -> bool {
 /// How many batches were acknowledged; none where the file does not say.
 fn mark(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
     let path = dir.acknowledged();
-    match fs::read(&path) {
+    match own::read(&path, own::SMALL) {
         Ok(digits) => Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim().parse().ok())),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StoreError::io(&path, "read it")(error)),
+        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        Err(StoreError::TooLarge { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -20,9 +20,9 @@ use flate2::{Compression, GzBuilder};
 use serde::Serialize;
 
 use crate::config::Config;
-use crate::store::directory::{sync_directory, write_whole};
+use crate::store::directory::{sync_directory, write_own};
 use crate::store::harvest::Harvest;
-use crate::store::{CrawlDirectory, Meta, Store, StoreError, skipped};
+use crate::store::{CrawlDirectory, Meta, Store, StoreError, own, skipped};
 use crate::topic::Topic;
 
 pub use check::{Checked, check};
@@ -131,7 +131,7 @@ fn mend(
     }
     if plan.mark {
         let path = dir.acknowledged();
-        write_whole(&path, |out| Ok(writeln!(out, "{:020}", checked.batches)?))?;
+        write_own(&path, |out| Ok(writeln!(out, "{:020}", checked.batches)?))?;
         told.done.push(format!("{}: written anew", path.display()));
     }
     // What was changed is looked at again first.
@@ -161,7 +161,7 @@ fn describe(dir: &CrawlDirectory, meta: &Meta, told: &mut Repaired) -> Result<()
     if path.exists() {
         move_aside(dir, &path, told)?;
     }
-    write_whole(&path, |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
+    write_own(&path, |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
     told.done.push(format!("{}: written anew", path.display()));
     Ok(())
 }
@@ -202,10 +202,10 @@ fn keep_aside(
 ) -> Result<(), StoreError> {
     let aside = aside(dir, told)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut file = File::open(path).map_err(StoreError::io(path, "open it"))?;
+    let mut file = own::open(path, File::options().read(true))?;
     file.seek(SeekFrom::Start(from)).map_err(StoreError::io(path, "read it"))?;
     let mut part = file.take(length);
-    write_whole(&place(&aside, &format!("{name}.from-{from}")), |out| Ok(std::io::copy(&mut part, out)?))?;
+    write_own(&place(&aside, &format!("{name}.from-{from}")), |out| Ok(std::io::copy(&mut part, out)?))?;
     Ok(())
 }
 
@@ -214,7 +214,7 @@ fn cut(dir: &CrawlDirectory, path: &Path, from: u64, told: &mut Repaired) -> Res
         return move_aside(dir, path, told);
     }
     keep_aside(dir, path, from, u64::MAX, told)?;
-    let file = File::options().write(true).open(path).map_err(StoreError::io(path, "cut it"))?;
+    let file = own::open(path, File::options().write(true))?;
     file.set_len(from).and_then(|()| file.sync_all()).map_err(StoreError::io(path, "cut it"))
 }
 
@@ -223,7 +223,7 @@ fn cut(dir: &CrawlDirectory, path: &Path, from: u64, told: &mut Repaired) -> Res
 fn pad(dir: &CrawlDirectory, path: &Path, from: u64, length: u64, told: &mut Repaired) -> Result<bool, StoreError> {
     let Some(record) = padding(from, length).map_err(StoreError::io(path, "pack a record"))? else { return Ok(false) };
     keep_aside(dir, path, from, length, told)?;
-    let mut file = File::options().write(true).open(path).map_err(StoreError::io(path, "write to it"))?;
+    let mut file = own::open(path, File::options().write(true))?;
     let written = file.seek(SeekFrom::Start(from)).and_then(|_| file.write_all(&record)).and_then(|()| file.sync_all());
     written.map_err(StoreError::io(path, "write to it"))?;
     Ok(true)

@@ -18,7 +18,7 @@ use crate::live;
 use crate::model::{Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Millis, Origin, UrlId};
 use crate::store::archive::warc_files;
 use crate::store::directory::sync_directory;
-use crate::store::{ArchiveReader, CrawlDirectory, Location, Meta, Record, Store, StoreError};
+use crate::store::{ArchiveReader, CrawlDirectory, Location, Meta, Record, Store, StoreError, own};
 use crate::trap::absent;
 
 /// Batches handed to the store at a time.
@@ -46,7 +46,7 @@ pub(super) fn rebuild(
     let to = CrawlDirectory::new(&building);
     let lexicon = means.topic.lexicon();
     let meta = match Meta::read(dir) {
-        Err(StoreError::NoCrawl { .. } | StoreError::Damaged { .. }) => {
+        Err(StoreError::NoCrawl { .. } | StoreError::Damaged { .. } | StoreError::TooLarge { .. }) => {
             Meta::new(&lexicon.name, &means.topic.digest(), &means.config.strategy.label(), checked.plan.begun)
         }
         meta => meta?,
@@ -145,7 +145,8 @@ fn put(from: &Path, to: &Path) -> Result<(), StoreError> {
 pub(super) fn waiting(dir: &CrawlDirectory, batches: u64) -> Option<PathBuf> {
     let whole = dir.state().join(WHOLE);
     let is_put = !CrawlDirectory::new(&whole).log().exists();
-    let is_the_only = || batches == 0 && fs::read(whole.join(FORMER)).ok() == fs::read(dir.acknowledged()).ok();
+    let read = |path: PathBuf| own::read(&path, own::SMALL).ok();
+    let is_the_only = || batches == 0 && read(whole.join(FORMER)) == read(dir.acknowledged());
     (whole.is_dir() && (is_put || is_the_only())).then_some(whole)
 }
 
@@ -168,7 +169,9 @@ pub(super) fn put_in_place(dir: &CrawlDirectory, told: &mut Repaired) -> Result<
         put(&from.log(), &dir.log())?;
     }
     match Meta::read(dir) {
-        Err(StoreError::NoCrawl { .. } | StoreError::Damaged { .. }) => describe(dir, &Meta::read(&from)?, told)?,
+        Err(StoreError::NoCrawl { .. } | StoreError::Damaged { .. } | StoreError::TooLarge { .. }) => {
+            describe(dir, &Meta::read(&from)?, told)?
+        }
         meta => drop(meta?),
     }
     if from.acknowledged().exists() {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::directory::sync_directory;
-use super::{CrawlDirectory, Kept, StoreError, warc};
+use super::{CrawlDirectory, Kept, StoreError, own, warc};
 use crate::model::{Fetched, Millis};
 
 /// Where the record of an answer lies, or one that stands for it: bytes of a WARC file, one whole gzip member, or two where a
@@ -105,7 +105,7 @@ impl Archive {
     /// Opens the file of the last location, cut behind it; or leaves it closed if it was closed just there.
     fn go_on(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
         let open_path = self.pages.join(open_name(last.file));
-        let found = fs::metadata(&path).map_err(StoreError::io(&path, "look at it"))?.len();
+        let found = own::open_linked(&path)?.metadata().map_err(StoreError::io(&path, "look at it"))?.len();
         if found < last.end() {
             let what = format!("it ends at byte {found}, and the log holds a page up to byte {}", last.end());
             return Err(StoreError::damaged(&path, what));
@@ -115,10 +115,12 @@ impl Archive {
                 self.number += 1;
                 return Ok(());
             }
+            own::open(&path, OpenOptions::new().read(true))?;
             fs::rename(&path, &open_path).map_err(StoreError::io(&path, "rename it"))?;
         }
         let fail = || StoreError::io(&open_path, "cut it behind the last page kept");
-        let mut file = OpenOptions::new().write(true).open(&open_path).map_err(fail())?;
+        // It is cut and written to: one that was moved elsewhere has to come back first.
+        let mut file = own::open(&open_path, OpenOptions::new().write(true))?;
         file.set_len(last.end()).map_err(fail())?;
         file.sync_all().map_err(fail())?;
         file.seek(SeekFrom::End(0)).map_err(fail())?;
@@ -277,10 +279,19 @@ impl ArchiveReader {
             let names = [closed_name(location.file), open_name(location.file)];
             let path = names.iter().map(|name| self.pages.join(name)).find(|path| path.exists());
             let path = path.ok_or_else(|| missing(&self.pages, location))?;
-            let file = File::open(&path).map_err(StoreError::io(&path, "open it"))?;
+            let file = own::open_linked(&path)?;
             self.open = Some((location.file, path, file));
         }
         let Some((_, path, file)) = &mut self.open else { return Err(missing(&self.pages, location)) };
+        // What unpacks to so little is not longer than this; a log may say anything.
+        let longest = 2 * (self.limit as u64).saturating_add(2 * warc::HEAD_LIMIT as u64);
+        if location.length > longest {
+            let what = format!(
+                "the record at byte {}: {} bytes are more than any page takes",
+                location.offset, location.length
+            );
+            return Err(StoreError::damaged(path, what));
+        }
         let mut record = Vec::new();
         let read = file.seek(SeekFrom::Start(location.offset));
         let read = read.and_then(|_| file.take(location.length).read_to_end(&mut record));

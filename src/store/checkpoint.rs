@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::directory::sync_directory;
 use super::part::file_beside;
-use super::{CrawlDirectory, Store, StoreError};
+use super::{CrawlDirectory, Store, StoreError, own};
 use crate::model::Batch;
 
 /// First line of the file. The number is raised when pieces of an earlier build cannot be read.
@@ -50,7 +50,7 @@ impl State {
 /// not, or there is none.
 #[must_use]
 pub fn fault(dir: &CrawlDirectory, store: &Store) -> Option<&'static str> {
-    let file = File::open(dir.checkpoint()).ok()?;
+    let file = own::open(&dir.checkpoint(), File::options().read(true)).ok()?;
     let Some((mut pieces, state)) = Pieces::begin(file) else { return Some("is none, or another build's") };
     pieces.by_ref().for_each(drop);
     match () {
@@ -137,7 +137,7 @@ impl Pieces {
     /// The checkpoint of a store, if there is one that its log bears out, of these settings; and how many batches it holds.
     #[must_use]
     pub fn of(store: &Store, settings: u64) -> Option<(Self, u64)> {
-        let file = File::open(store.directory().checkpoint()).ok()?;
+        let file = own::open(&store.directory().checkpoint(), File::options().read(true)).ok()?;
         let (pieces, state) = Self::begin(file)?;
         (state.settings == settings && state.is_of(store)).then_some((pieces, state.batches))
     }

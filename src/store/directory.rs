@@ -15,8 +15,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
 use super::part::{self, PartDirectory, parent};
+use super::{StoreError, own};
 
 /// The directory one crawl works in. The value is a path with names and touches the disk only in its methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,8 +147,7 @@ impl CrawlDirectory {
     pub fn lock(&self) -> Result<Lock, StoreError> {
         let path = self.state().join("lock");
         let mut options = OpenOptions::new();
-        let options = options.create(true).truncate(false).write(true);
-        let file = options.open(&path).map_err(StoreError::io(&path, "open it"))?;
+        let file = own::open(&path, options.create(true).truncate(false).write(true))?;
         match file.try_lock() {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse(self.root.clone())),
@@ -176,8 +175,7 @@ impl CrawlDirectory {
     }
 }
 
-/// Writes a whole file: `content` goes to a file beside it, which takes the name `path` only when all of it is on
-/// disk. A reader sees the former file or the new one, never a part.
+/// Writes a whole file that the user has named, as [`write_own`] does; a device or a pipe takes the bytes as they come.
 ///
 /// # Errors
 /// [`StoreError::Io`]; the former file, if any, then stands as it was.
@@ -185,15 +183,29 @@ pub fn write_whole<T>(
     path: &Path,
     content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
 ) -> Result<T, StoreError> {
-    let fail = || StoreError::io(path, "write it");
-    // A device or pipe takes bytes as they come; renamed over, it would be gone.
+    // Renamed over, it would be gone.
     if fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
+        let fail = || StoreError::io(path, "write it");
         let file = OpenOptions::new().write(true).open(path).map_err(fail())?;
         let mut buffer = BufWriter::with_capacity(1 << 16, file);
         let value = content(&mut buffer).map_err(|error| error.at(path))?;
         buffer.flush().map_err(fail())?;
         return Ok(value);
     }
+    write_own(path, content)
+}
+
+/// Writes a whole file of a crawl directory: `content` goes to a file beside it, which takes the name `path` only when all
+/// of it is on disk. A reader sees the former file or the new one, never a part. Whatever had the name, a link or a pipe
+/// among them, is replaced and not written to.
+///
+/// # Errors
+/// [`StoreError::Io`]; the former file, if any, then stands as it was.
+pub fn write_own<T>(
+    path: &Path,
+    content: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, WriteError>,
+) -> Result<T, StoreError> {
+    let fail = || StoreError::io(path, "write it");
     let file = part::file_beside(path).map_err(fail())?;
     let mut buffer = BufWriter::with_capacity(1 << 16, file);
     let value = content(&mut buffer).map_err(|error| error.at(path))?;

@@ -4,15 +4,14 @@
 //! The log keeps where the response lies. The request was written just before it, so it is the last record between the end
 //! of the answer before and the response; that it is one, and of this response, is looked at and not believed.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use flate2::bufread::GzDecoder;
 
-use super::StoreError;
 use super::archive::Location;
 use super::warc::{self, HEAD_LIMIT, Head};
+use super::{StoreError, own};
 
 /// Longest stretch between two responses that is read: a warcinfo and a request, both no longer than a head may be.
 const BETWEEN: u64 = 4 * HEAD_LIMIT as u64;
@@ -52,7 +51,7 @@ impl Exchange {
         let media = warc::value(&headers, "content-type").and_then(|value| value.split([';', ' ']).next());
         let length = location.offset.checked_sub(from).filter(|length| *length <= BETWEEN);
         let mut between = vec![0; length.ok_or_else(|| damaged("no request stands before it"))? as usize];
-        let mut file = File::open(path).map_err(StoreError::io(path, "open it"))?;
+        let mut file = own::open_linked(path)?;
         let read = file.seek(SeekFrom::Start(from)).and_then(|_| file.read_exact(&mut between));
         read.map_err(StoreError::io(path, "read a page"))?;
         let request = last_member(&between).map_err(|error| damaged(&format!("before it: {error}")))?;

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::directory::write_whole;
+use super::directory::write_own;
 use super::{CrawlDirectory, StoreError};
 use crate::model::{Batch, Event, Tunnel};
 
@@ -130,7 +130,7 @@ impl Harvest {
     /// # Errors
     /// [`StoreError::Io`]; the former file then stands.
     pub fn write(&self, dir: &CrawlDirectory) -> Result<(), StoreError> {
-        write_whole(&dir.harvest_csv(), |out| {
+        write_own(&dir.harvest_csv(), |out| {
             let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(out);
             table.write_record(["pages", "relevant", "harvest_rate", "mean_k", "new_hosts"])?;
             for line in self.lines() {

@@ -17,9 +17,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::StoreError;
 use super::archive::{Location, warc_files};
-use super::directory::{CrawlDirectory, Lock, write_whole};
+use super::directory::{CrawlDirectory, Lock, write_own};
+use super::{StoreError, own};
 use crate::model::{Batch, Millis};
 
 /// Format of directory and log written by this program; older ones are read, newer ones refused.
@@ -93,11 +93,13 @@ impl Meta {
             #[serde(default)]
             version: String,
         }
+        // Whatever is done with a crawl begins here.
+        dir.check_state()?;
         let path = dir.meta_json();
         if !path.exists() {
             return Err(StoreError::NoCrawl { dir: dir.root().to_owned(), missing: path });
         }
-        let text = fs::read(&path).map_err(StoreError::io(&path, "read it"))?;
+        let text = own::read(&path, own::SMALL)?;
         let damaged = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
         let head: Head = serde_json::from_slice(&text).map_err(damaged)?;
         if head.format > FORMAT {
@@ -152,6 +154,7 @@ impl Store {
     /// [`StoreError::OtherCrawl`] if the crawl there is not `meta`'s, [`StoreError::Strangers`] if there are other
     /// files, [`StoreError::InUse`] if one runs there, and as [`Store::open`]. Nothing is changed then.
     pub fn resume(dir: &CrawlDirectory, meta: &Meta) -> Result<Self, StoreError> {
+        dir.check_state()?;
         if dir.holds_crawl() {
             let there = Meta::read(dir)?;
             meta.resumes(&there, dir)?;
@@ -165,7 +168,7 @@ impl Store {
             return Err(StoreError::damaged(&dir.meta_json(), "it is missing, though state/log holds a crawl"));
         }
         // Last: a crawl exists from the moment it is described.
-        write_whole(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
+        write_own(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
         Ok(store)
     }
 
@@ -390,8 +393,7 @@ struct Mark {
 impl Mark {
     fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         let path = dir.acknowledged();
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(StoreError::io(&path, "open it"))?;
+        let file = own::open(&path, File::options().read(true).write(true).create(true).truncate(false))?;
         Ok(Self { file, path })
     }
 

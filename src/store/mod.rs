@@ -13,6 +13,7 @@ pub mod harvest;
 mod indexed;
 mod kept;
 pub mod log;
+pub mod own;
 mod part;
 pub mod refreshes;
 mod responses;
@@ -105,6 +106,30 @@ pub enum StoreError {
         what: String,
         /// Where.
         at: u64,
+    },
+    /// Something in a crawl directory that no crawl has put there, and that could lead anywhere.
+    #[error("{}: is {what}, and in a crawl directory suidao opens plain files and directories of its own alone, for others may have made it; look where it leads, and remove it", path.display())]
+    NotOwn {
+        /// Where it is.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// `pages/` is a symbolic link, and nobody said that pages are to be written there.
+    #[error("{}: is a symbolic link to {}, and pages are written there only where you say so: give --set crawl.linked_pages=true or set that in a configuration of yours (-c), or put a directory in its place", pages.display(), to.display())]
+    PagesElsewhere {
+        /// The link.
+        pages: PathBuf,
+        /// Where it leads.
+        to: PathBuf,
+    },
+    /// A file that is larger than any of its kind.
+    #[error("{}: is larger than {most} bytes, the most that is read of such a file; restore it from a copy, or remove it", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The most.
+        most: u64,
     },
     /// The thread that writes is gone.
     #[error("{}: the writing thread broke down ({what}); run the same command again to go on from the last page kept", path.display())]

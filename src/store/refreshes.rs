@@ -1,6 +1,6 @@
 //! `refresh.csv`: a line for each round of refresh. Made anew from the log, so that it cannot disagree with it.
 
-use super::directory::write_whole;
+use super::directory::write_own;
 use super::{Store, StoreError, date};
 use crate::model::Budget;
 use crate::revisit::tally::{Round, Rounds};
@@ -23,7 +23,7 @@ pub fn rounds(store: &Store) -> Result<Vec<Round>, StoreError> {
 /// [`StoreError`] if the log does not read or the file cannot be written.
 pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
     let rounds = rounds(store)?;
-    write_whole(&store.directory().refresh_csv(), |out| {
+    write_own(&store.directory().refresh_csv(), |out| {
         let mut csv = csv::Writer::from_writer(&mut *out);
         csv.write_record([
             "begun",

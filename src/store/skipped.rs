@@ -4,7 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::directory::write_whole;
+use super::directory::write_own;
 use super::{Store, StoreError};
 use crate::model::{Event, Link, Refusal, UrlId, Verdict};
 use crate::visible::Visible;
@@ -114,7 +114,7 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
         record?.batch.events.iter().for_each(|event| standings.observe(event));
     }
     let without_number = &mut standings.without_number;
-    write_whole(&store.directory().skipped_csv(), |out| {
+    write_own(&store.directory().skipped_csv(), |out| {
         // A media type is the server's word.
         let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(Visible::new(out));
         table.write_record(["url", "reason"])?;

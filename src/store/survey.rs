@@ -10,8 +10,8 @@ use data_encoding::BASE32;
 use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
-use super::StoreError;
 use super::warc::{CONVERSION, GZIP, Head};
+use super::{StoreError, own};
 use crate::model::Millis;
 
 /// What a record is, as far as it matters here.
@@ -63,7 +63,7 @@ pub struct Whole {
 /// [`StoreError::Io`] if the file cannot be read; no damage is an error.
 pub fn survey(path: &Path, mut tell: impl FnMut(Stretch)) -> Result<(), StoreError> {
     let fail = || StoreError::io(path, "read it");
-    let mut input = BufReader::with_capacity(1 << 16, File::open(path).map_err(fail())?);
+    let mut input = BufReader::with_capacity(1 << 16, own::open_linked(path)?);
     let end = input.seek(SeekFrom::End(0)).map_err(fail())?;
     let mut at = 0;
     let mut damaged: Option<Stretch> = None;

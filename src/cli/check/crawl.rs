@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
+use suidao::config::kept::Use;
 use suidao::repair::{Checked, Level, Means, Repaired, check, repair};
 use suidao::store::CrawlDirectory;
+use suidao::strategy::StrategyName;
 
 use crate::cli::{Exit, inputs};
 
@@ -41,6 +43,8 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     let mut checked = check(&directory)?;
     let mut repaired = None;
     if args.repair {
+        let own = args.config.as_deref().map(|path| Config::load(Some(path), &[])).transpose()?;
+        directory.check_pages(own.is_some_and(|config| config.crawl.linked_pages))?;
         if !args.json {
             findings(&checked)?;
         }
@@ -56,17 +60,28 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
 
 /// Lexicon and configuration of the crawl, or the ones given in their place.
 fn means(args: &CrawlCheckArgs, directory: &CrawlDirectory) -> Result<Means> {
-    let kept = |path: PathBuf| path.exists().then_some(path);
-    let lexicon = args.lexicon.clone().or_else(|| kept(directory.topic_toml()));
-    let lexicon = lexicon.with_context(|| {
-        format!(
+    let (kept_topic, kept_config) = (directory.topic_toml(), directory.config_toml());
+    let topic = match &args.lexicon {
+        Some(path) => inputs::topic(path),
+        None if kept_topic.exists() => inputs::kept_topic(&kept_topic),
+        None => bail!(
             "{}: is missing, and the log cannot be made anew without; give the lexicon with -m",
-            directory.topic_toml().display()
-        )
-    })?;
-    let config = args.config.clone().or_else(|| kept(directory.config_toml()));
-    let config = Config::load(config.as_deref(), &[]).context("give the crawl's configuration with -c")?;
-    let topic = inputs::topic(&lexicon).context("give the crawl's lexicon with -m")?;
+            kept_topic.display()
+        ),
+    };
+    let topic = topic.context("give the crawl's lexicon with -m")?;
+    let config = match &args.config {
+        None if kept_config.exists() => Config::load_kept(&kept_config, &[], Use::Reading).map(|(config, _)| config),
+        given => Config::load(given.as_deref(), &[]),
+    };
+    let config = config.context("give the crawl's configuration with -c")?;
+    if args.config.is_none() && config.strategy.name == StrategyName::ContextGraph {
+        bail!(
+            "{}: names a file of layers, and no file is read because a crawl directory names it; if the directory is yours, give -c {}",
+            kept_config.display(),
+            kept_config.display()
+        );
+    }
     Ok(Means { topic: inputs::layered(topic, &config.strategy)?, config })
 }
 

@@ -11,8 +11,8 @@ use suidao::forum::map;
 use suidao::forum::tally::Tally;
 use suidao::live::{self, Job, News, Report, View};
 use suidao::model::{CrawlUrl, Stop, UrlId};
-use suidao::store::CrawlDirectory;
-use suidao::store::directory::write_whole;
+use suidao::store::directory::write_own;
+use suidao::store::{CrawlDirectory, own};
 use suidao::visible::Visible;
 
 use super::super::conditions::ConditionsArgs;
@@ -120,7 +120,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> R
             // It may hold corrections.
             tracing::debug!("{} is left as it is", path.display());
         } else {
-            write_whole(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
+            write_own(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
         }
     }
     let tally = &run.tally;
@@ -135,7 +135,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> R
         "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
         "config": job.config.shown(),
     });
-    write_whole(&job.directory.summary_json(), |out| {
+    write_own(&job.directory.summary_json(), |out| {
         serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)
     })?;
@@ -153,9 +153,13 @@ fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl
     if is_url && forum != known {
         return Ok((super::discover::start(forum)?, ForumMode::Explore { index_pages }));
     }
-    let text = std::fs::read_to_string(forum).with_context(|| {
-        format!("cannot read the forum file {forum}; make one with `suidao forum discover URL -o {forum}`")
-    })?;
+    let text = if is_url {
+        own::read_text(Path::new(forum), own::LARGE)?
+    } else {
+        std::fs::read_to_string(forum).with_context(|| {
+            format!("cannot read the forum file {forum}; make one with `suidao forum discover URL -o {forum}`")
+        })?
+    };
     let mut map = map::parse(&text).with_context(|| format!("the forum file {forum} cannot be used"))?;
     if let Some(pages) = index_pages {
         map.index_pages = pages;

@@ -10,7 +10,7 @@ use suidao::html::count;
 use suidao::model::ForumMap;
 use suidao::report::{Timetable, Wish, clock, timetable};
 use suidao::store::directory::write_whole;
-use suidao::store::{CrawlDirectory, Store};
+use suidao::store::{CrawlDirectory, Store, own};
 
 use super::super::{Exit, Voice};
 
@@ -80,7 +80,7 @@ fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
     if !path.exists() {
         return Ok(None);
     }
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = own::read_text(&path, own::LARGE)?;
     map::parse(&text).map(Some).with_context(|| path.display().to_string())
 }
 

@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use super::target::Target;
 use super::verdict::{Verdict, Wait, verdicts};
-use crate::store::StoreError;
-use crate::store::directory::write_whole;
+use crate::store::directory::write_own;
+use crate::store::{StoreError, own};
 
 /// Bytes of a portion; a single larger row is sent alone.
 const PORTION: usize = 4 << 20;
@@ -150,7 +150,7 @@ impl Push {
             client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build().map_err(PushError::Client)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreError::io(state, "start the network for"))?;
-        let former = fs::read(state).ok().and_then(|text| serde_json::from_slice::<Progress>(&text).ok());
+        let former = own::read(state, own::SMALL).ok().and_then(|text| serde_json::from_slice::<Progress>(&text).ok());
         let done = match former.filter(|progress| progress.of == of) {
             Some(progress) => progress.done,
             None => {
@@ -239,7 +239,7 @@ impl Push {
         self.deliver(rows)?;
         self.done.rows += sent;
         let progress = Progress { of: self.of.clone(), done: self.done.clone() };
-        write_whole(&self.state, |out| Ok(serde_json::to_writer(out, &progress)?))?;
+        write_own(&self.state, |out| Ok(serde_json::to_writer(out, &progress)?))?;
         Ok(())
     }
 
@@ -357,9 +357,8 @@ impl Push {
         self.done.rejected += 1;
         self.done.reason.get_or_insert_with(|| reason.to_owned());
         let line = serde_json::json!({ "id": id, "reason": reason }).to_string() + "\n";
-        let file = OpenOptions::new().create(true).append(true).open(&self.rejects);
-        let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
-        Ok(written.map_err(StoreError::io(&self.rejects, "write it"))?)
+        let mut file = own::open(&self.rejects, OpenOptions::new().create(true).append(true))?;
+        Ok(file.write_all(line.as_bytes()).map_err(StoreError::io(&self.rejects, "write it"))?)
     }
 }
 

@@ -1,0 +1,223 @@
+//! What a crawl directory holds of its own: plain files and directories. Apart because such a directory may come from
+//! somebody else: a link, a pipe or a device in it would have suidao read, cut or write what is not the crawl's, or wait for
+//! ever. Hard links are not looked for: no archive that is unpacked makes one to a file outside of it.
+
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use super::{CrawlDirectory, StoreError};
+
+/// Most bytes of a file of settings or counts: a configuration, a description, a summary.
+pub const SMALL: u64 = 1 << 20;
+
+/// Most bytes of a lexicon, a forum file or a list of labels.
+pub const LARGE: u64 = 64 << 20;
+
+impl CrawlDirectory {
+    /// That `state/` and all below it, but for what a browser left, is the directory's own.
+    ///
+    /// # Errors
+    /// [`StoreError::NotOwn`] names the first that is not; [`StoreError::Io`].
+    pub fn check_state(&self) -> Result<(), StoreError> {
+        let browser = self.profiles();
+        check_below(&self.state(), |path| path != browser)
+    }
+
+    /// That pages are written into the directory itself, unless `elsewhere` is as well.
+    ///
+    /// # Errors
+    /// [`StoreError::PagesElsewhere`] if `pages/` is a symbolic link, [`StoreError::NotOwn`] if it is a file.
+    pub fn check_pages(&self, elsewhere: bool) -> Result<(), StoreError> {
+        let pages = self.pages();
+        match fs::read_link(&pages) {
+            Ok(_) if elsewhere => Ok(()),
+            Ok(to) => Err(StoreError::PagesElsewhere { pages, to }),
+            Err(_) => check_directory(&pages),
+        }
+    }
+}
+
+/// That a path is a directory and no link to one, or that nothing is there.
+///
+/// # Errors
+/// [`StoreError::NotOwn`], [`StoreError::Io`].
+pub fn check_directory(path: &Path) -> Result<(), StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(found) => Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(StoreError::io(path, "look at it")(error)),
+    }
+}
+
+/// That a directory, if it is there, and all below it are plain files and directories; what `wanted` refuses is not gone
+/// into.
+///
+/// # Errors
+/// As [`check_directory`].
+pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), StoreError> {
+    check_directory(path)?;
+    let mut waiting: Vec<PathBuf> = vec![path.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => return Err(StoreError::io(&directory, "list the directory")(error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(StoreError::io(&directory, "list the directory"))?;
+            let path = entry.path();
+            let kind = match entry.file_type() {
+                Ok(kind) => kind,
+                // Another process has taken it away since.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(StoreError::io(&path, "look at it")(error)),
+            };
+            match () {
+                () if kind.is_dir() && wanted(&path) => waiting.push(path),
+                () if kind.is_dir() || kind.is_file() => {}
+                () => return Err(StoreError::NotOwn { path, what: name(kind) }),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Opens a file of a crawl directory, and nothing but a plain file: no link is followed, and no pipe waited for.
+///
+/// # Errors
+/// [`StoreError::NotOwn`] if something else is there, [`StoreError::Io`].
+pub fn open(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> {
+    // Looked at first for the words, and refused by the system in case that it is another by then.
+    if let Ok(found) = fs::symlink_metadata(path)
+        && !found.is_file()
+    {
+        return Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) });
+    }
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+        options.custom_flags(flags.cast_signed());
+    }
+    let file = options.open(path).map_err(StoreError::io(path, "open it"))?;
+    is_plain(file, path)
+}
+
+/// Opens a file for reading that the owner of the directory may have put elsewhere by a link, as pages that were moved to
+/// another disk; no pipe is waited for.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_linked(path: &Path) -> Result<File, StoreError> {
+    let found = fs::metadata(path).map_err(StoreError::io(path, "open it"))?;
+    if !found.is_file() {
+        return Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) });
+    }
+    File::open(path).map_err(StoreError::io(path, "open it")).and_then(|file| is_plain(file, path))
+}
+
+/// The whole of a file of a crawl directory, which may not be longer than `most` bytes.
+///
+/// # Errors
+/// As [`open`]; [`StoreError::TooLarge`].
+pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
+    let file = open(path, OpenOptions::new().read(true))?;
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(StoreError::io(path, "read it"))?;
+    if bytes.len() as u64 > most {
+        return Err(StoreError::TooLarge { path: path.to_owned(), most });
+    }
+    Ok(bytes)
+}
+
+/// The same as text.
+///
+/// # Errors
+/// As [`read`]; [`StoreError::Damaged`] for what is no UTF-8.
+pub fn read_text(path: &Path, most: u64) -> Result<String, StoreError> {
+    String::from_utf8(read(path, most)?).map_err(|_| StoreError::damaged(path, "it is no text in UTF-8"))
+}
+
+fn is_plain(file: File, path: &Path) -> Result<File, StoreError> {
+    let found = file.metadata().map_err(StoreError::io(path, "look at it"))?;
+    match found.is_file() {
+        true => Ok(file),
+        false => Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) }),
+    }
+}
+
+/// What people call it.
+fn name(kind: FileType) -> &'static str {
+    match () {
+        () if kind.is_symlink() => "a symbolic link",
+        () if kind.is_dir() => "a directory",
+        () if kind.is_file() => "a file",
+        () => "a pipe, a socket or a device",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![cfg(unix)]
+
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn fifo(path: &Path) -> bool {
+        std::process::Command::new("mkfifo").arg(path).status().is_ok_and(|made| made.success())
+    }
+
+    #[test]
+    fn only_plain_files_are_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, link, pipe) = (dir.path().join("own"), dir.path().join("link"), dir.path().join("pipe"));
+        fs::write(&own, "12345").unwrap();
+        symlink(&own, &link).unwrap();
+        assert_eq!(read_text(&own, 5).unwrap(), "12345");
+        assert!(matches!(read(&own, 4), Err(StoreError::TooLarge { most: 4, .. })));
+        assert!(open_linked(&link).is_ok());
+        let mut odd = vec![link, dir.path().to_owned()];
+        if fifo(&pipe) {
+            odd.push(pipe.clone());
+            assert!(matches!(open_linked(&pipe), Err(StoreError::NotOwn { .. })));
+        }
+        for odd in odd {
+            for options in [OpenOptions::new().read(true), OpenOptions::new().create(true).append(true)] {
+                let told = open(&odd, options).unwrap_err();
+                assert!(matches!(told, StoreError::NotOwn { .. }) && !told.is_environment(), "{told}");
+            }
+        }
+        assert!(read(&dir.path().join("none"), 5).unwrap_err().to_string().contains("none"));
+    }
+
+    #[test]
+    fn a_state_that_leads_out_is_refused_wherever_it_does() {
+        let outside = tempfile::tempdir().unwrap();
+        for name in
+            ["state", "state/meta.json", "state/log", "state/log/db", "state/browser", "state/rebuilt-whole/log"]
+        {
+            let root = tempfile::tempdir().unwrap();
+            let dir = CrawlDirectory::new(root.path());
+            dir.check_state().unwrap();
+            let link = root.path().join(name);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            dir.check_state().unwrap();
+            symlink(outside.path(), &link).unwrap();
+            let told = dir.check_state().unwrap_err().to_string();
+            assert!(told.contains(name) && told.contains("symbolic link"), "{told}");
+        }
+        let root = tempfile::tempdir().unwrap();
+        let dir = CrawlDirectory::new(root.path());
+        // A browser's profile holds links of its own.
+        fs::create_dir_all(dir.profiles().join("profile")).unwrap();
+        symlink("nowhere", dir.profiles().join("profile/lock")).unwrap();
+        dir.check_state().unwrap();
+        symlink(outside.path(), dir.pages()).unwrap();
+        assert!(matches!(dir.check_pages(false), Err(StoreError::PagesElsewhere { .. })));
+        dir.check_pages(true).unwrap();
+    }
+}
