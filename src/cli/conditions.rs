@@ -68,7 +68,7 @@ impl ConditionsArgs {
         let (config, left_out) = Config::load_kept(kept, &self.sets, purpose)?;
         for left in left_out.iter().filter(|_| !voice.quiet) {
             let kept = kept.display();
-            eprintln!("suidao: {kept}: left out {left}; if the directory is yours, -c {kept} takes all of the file");
+            note!("suidao: {kept}: left out {left}; if the directory is yours, -c {kept} takes all of the file");
         }
         self.over(config)
     }
