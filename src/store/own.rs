@@ -161,16 +161,17 @@ fn name(kind: FileType) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    #![cfg(unix)]
-
+    #[cfg(unix)]
     use std::os::unix::fs::symlink;
 
     use super::*;
 
+    #[cfg(unix)]
     fn fifo(path: &Path) -> bool {
         std::process::Command::new("mkfifo").arg(path).status().is_ok_and(|made| made.success())
     }
 
+    #[cfg(unix)]
     #[test]
     fn only_plain_files_are_opened() {
         let dir = tempfile::tempdir().unwrap();
@@ -194,6 +195,7 @@ mod tests {
         assert!(read(&dir.path().join("none"), 5).unwrap_err().to_string().contains("none"));
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_state_that_leads_out_is_refused_wherever_it_does() {
         let outside = tempfile::tempdir().unwrap();
