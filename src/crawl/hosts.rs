@@ -42,6 +42,8 @@ pub(super) struct Host {
     pub pages: u32,
     /// Whether one of them was relevant.
     pub relevant: bool,
+    /// Answers since the last page that were soft 404s.
+    pub missing: u32,
     /// URLs that wait.
     pub queued: u32,
     /// Those of them that have failed and stand aside, as long as others may show whether the host answers.
