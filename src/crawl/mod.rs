@@ -11,6 +11,7 @@ mod groups;
 mod health;
 mod hosts;
 mod machine;
+mod names;
 mod next;
 mod outcome;
 mod overview;
