@@ -311,6 +311,9 @@ impl Config {
         if self.limits.pages == Some(0) {
             return Err(value(("limits.pages", "(--max-pages) must be at least 1")));
         }
+        if self.limits.requests == Some(0) {
+            return Err(value(("limits.requests", "(--max-requests) must be at least 1")));
+        }
         for (key, count) in [("limits.redirects", self.limits.redirects), ("limits.retries", self.limits.retries)] {
             if count > 15 {
                 return Err(value((key, "must be at most 15")));

@@ -1,10 +1,15 @@
 //! How HTTP is listened for, by the search page and the status page alike. Apart from what they answer, because a server that
 //! strangers reach must be bounded whatever it shows: connections, the time a request may take to arrive, and the time in
 //! which an answer may be taken. Without these, connections that say nothing use up the descriptors that a crawl needs.
+//!
+//! A connection that has not sent its request gives way to a new one where all places are taken, the oldest first: browsers
+//! open connections in advance, and some hundred that say nothing must not keep a reader waiting until each of them is
+//! cut off.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -15,12 +20,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 
 /// What a listener bears.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
-    /// Connections at a time; more wait in the system's queue.
+    /// Connections at a time. For another one the oldest is cut off that has not sent its request; where all have, it
+    /// waits.
     connections: usize,
     /// From the connection to the end of the request's head.
     head: Duration,
@@ -29,6 +35,37 @@ struct Bounds {
 }
 
 const BOUNDS: Bounds = Bounds { connections: 64, head: Duration::from_secs(10), whole: Duration::from_secs(600) };
+
+/// Connections whose request has not come yet, by number: the oldest first.
+#[derive(Clone, Default)]
+struct Silent(Arc<Mutex<BTreeMap<u64, oneshot::Sender<()>>>>);
+
+impl Silent {
+    /// A connection is there. What is given resolves when it is to be cut off, and never once it [spoke](Self::spoke).
+    fn begin(&self, number: u64) -> impl Future<Output = ()> + use<> {
+        let (cut, told) = oneshot::channel();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, cut);
+        async move {
+            if told.await.is_err() {
+                std::future::pending().await
+            }
+        }
+    }
+
+    /// Its request came, or it is gone.
+    fn spoke(&self, number: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+    }
+
+    /// Cuts off the oldest, if there is one.
+    fn cut_oldest(&self) {
+        let oldest = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
+        if let Some((_, cut)) = oldest {
+            // It may have gone by itself.
+            let _ = cut.send(());
+        }
+    }
+}
 
 /// Whether a Host field names us: by an address, as localhost, or by a name that was given (in lower case). A page elsewhere
 /// could give us a name of its own, and have a browser on this machine read what is shown here alone (DNS rebinding).
@@ -62,14 +99,20 @@ async fn within<F>(
     F: Future<Output = Response<Body>> + Send,
 {
     let places = Arc::new(Semaphore::new(bounds.connections));
+    let silent = Silent::default();
+    let mut number: u64 = 0;
     let (stopping, stopped) = watch::channel(());
     let mut stop = std::pin::pin!(stop);
     loop {
         let accepted = async {
-            // It is never closed.
-            let place = Arc::clone(&places).acquire_owned().await.ok()?;
             match listener.accept().await {
-                Ok((stream, _)) => Some((place, stream)),
+                Ok((stream, _)) => {
+                    if places.available_permits() == 0 {
+                        silent.cut_oldest();
+                    }
+                    // It is never closed.
+                    Some((Arc::clone(&places).acquire_owned().await.ok()?, stream))
+                }
                 Err(error) => {
                     tracing::debug!("a connection could not be taken: {error}");
                     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -82,9 +125,22 @@ async fn within<F>(
             () = &mut stop => break,
         };
         if let Some((place, stream)) = accepted {
-            let (answer, stopped) = (answer.clone(), stopped.clone());
+            number += 1;
+            let (stopped, cut, silent) = (stopped.clone(), silent.begin(number), silent.clone());
+            let answer = {
+                let (answer, silent) = (answer.clone(), silent.clone());
+                move |request| {
+                    silent.spoke(number);
+                    answer(request)
+                }
+            };
             tokio::spawn(async move {
-                let _ = tokio::time::timeout(bounds.whole, talk(bounds.head, stream, answer, stopped)).await;
+                let talk = talk(bounds.head, stream, answer, stopped);
+                tokio::select! {
+                    _ = tokio::time::timeout(bounds.whole, talk) => {}
+                    () = cut => {}
+                }
+                silent.spoke(number);
                 drop(place);
             });
         }
@@ -170,6 +226,34 @@ mod tests {
             assert!(!said(stream).await.contains("200"));
         }
         assert!(begun.elapsed() < Duration::from_secs(3));
+    }
+
+    #[tokio::test]
+    async fn a_request_is_answered_while_hundreds_of_connections_say_nothing() {
+        let (address, _stop, _) = listening(BOUNDS, 1, Duration::ZERO).await;
+        let mut idle = Vec::new();
+        for n in 0..300 {
+            idle.push(asking(address, ["", "GET / HTTP/1.1\r\nHo"][n % 2]).await);
+        }
+        let answered = tokio::time::timeout(BOUNDS.head / 2, async { said(asking(address, ASK).await).await }).await;
+        assert!(answered.is_ok_and(|said| said.ends_with("/here")), "before any of them is cut off for its silence");
+        // Those that came last are still listened to.
+        let mut last = idle.pop().unwrap();
+        last.write_all(b"st: a\r\n\r\n").await.unwrap();
+        assert!(said(last).await.starts_with("HTTP/1.1 200"));
+    }
+
+    #[tokio::test]
+    async fn a_request_that_came_is_answered_whoever_comes_after_it() {
+        let (address, _stop, _) = listening(SHORT, 1, Duration::from_millis(200)).await;
+        let first = [asking(address, ASK).await, asking(address, ASK).await];
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let later = [asking(address, "").await, asking(address, ASK).await];
+        for stream in first {
+            assert!(said(stream).await.ends_with("/here"));
+        }
+        let [_, asked] = later;
+        assert!(said(asked).await.ends_with("/here"));
     }
 
     #[tokio::test]

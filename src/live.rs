@@ -187,7 +187,7 @@ pub fn run_in_view(
     let runtime = runtime.map_err(LiveError::Threads)?;
     // Listened to from now on: what comes before the loop may take its time.
     let interrupt = runtime.spawn(interrupt);
-    let fetcher = Fetcher::new(&job.config.fetch)?;
+    let fetcher = Fetcher::new(&job.config.fetch)?.with_ports(&job.config.scope.allow_ports);
     render::check(&job.config.render)?;
     runtime.block_on(fetcher.check_proxy())?;
 

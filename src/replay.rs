@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::crawl::{Crawl, Delivery, Next, Outcome, Ticket, Wanted, outcome};
+use crate::crawl::{Crawl, Delivery, Next, Outcome, Seeding, Ticket, Wanted, outcome};
 use crate::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis, Stop};
 use crate::read::ROBOT;
 use crate::topic::Topic;
@@ -95,8 +95,11 @@ pub fn replay_while(
     let mut now = Millis(0);
     // All requests take as long, so the first handed out is the first due.
     let mut under_way: VecDeque<(Millis, Ticket)> = VecDeque::new();
-    if sink(crawl.seed(seeds, now)).is_break() {
-        return Stop::PageLimit;
+    let mut seeding = Seeding::of(seeds);
+    while let Some(batch) = crawl.seed_portion(&mut seeding, now) {
+        if sink(batch).is_break() {
+            return Stop::PageLimit;
+        }
     }
     loop {
         let mut wake = None;

@@ -81,6 +81,22 @@ fn a_crawl_stops_when_it_is_told_to_and_the_same_command_knows_it_has() {
 }
 
 #[test]
+fn a_crawl_ends_short_when_its_requests_are_used_up() {
+    let stage = stage();
+    let more = ["--max-pages", "40", "--max-requests", "25"];
+    let ended = run(stage.crawl("few", &more)).expect(1);
+    assert!(ended.err.contains("25 requests went out") && ended.err.contains("--max-requests"), "{}", ended.err);
+    let told = summary(&stage, "few");
+    assert_eq!((&told["requests"], &told["stopped"]), (&25.into(), &"request-limit".into()));
+    // The same command knows that they are, and a larger number goes on.
+    run(stage.crawl("few", &more)).expect(1);
+    assert_eq!(summary(&stage, "few")["this_run"]["pages"], 0);
+    run(stage.crawl("few", &["--max-pages", "40", "--max-requests", "2000"])).expect(0);
+    assert_eq!(summary(&stage, "few")["pages"], 40);
+    run(stage.crawl("wrong", &["--max-requests", "0"])).expect(2);
+}
+
+#[test]
 fn a_replay_stops_where_a_crawl_with_one_in_flight_does() {
     let stage = stage();
     let goals = ["--stop-when", "relevant=20", "--stop-when", "harvest<0.2/40", "--strategy", "breadth-first"];

@@ -158,6 +158,53 @@ fn no_redirect_leads_out_of_the_public_web() {
 }
 
 #[test]
+fn ports_of_other_services_are_not_asked_whoever_names_them() {
+    let html = "200 OK\nContent-Type: text/html; charset=utf-8";
+    let links = "<title>足球</title><a href=\"http://b.test:25/x\">足球比赛</a><a href=\"/to\">足球比赛</a>\
+                 <a href=\"http://c.test/\">足球比赛</a><link rel=canonical href=\"http://a.test:6000/\"><p>足球比赛";
+    let web = Web::serve(&[
+        ("http://a.test/", html, links),
+        ("http://a.test/to", "302 Found\nLocation: http://a.test:6379/", ""),
+        // A robots.txt that stands there forbids everything, as any that cannot be had.
+        ("http://c.test/robots.txt", "302 Found\nLocation: http://c.test:22/robots.txt", ""),
+    ]);
+    let room = Room::new("http://a.test/\nhttp://d.test:11211/\nhttps://e.test:6667/\n");
+    run(room.crawl(&["--proxy", &web.proxy()])).expect(0);
+    let asked = web.asked();
+    assert!(asked.iter().any(|line| line.starts_with("GET http://c.test/robots.txt ")), "{asked:?}");
+    for line in &asked {
+        let target = line.split(' ').nth(1).unwrap();
+        assert!(!target.trim_start_matches("http://").contains(':') && line.starts_with("GET "), "{line}");
+    }
+    let skipped = room.read("out/skipped.csv");
+    for refused in ["http://b.test:25/x", "http://a.test:6379/", "http://d.test:11211/", "https://e.test:6667/"] {
+        assert!(skipped.contains(&format!("{refused},port")), "{refused}: {skipped}");
+    }
+    assert!(skipped.contains("http://c.test/,robots-unreachable"), "{skipped}");
+    // One that is let in is asked, robots.txt first.
+    run(room.crawl(&["--proxy", &web.proxy(), "--set", "scope.allow_ports=[11211]"])).expect(0);
+    let asked = web.asked().split_off(asked.len());
+    assert!(asked.iter().any(|line| line.starts_with("GET http://d.test:11211/robots.txt ")), "{asked:?}");
+    let mut command = suidao();
+    command.args(["check", "url", "--json", "http://a.cn:6379/"]);
+    let told = run(command).expect(0).out;
+    assert!(told.contains("\"refused\":\"port\"") && told.contains("scope.allow_ports"), "{told}");
+}
+
+#[test]
+fn names_of_ones_own_network_are_not_asked_of_a_proxy() {
+    let web = Web::serve(&[]);
+    let names = ["localhost.localdomain", "ip6-localhost", "kubernetes", "nas.lan", "wiki.corp", "localhost4"];
+    let room = Room::new(&names.map(|name| format!("http://{name}/\n")).concat());
+    run(room.crawl(&["--proxy", &web.proxy()])).expect(1);
+    assert_eq!(web.asked(), [""; 0]);
+    let skipped = room.read("out/skipped.csv");
+    assert_eq!(skipped.matches("address is private").count(), names.len(), "{skipped}");
+    run(room.crawl(&["--proxy", &web.proxy(), "--allow-private"])).expect(1);
+    assert!(web.asked().len() >= names.len(), "{:?}", web.asked());
+}
+
+#[test]
 fn a_seed_that_was_refused_as_private_is_taken_when_that_is_allowed() {
     let page = "<html><title>足球</title><p>足球比赛足球比赛足球比赛";
     let web = Web::serve(&[

@@ -557,3 +557,38 @@ fn a_restored_crawl_goes_on_as_if_nothing_had_happened() {
         assert!(events == whole, "{cut}");
     }
 }
+
+#[test]
+fn a_host_of_soft_404s_is_left_and_its_neighbours_are_not() {
+    let missing = || page("提示信息", "对不起，您访问的页面不存在或已被删除，请返回首页。", &[]);
+    let links = |stem: &str, count: u64| (0..count).map(|n| format!("{stem}{n}")).collect::<Vec<_>>();
+    let web = Written(move |host: &str, path: &str, _: &str| match (host, path) {
+        ("a.test", "/") => {
+            page("首页", &words(9000), &[links("/x/", 2000), vec!["http://b.test/".to_owned()]].concat())
+        }
+        // Every fiftieth is a page: its rows of missing ones are shorter.
+        ("b.test", "/") => page("另一站", &words(9001), &links("/x/", 600)),
+        ("b.test", path) => match number(path.strip_prefix("/x/")?) {
+            Some(n) if n % 50 == 0 => page(&format!("文章{n}"), &words(n), &[]),
+            _ => missing(),
+        },
+        ("a.test", _) => missing(),
+        _ => None,
+    });
+    let requests = |run: &Run| run.batches.len() - 1;
+    let run = crawl_of(&web, &["http://a.test/"], 40, &[]);
+    assert!(requests(&run) < 800, "{}", requests(&run));
+    let of_a = run.pages.iter().filter(|url| url.contains("a.test")).count();
+    assert!(of_a <= 8, "{of_a}");
+    assert_eq!(run.refused(Refusal::MissingPages), 2002 - 100 - of_a as u64);
+    assert!(run.count("b.test/x/") >= 12, "{:?}", run.pages);
+    // The user's own URLs are asked for all the same.
+    let seeds: Vec<String> = (0..150).map(|n| format!("http://a.test/x/{n}")).collect();
+    let seeds: Vec<&str> = seeds.iter().map(String::as_str).collect();
+    let run = crawl_of(&web, &seeds, 400, &[]);
+    assert_eq!(run.refused(Refusal::MissingPages), 0);
+    assert!(requests(&run) >= 150);
+    // Without the rule the requests are what ends it.
+    let run = crawl_of(&web, &["http://a.test/"], 40, &["traps.missing=0"]);
+    assert!((1_390..=1_410).contains(&requests(&run)), "{}", requests(&run));
+}

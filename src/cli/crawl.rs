@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::crawl::TrapCounts;
+use suidao::crawl::{Limits, TrapCounts};
 use suidao::live::{self, Job, News, Report};
 use suidao::model::{Refusal, Stop};
 use suidao::store::CrawlDirectory;
@@ -45,6 +45,9 @@ pub struct CrawlArgs {
     /// Stop after so many pages
     #[arg(long, value_name = "N")]
     pub max_pages: Option<u64>,
+    /// Stop after so many requests, whatever they bring [default: ten for each page of --max-pages, and 1000]
+    #[arg(long, value_name = "N")]
+    pub max_requests: Option<u64>,
     /// Take URLs from sitemaps too, of hosts that brought relevant pages
     #[arg(long)]
     pub sitemaps: bool,
@@ -77,6 +80,9 @@ impl CrawlArgs {
         }
         if let Some(pages) = self.max_pages {
             config.limits.pages = Some(pages);
+        }
+        if let Some(requests) = self.max_requests {
+            config.limits.requests = Some(requests);
         }
         config.sources.sitemaps |= self.sitemaps;
         config.sources.feeds |= self.feeds;
@@ -124,7 +130,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     }
     Ok(match report.stop {
         None => Exit::Interrupted,
-        Some(Stop::OnlyUnreachable) => Exit::Short,
+        Some(Stop::OnlyUnreachable | Stop::RequestLimit) => Exit::Short,
         Some(_) if report.progress.pages == 0 => Exit::Short,
         Some(_) => Exit::Done,
     })
@@ -179,6 +185,7 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
         "in_flight": job.config.crawl.in_flight,
         "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),
         "pages": progress.pages,
+        "requests": progress.requests,
         "relevant": progress.relevant,
         "bytes": progress.bytes,
         "harvest_rate": harvest(report),
@@ -206,11 +213,12 @@ fn harvest(report: &Report) -> f64 {
 fn in_words(job: &Job, report: &Report) -> String {
     let progress = report.progress;
     let why = match report.stop {
-        None => "Interrupted; the same command goes on.",
+        None => "Interrupted; the same command goes on.".to_owned(),
         Some(Stop::FrontierEmpty) if progress.pages == 0 => {
-            "No page could be fetched: skipped.csv tells why for each seed."
+            "No page could be fetched: skipped.csv tells why for each seed.".to_owned()
         }
-        Some(stop) => stop.why(),
+        Some(Stop::RequestLimit) => requests_in_words(&job.config.limits, progress.requests),
+        Some(stop) => stop.why().to_owned(),
     };
     format!(
         "{why}\n{} pages ({} now, {:.0} pages/s), {} of them relevant to {}: harvest rate {:.1}%.\n\
@@ -229,6 +237,17 @@ fn in_words(job: &Job, report: &Report) -> String {
         progress.refused,
         traps_in_words(&report.refusals, &report.traps),
         job.directory.root().display(),
+    )
+}
+
+/// That the requests are used up: how many there were, what set the limit, and what goes on.
+pub fn requests_in_words(limits: &Limits, requests: u64) -> String {
+    let by = match limits.requests {
+        Some(_) => "limits.requests (--max-requests)",
+        None => "the limit of pages (ten requests a page, and 1000)",
+    };
+    format!(
+        "{requests} requests went out, as many as {by} lets; skipped.csv tells what failed, and a larger --max-requests goes on."
     )
 }
 

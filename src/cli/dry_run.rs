@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use suidao::config::Config;
-use suidao::crawl::{Crawl, Rehearsed, Turn};
+use suidao::crawl::{Crawl, Rehearsed, Seeding, Turn};
 use suidao::live::{conditions, now};
 use suidao::model::{CrawlUrl, Event, Origin, Place, Refusal, Stop, Tunnel, UrlId};
 use suidao::store::{CrawlDirectory, Meta, Store};
@@ -56,8 +56,10 @@ pub fn show(
             crawl.restore(&batch);
         }
     }
-    let batch = crawl.seed(seeds, now());
-    batch.events.iter().for_each(&mut observe);
+    let (mut seeding, at) = (Seeding::of(seeds), now());
+    while let Some(batch) = crawl.seed_portion(&mut seeding, at) {
+        batch.events.iter().for_each(&mut observe);
+    }
     let progress = crawl.progress();
     let (requests, stop) = crawl.rehearse(now(), config.crawl.in_flight, wish.most);
     let refused =

@@ -52,6 +52,9 @@ pub struct ReplayArgs {
     /// Stop after so many pages
     #[arg(long, value_name = "N")]
     max_pages: Option<u64>,
+    /// Stop after so many requests, whatever they bring
+    #[arg(long, value_name = "N")]
+    max_requests: Option<u64>,
     #[command(flatten)]
     goals: GoalsArgs,
     /// File of the URLs that are relevant, one a line; without it the lexicon's threshold decides, or the world itself
@@ -83,8 +86,11 @@ pub struct ReplayArgs {
     cache: CacheArgs,
 }
 
-/// What a replay has instead of the defaults of a live crawl.
-pub const AT_ONCE: [&str; 5] = [
+/// What a replay has instead of the defaults of a live crawl. It asks nobody, and of a recorded web most is often not there;
+/// nor does anybody stand between.
+pub const AT_ONCE: [&str; 7] = [
+    "limits.requests=1000000000000",
+    "scope.downgrade_seeds=true",
     "crawl.in_flight=1",
     "politeness.delay=0",
     "politeness.max_crawl_delay=0",
@@ -104,6 +110,9 @@ impl ReplayArgs {
         }
         if let Some(pages) = self.max_pages {
             config.limits.pages = Some(pages);
+        }
+        if let Some(requests) = self.max_requests {
+            config.limits.requests = Some(requests);
         }
         if let Some(in_flight) = self.in_flight {
             config.crawl.in_flight = in_flight;
@@ -171,7 +180,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         say!("{}", run.in_words(&web, &report));
     }
     Ok(match report.stop {
-        Stop::OnlyUnreachable => Exit::Short,
+        Stop::OnlyUnreachable | Stop::RequestLimit => Exit::Short,
         _ if report.progress.pages == 0 => Exit::Short,
         _ => Exit::Done,
     })

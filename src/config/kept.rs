@@ -37,7 +37,7 @@ const fn most(key: &'static str, most: i64, give: &'static str) -> Reach {
 }
 
 /// Every key that reaches out. The rest of a configuration says what is crawled, how politely and as whom, and is a crawl's.
-const REACHES: [Reach; 14] = [
+const REACHES: [Reach; 15] = [
     needed("fetch.proxy", "a proxy sees every request", "--proxy URL"),
     needed(
         "fetch.credentials",
@@ -50,6 +50,7 @@ const REACHES: [Reach; 14] = [
         "it opens this machine and its network",
         "--set 'fetch.allow_addresses=[\"ADDRESS\"]'",
     ),
+    needed("scope.allow_ports", "it opens ports of other services", "--set 'scope.allow_ports=[PORT]'"),
     needed(MODEL, "it names a file", "--set strategy.context-graph.model=FILE"),
     left("render.browser", "it names a program", "--set render.browser=PROGRAM"),
     left("render.sandbox", "the browser keeps its sandbox", "--set render.sandbox=false"),

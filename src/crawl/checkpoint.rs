@@ -32,7 +32,7 @@ enum Piece<'a> {
     Skipped(Vec<u64>),
     /// Pages at the end of their tunnels.
     Ended(Vec<(UrlId, Ended)>),
-    /// What waits.
+    /// What waits, of some thousand hosts.
     Frontier(Box<KeptFrontier>),
     Forums(Vec<(Cow<'a, str>, Cow<'a, Site>)>),
     /// Counts; pages that were due when a refresh ended.
@@ -86,7 +86,7 @@ impl Crawl {
             Piece::Counts(*progress, *attempts, left_due.iter().copied().collect(), refusals.clone()),
             Piece::Forums(sites.collect()),
         ];
-        let frontier = std::iter::once_with(|| Piece::Frontier(Box::new(frontier.keep())));
+        let frontier = frontier.keep().map(|portion| Piece::Frontier(Box::new(portion)));
         let own = rest.into_iter().chain(frontier).chain(urls).chain(skipped).chain(ended);
         let own = own.map(|piece| encode(OWN, &piece));
         let hosts = std::iter::once_with(|| encode(HOSTS, hosts));

@@ -4,10 +4,11 @@
 use rustc_hash::FxHashSet;
 
 use crate::model::{
-    Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Place, Priority, Refusal, Settled, UrlId, Verdict,
+    Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Place, Priority, Refusal, Settled, TrapStep, UrlId,
+    Verdict,
 };
 
-use super::health::is_hosts;
+use super::health::{is_down, is_hosts};
 use super::machine::{Crawl, Ended};
 
 impl Crawl {
@@ -46,6 +47,7 @@ impl Crawl {
     }
 
     fn apply_to_state(&mut self, event: &Event, at: Millis) {
+        self.progress.requests += u64::from(self.tells_of_request(event));
         if matches!(
             event,
             Event::Settled(_)
@@ -126,8 +128,12 @@ impl Crawl {
             Event::Scheme { host, https } => {
                 let record = self.hosts.get_mut(*host);
                 record.https = Some(*https);
-                let wait = record.delay(&self.conditions.politeness);
-                self.rest(*host, at.after(wait), at);
+                // Of a host that cannot be connected to under https nothing else is told. An answer has an event of its
+                // own, and of a seed's host nothing was asked yet.
+                if !https {
+                    let wait = record.delay(&self.conditions.politeness);
+                    self.rest(*host, at.after(wait), at);
+                }
             }
             Event::Unchanged { id, .. } => {
                 self.progress.visits += 1;
@@ -159,10 +165,13 @@ impl Crawl {
             }
             Event::Failed { id, failure } => {
                 self.leave(*id, LinkState::Failed, Some(failure), at);
-                let own_or_hosts = failure.kind == FailureKind::PrivateAddress || failure.is_transient();
-                self.urls.get_mut(*id).in_another_run = own_or_hosts;
+                // What was not asked for may be let in by then.
+                let unasked = matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port);
+                self.urls.get_mut(*id).in_another_run = unasked || failure.is_transient();
                 if failure.kind == FailureKind::NoSuchPage {
                     self.count_no_page();
+                    let host = self.hosts.get_mut(self.urls.get(*id).host());
+                    host.missing = host.missing.saturating_add(1);
                 }
                 self.progress.failed += u64::from(!self.is_due(*id));
                 self.bring_back_the_last(*id);
@@ -199,6 +208,7 @@ impl Crawl {
     fn apply_settled(&mut self, settled: &Settled, at: Millis) {
         self.leave(settled.id, LinkState::Fetched, None, at);
         self.urls.get_mut(settled.id).forget_tries();
+        self.hosts.get_mut(self.urls.get(settled.id).host()).missing = 0;
         self.progress.bytes += u64::from(settled.bytes);
         if settled.again.is_some() || std::mem::take(&mut self.urls.get_mut(settled.id).was_page) {
             self.progress.visits += 1;
@@ -303,6 +313,29 @@ impl Crawl {
         self.rest(host, at.after(wait), at);
         if failed.is_none() {
             self.bring_back(host);
+        }
+    }
+
+    /// Whether an event is what came of a request of the crawl that brought an answer or might have. What a refresh asks for
+    /// comes out of its own budget.
+    fn tells_of_request(&self, event: &Event) -> bool {
+        let own = |id: &UrlId| !self.is_due(*id);
+        let reached = |failure: &Failure| {
+            !is_down(failure) && !matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
+        };
+        let is_round = || self.refreshing.is_some() || !self.left_due.is_empty();
+        match event {
+            Event::Settled(page) => page.again.is_none() && own(&page.id),
+            Event::Redirected { id, .. } | Event::Unchanged { id, .. } | Event::Hinted { id, .. } => own(id),
+            Event::Retried { id, failure } | Event::Failed { id, failure } => own(id) && reached(failure),
+            Event::Robots { failure, .. } => failure.as_ref().is_none_or(reached) && !is_round(),
+            Event::RobotsRedirected { .. } => !is_round(),
+            Event::Trap(step) => match &**step {
+                TrapStep::Absent { .. } => !is_round(),
+                TrapStep::Unanswered { failure, .. } => reached(failure) && !is_round(),
+                _ => false,
+            },
+            _ => false,
         }
     }
 

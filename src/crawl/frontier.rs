@@ -9,6 +9,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::num::NonZeroU64;
 
 use dary_heap::OctonaryHeap;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,25 @@ fn rank(priority: Priority) -> u32 {
 struct Queue {
     heap: OctonaryHeap<Entry>,
     /// The head as last made known to the lane, if that still stands there.
-    announced: Option<Entry>,
+    announced: Option<NonZeroU64>,
+}
+
+impl Queue {
+    /// None is 0, which no entry is: of a million hosts each has a queue.
+    fn announced(&self) -> Option<Entry> {
+        self.announced.map(NonZeroU64::get)
+    }
+
+    fn announce(&mut self, entry: Option<Entry>) {
+        self.announced = entry.and_then(NonZeroU64::new);
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if self.heap.capacity() == 0 {
+            self.heap.reserve_exact(1);
+        }
+        self.heap.push(entry);
+    }
 }
 
 #[derive(Default)]
@@ -114,8 +133,8 @@ type KeptQueues = (Vec<(u8, Vec<Entry>, Option<Entry>)>, bool);
 pub(super) struct KeptFrontier {
     hosts: Vec<KeptQueues>,
     heads: Vec<Vec<(Entry, u32)>>,
-    stacked: u32,
-    batch: OpenBatch,
+    /// Of the first portion: pushes to stacks so far, and the open batch.
+    rest: Option<(u32, OpenBatch)>,
 }
 
 /// With [`Discipline::Batches`]: the batch that is worked off.
@@ -136,30 +155,41 @@ impl Frontier {
         Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0, batch: OpenBatch::default() }
     }
 
-    /// All of it, to be kept.
-    pub(super) fn keep(&self) -> KeptFrontier {
-        let Self { discipline: _, seed: _, hosts, heads, stacked, batch } = self;
-        let queue = |(lane, queue): &(u8, Queue)| (*lane, queue.heap.as_slice().to_vec(), queue.announced);
+    /// All of it, to be kept, in portions: the queues of some thousand hosts each, and all else with the first.
+    pub(super) fn keep(&self) -> impl Iterator<Item = KeptFrontier> + '_ {
+        const HOSTS: usize = 1 << 16;
+        let first = &self.hosts[..HOSTS.min(self.hosts.len())];
+        let first = std::iter::once_with(move || self.keep_of(first, true));
+        let further = self.hosts.get(HOSTS..).unwrap_or_default().chunks(HOSTS);
+        first.chain(further.map(|hosts| self.keep_of(hosts, false)))
+    }
+
+    fn keep_of(&self, hosts: &[HostQueues], is_first: bool) -> KeptFrontier {
+        let Self { discipline: _, seed: _, hosts: _, heads, stacked, batch } = self;
+        let heads = if is_first { heads.as_slice() } else { &[] };
+        let queue = |(lane, queue): &(u8, Queue)| (*lane, queue.heap.as_slice().to_vec(), queue.announced());
         KeptFrontier {
             hosts: hosts.iter().map(|host| (host.lanes.iter().map(queue).collect(), host.ready)).collect(),
             heads: heads.iter().map(|heads| heads.iter().map(|(entry, host)| (*entry, host.0)).collect()).collect(),
-            stacked: *stacked,
-            batch: batch.clone(),
+            rest: is_first.then(|| (*stacked, batch.clone())),
         }
     }
 
-    /// Takes back what was kept, in the place of all it has.
+    /// Takes back a portion of what was kept, the first in the place of all it has.
     pub(super) fn take_kept(&mut self, kept: KeptFrontier) {
-        let KeptFrontier { hosts, heads, stacked, batch } = kept;
+        let KeptFrontier { hosts, heads, rest } = kept;
         let queue = |(lane, heap, announced): (u8, Vec<Entry>, Option<Entry>)| {
-            (lane, Queue { heap: OctonaryHeap::from(heap), announced })
+            (lane, Queue { heap: OctonaryHeap::from(heap), announced: announced.and_then(NonZeroU64::new) })
         };
         let host = |(lanes, ready): KeptQueues| HostQueues { lanes: lanes.into_iter().map(queue).collect(), ready };
-        self.hosts = hosts.into_iter().map(host).collect();
-        let of_lane =
-            |heads: Vec<(Entry, u32)>| heads.into_iter().map(|(entry, host)| (entry, std::cmp::Reverse(host)));
-        self.heads = heads.into_iter().map(|heads| of_lane(heads).collect()).collect();
-        (self.stacked, self.batch) = (stacked, batch);
+        if let Some((stacked, batch)) = rest {
+            self.hosts.clear();
+            let of_lane =
+                |heads: Vec<(Entry, u32)>| heads.into_iter().map(|(entry, host)| (entry, std::cmp::Reverse(host)));
+            self.heads = heads.into_iter().map(|heads| of_lane(heads).collect()).collect();
+            (self.stacked, self.batch) = (stacked, batch);
+        }
+        self.hosts.extend(hosts.into_iter().map(host));
     }
 
     /// Entries, those that are stale among them; none if one is of a URL or a host beyond so many.
@@ -257,9 +287,9 @@ impl Frontier {
         let queues = self.host(host);
         let ready = queues.ready;
         let queue = queues.lane(lane);
-        queue.heap.push(entry);
-        if ready && queue.announced.is_none_or(|announced| entry > announced) {
-            queue.announced = Some(entry);
+        queue.push(entry);
+        if ready && queue.announced().is_none_or(|announced| entry > announced) {
+            queue.announce(Some(entry));
             self.announce(lane, entry, host);
         }
     }
@@ -292,9 +322,9 @@ impl Frontier {
         let mut news = Vec::new();
         for (lane, queue) in &mut queues.lanes {
             if let Some(&head) = queue.heap.peek()
-                && queue.announced.is_none_or(|announced| head > announced)
+                && queue.announced().is_none_or(|announced| head > announced)
             {
-                queue.announced = Some(head);
+                queue.announce(Some(head));
                 news.push((Lane(*lane), head));
             }
         }
@@ -356,7 +386,7 @@ impl Frontier {
         queues.ready = false;
         let queue = queues.lane(lane);
         queue.heap.pop();
-        queue.announced = None;
+        queue.announce(None);
         Some(Head { host, id: id_of(entry), lane, entry })
     }
 
@@ -429,7 +459,7 @@ impl Frontier {
             let queues = self.host(host);
             let ready = queues.ready;
             let queue = queues.lane(lane);
-            if queue.announced != Some(announced) {
+            if queue.announced() != Some(announced) {
                 self.heads[usize::from(lane.0)].pop();
                 continue;
             }
@@ -445,8 +475,8 @@ impl Frontier {
                 return Some((announced, host));
             }
             // Not ready: `make_ready` announces again. Stale: the next best stands in for it.
-            queue.announced = head.filter(|_| ready);
-            let again = queue.announced;
+            queue.announce(head.filter(|_| ready));
+            let again = queue.announced();
             self.heads[usize::from(lane.0)].pop();
             if let Some(head) = again {
                 self.announce(lane, head, host);

@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::model::{HostId, Millis, Priority, UrlId};
 
@@ -26,10 +27,22 @@ pub(super) struct GroupId(u32);
 /// A host that is held, as what it waits: the best of its URLs.
 pub(super) type Waiting = (Priority, Reverse<UrlId>, HostId);
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-enum Name {
-    Domain(Box<str>),
-    Address(IpAddr),
+/// What a group is known by, a hash: the names of a million domains take room, and nobody asks for them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Name(u64);
+
+impl Name {
+    fn of_domain(domain: &str) -> Self {
+        Self(xxh3_64(domain.as_bytes()))
+    }
+
+    fn of_address(address: IpAddr) -> Self {
+        let bits = match address {
+            IpAddr::V4(v4) => u128::from(v4.to_bits()),
+            IpAddr::V6(v6) => v6.to_bits(),
+        };
+        Self(xxh3_64_with_seed(&bits.to_le_bytes(), if address.is_ipv4() { 4 } else { 6 }))
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -97,7 +110,7 @@ impl Groups {
         }
         // A name without a dot is one of the local network.
         let domain = psl::domain_str(host).unwrap_or(host);
-        Some(self.number(Name::Domain(domain.into())))
+        Some(self.number(Name::of_domain(domain), true))
     }
 
     /// The group of an address. Of IPv6 that is a network of /64, which is what a server or a customer has. None for
@@ -112,19 +125,23 @@ impl Groups {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
             v4 @ IpAddr::V4(_) => v4,
         };
-        Some(self.number(Name::Address(address)))
+        Some(self.number(Name::of_address(address), false))
     }
 
-    fn number(&mut self, name: Name) -> GroupId {
+    fn number(&mut self, name: Name, is_domain: bool) -> GroupId {
         if let Some(group) = self.by_name.get(&name) {
             return *group;
         }
         let group = GroupId(u32::try_from(self.groups.len()).expect("at most two groups for each host"));
-        let is_domain = matches!(name, Name::Domain(_));
         let (held, ready_at) = (BinaryHeap::new(), Millis(0));
         self.groups.push(Group { is_domain, in_flight: 0, ready_at, held, hosts: 0, timer: None, loose: false });
         self.by_name.insert(name, group);
         group
+    }
+
+    /// Bytes allocated, but for the queues of those that are held back.
+    pub fn memory(&self) -> usize {
+        self.groups.capacity() * size_of::<Group>() + self.by_name.capacity() * (size_of::<(Name, GroupId)>() + 1)
     }
 
     fn get(&self, group: GroupId) -> &Group {

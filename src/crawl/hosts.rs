@@ -6,14 +6,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use core::net::IpAddr;
-use rustc_hash::FxHashMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::model::{CrawlUrl, Failure, HostId, Millis, Priority, RobotsRules, UrlId};
 
 use super::groups::{GroupId, Groups};
 use super::health::Health;
+use super::names::Names;
 use super::politeness::{Politeness, millis};
 use super::robots::Robots;
 
@@ -42,6 +41,8 @@ pub(super) struct Host {
     pub pages: u32,
     /// Whether one of them was relevant.
     pub relevant: bool,
+    /// Answers since the last page that were soft 404s.
+    pub missing: u32,
     /// URLs that wait.
     pub queued: u32,
     /// Those of them that have failed and stand aside, as long as others may show whether the host answers.
@@ -105,7 +106,7 @@ impl Host {
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Hosts {
     hosts: Vec<Host>,
-    by_name: FxHashMap<Box<str>, HostId>,
+    names: Names,
     /// Hosts that wait for their time, soonest first.
     timers: BinaryHeap<Reverse<(Millis, u32)>>,
     /// Bytes that the rules of all their robots.txt files take.
@@ -121,24 +122,24 @@ impl Hosts {
 
     /// The number of the host of `url`, and whether it is new.
     pub fn number(&mut self, url: &CrawlUrl) -> (HostId, bool) {
-        if let Some(&host) = self.by_name.get(url.authority()) {
+        if let Some(host) = self.id_of(url) {
             return (host, false);
         }
         let host = HostId(u32::try_from(self.hosts.len()).expect("fewer hosts than URLs"));
         let domain = self.groups.of_domain(url.host());
         self.hosts.push(Host { domain, ..Host::default() });
-        self.by_name.insert(url.authority().into(), host);
+        self.names.push(url.authority());
         (host, true)
     }
 
     /// The host of `url`, if it is known.
     pub fn of(&self, url: &CrawlUrl) -> Option<&Host> {
-        self.by_name.get(url.authority()).map(|&host| self.get(host))
+        self.id_of(url).map(|host| self.get(host))
     }
 
     /// The number of the host of `url`, if it is known.
     pub fn id_of(&self, url: &CrawlUrl) -> Option<HostId> {
-        self.by_name.get(url.authority()).copied()
+        self.names.find(url.authority()).map(HostId)
     }
 
     /// How many there are.
@@ -153,11 +154,7 @@ impl Hosts {
 
     /// Their names, by number.
     pub fn names(&self) -> Vec<&str> {
-        let mut names = vec![""; self.hosts.len()];
-        for (name, id) in &self.by_name {
-            names[id.0 as usize] = name;
-        }
-        names
+        self.names.iter().collect()
     }
 
     /// Learns what came of asking for the robots.txt of an origin of a host. Where all rules together take too much those that
@@ -211,10 +208,9 @@ impl Hosts {
 
     /// Bytes allocated.
     pub fn memory(&self) -> usize {
-        let names: usize = self.by_name.keys().map(|name| name.len()).sum();
         self.hosts.capacity() * size_of::<Host>()
-            + self.by_name.capacity() * (size_of::<(Box<str>, HostId)>() + 1)
-            + names
+            + self.names.memory()
+            + self.groups.memory()
             + self.timers.capacity() * size_of::<Reverse<(Millis, u32)>>()
             + self.hosts.iter().flat_map(|host| &host.robots).flatten().count() * size_of::<Robots>()
             + usize::try_from(self.rules).unwrap_or(usize::MAX)

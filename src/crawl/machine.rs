@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::forum::sight::Look;
 use crate::model::{
     Batch, CrawlUrl, Discovered, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Refusal,
-    Relevance, Stop, UrlId, Validators, Verdict,
+    Relevance, Stop, UrlId, Validators,
 };
 use crate::strategy::Strategy;
 use crate::strategy::scope::Scope;
@@ -36,6 +36,9 @@ use super::{Delivery, Outcome};
 pub struct Limits {
     /// Pages to fetch, relevant or not: the crawl ends with exactly so many.
     pub pages: Option<u64>,
+    /// Requests of the whole crawl that brought an answer or might have, whatever it was; where it is not set
+    /// [`Limits::most_requests`] tells.
+    pub requests: Option<u64>,
     /// Pages to fetch from one host.
     pub pages_per_host: Option<u32>,
     /// Most links between a seed and a page.
@@ -52,7 +55,25 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { pages: None, pages_per_host: None, depth: None, hops: 48, redirects: 5, retries: 2, host_failures: 10 }
+        Self {
+            pages: None,
+            requests: None,
+            pages_per_host: None,
+            depth: None,
+            hops: 48,
+            redirects: 5,
+            retries: 2,
+            host_failures: 10,
+        }
+    }
+}
+
+impl Limits {
+    /// Most requests for this many pages: as it is set, or ten a page and a thousand. Ordinary crawls need one to three a
+    /// page; one that needs ten is led about.
+    #[must_use]
+    pub fn most_requests(&self, pages: Option<u64>) -> Option<u64> {
+        self.requests.or(pages.map(|pages| pages.saturating_mul(10).saturating_add(1_000)))
     }
 }
 
@@ -87,6 +108,13 @@ pub struct Conditions {
     pub watch: Option<Watch>,
     /// Pages fetched before are come back to.
     pub refresh: Option<Refresh>,
+}
+
+impl Conditions {
+    /// Most pages to fetch.
+    pub(super) fn most_pages(&self) -> Option<u64> {
+        [self.limits.pages, self.goals.pages].into_iter().flatten().min()
+    }
 }
 
 /// What a ticket is for.
@@ -152,6 +180,9 @@ pub struct Progress {
     pub bytes: u64,
     /// Visits of pages that had been fetched before, to see whether they have changed.
     pub visits: u64,
+    /// Requests that brought an answer or might have: for pages, robots.txt, sitemaps, failed ones too; visits and what
+    /// else a refresh asks for are not among them.
+    pub requests: u64,
     /// URLs given up after failed fetches.
     pub failed: u64,
     /// URLs refused, at the door or when their turn came.
@@ -256,7 +287,9 @@ impl Crawl {
 
     /// Lets so many more pages be fetched than were by now.
     pub fn allow(&mut self, pages: u64) {
-        self.conditions.limits.pages = Some(self.progress.pages + pages);
+        let limits = &mut self.conditions.limits;
+        limits.requests = limits.most_requests(Some(pages)).map(|most| self.progress.requests.saturating_add(most));
+        limits.pages = Some(self.progress.pages + pages);
         self.conditions.goals.pages = None;
     }
 
@@ -294,30 +327,6 @@ impl Crawl {
     pub fn finish(&mut self, now: Millis) -> Option<Batch> {
         let events = std::mem::take(&mut self.pending);
         (!events.is_empty()).then_some(Batch { at: now, took: None, events })
-    }
-
-    /// Takes in seeds; those known already are left as they are, but for those whose address was private: that may be
-    /// allowed now.
-    pub fn seed(&mut self, seeds: &[CrawlUrl], now: Millis) -> Batch {
-        self.nearness.begin(now);
-        let mut events = std::mem::take(&mut self.pending);
-        for url in seeds {
-            let plain = self.without_session(url);
-            let url = plain.as_ref().unwrap_or(url);
-            if let Some(reason) = self.refuses(url) {
-                self.skip(&mut events, url, None, reason, now);
-                continue;
-            }
-            let id = self.number(&mut events, url, Origin::Seed, "", now);
-            let known = self.urls.get(id);
-            let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
-            if known.state == LinkState::Dropped || is_out && known.in_another_run {
-                let verdict = Verdict::Follow(self.strategy.seed(url));
-                let link = Link::bare(id, Relevance::ONE, verdict);
-                self.tell(&mut events, Event::Seeded(link), now);
-            }
-        }
-        Batch { at: now, took: None, events }
     }
 
     /// Takes back what became of a ticket, and how that came; the batch tells what it changed.

@@ -5,7 +5,7 @@ use super::fold::differs;
 use super::frontier::Head;
 use super::groups::GroupId;
 use super::hosts::{Held, Host};
-use super::machine::{Conditions, Crawl, Next, Ticket, Wanted};
+use super::machine::{Crawl, Next, Ticket, Wanted};
 use super::politeness::millis;
 use super::robots::{Permission, Robots};
 use crate::model::{Event, HostId, LinkState, Millis, Stop};
@@ -43,17 +43,18 @@ impl Crawl {
             None => {}
         }
         // A refresh has a budget of its own.
-        let Conditions { limits, goals, .. } = &self.conditions;
-        let limits = [limits.pages, goals.pages].into_iter().flatten();
-        let limit = limits.min().filter(|_| self.refreshing.is_none()).unwrap_or(u64::MAX);
+        let limit = self.conditions.most_pages().filter(|_| self.refreshing.is_none()).unwrap_or(u64::MAX);
         if self.progress.pages >= limit {
             return if self.in_flight() == 0 { Next::Done(Stop::PageLimit) } else { Next::Wait(None) };
         }
         if self.progress.pages + self.pages_in_flight >= limit {
             return Next::Wait(None);
         }
+        if self.progress.requests + self.in_flight() >= self.most_requests() {
+            return if self.in_flight() == 0 { Next::Done(Stop::RequestLimit) } else { Next::Wait(None) };
+        }
         if self.refreshing.is_none()
-            && let Some(stop) = self.nearness.reached(goals, &self.progress, now)
+            && let Some(stop) = self.nearness.reached(&self.conditions.goals, &self.progress, now)
         {
             return if self.in_flight() == 0 { Next::Done(stop) } else { Next::Wait(None) };
         }
@@ -162,6 +163,18 @@ impl Crawl {
                 }
             }
         }
+    }
+
+    /// Most requests of the crawl. A refresh has a budget of its own, and who comes back to boards for days has none but what
+    /// was set.
+    fn most_requests(&self) -> u64 {
+        let limits = &self.conditions.limits;
+        let most = match (&self.refreshing, self.conditions.watch) {
+            (Some(_), _) => None,
+            (None, Some(_)) => limits.requests,
+            (None, None) => limits.most_requests(self.conditions.most_pages()),
+        };
+        most.unwrap_or(u64::MAX)
     }
 
     /// The group of a host is busy: what was taken goes back, and the host is let go in its turn.

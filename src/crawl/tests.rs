@@ -1,6 +1,8 @@
 //! The machine driven by hand over webs of a few lines, without readers and topics: a page is a relevance and links.
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod manners;
 
 use std::collections::BTreeMap;

@@ -119,9 +119,17 @@ impl Crawl {
 
     /// Why a URL whose turn has come is not fetched after all.
     pub(super) fn refuses_now(&self, id: UrlId, url: &CrawlUrl) -> Option<Refusal> {
+        // It waits from a time when the port was let in.
+        if let Some(reason) = self.conditions.scope.refuses_port(url) {
+            return Some(reason);
+        }
         // What the user asks for is fetched.
         if self.urls.get(id).place().trail.depth == 0 {
             return None;
+        }
+        let most = self.conditions.traps.missing;
+        if most > 0 && self.hosts.get(self.urls.get(id).host()).missing >= u32::from(most) {
+            return Some(Refusal::MissingPages);
         }
         self.watched.runs.refuses(url).or_else(|| self.is_mirrored(url, false).then_some(Refusal::Mirror))
     }

@@ -71,8 +71,14 @@ impl Graph {
         source: &dyn Source,
         mut relevant: impl FnMut(&CrawlUrl, &Settled) -> Option<bool>,
     ) -> Self {
-        let limits =
-            Limits { pages: Some(reach), pages_per_host: None, depth: None, hops: u16::MAX, ..conditions.limits };
+        let limits = Limits {
+            pages: Some(reach),
+            requests: Some(u64::MAX),
+            pages_per_host: None,
+            depth: None,
+            hops: u16::MAX,
+            ..conditions.limits
+        };
         // The whole web is wanted, and its end is known: only what tells itself by its URL is left out.
         let Traps { repeats, max_segments, session_parameters, .. } = conditions.traps;
         let traps = Traps { repeats, max_segments, session_parameters, ..Traps::off() };

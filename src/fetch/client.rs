@@ -192,12 +192,19 @@ impl Fetcher {
             headers,
             max_body: checked.max_body,
             max_wire: checked.max_wire,
-            allowed: checked.allowed,
+            allowed: if checked.proxy.is_some() { checked.allowed.with_own_names() } else { checked.allowed },
             proxy: checked.proxy,
             connect_timeout: checked.connect_timeout,
             known_to: Arc::new(known_to),
             cookies: settings.cookies.then(Arc::default),
         })
+    }
+
+    /// The same, and these ports may be asked although they belong to services that are not the web (`scope.allow_ports`).
+    #[must_use]
+    pub fn with_ports(mut self, ports: &[u16]) -> Self {
+        self.allowed.ports = ports.into();
+        self
     }
 
     /// Asks for `url` once, following nothing; with `known` under the condition that it is not the version these mark
@@ -249,6 +256,9 @@ impl Fetcher {
         let target = url.to_url();
         if self.allowed.refuses(&target) {
             return Err(FailureKind::PrivateAddress);
+        }
+        if self.allowed.refuses_port(&target) {
+            return Err(FailureKind::Port);
         }
         let kind = |error: reqwest::Error| failure::kind(&error, self.proxy.is_some(), url.scheme() == "https");
         let known_to = if self.known_to.is_empty() { None } else { self.known_to.get(&url.origin()) };

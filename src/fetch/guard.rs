@@ -4,7 +4,8 @@
 //! Names are judged where they are resolved ([`Guard`] is the client's resolver): the connection goes to the very
 //! addresses that were judged, so a name that answers differently the second time (DNS rebinding) gains nothing.
 //! Addresses written in the URL never reach a resolver and are judged by [`Allowed::refuses`] before the request. With a
-//! proxy, names are resolved there, and only such literals and the names of [`reach_of_name`] can be refused here.
+//! proxy, names are resolved there, and only such literals and names can be refused here that are private by what they say
+//! ([`reach_of_name`], [`reach_by_proxy`]) or by this machine's hosts file.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -13,8 +14,11 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 use url::Host;
+
+use crate::strategy::port::is_foreign;
 
 /// Who is behind an address; the later, the less should a stranger's link lead there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,6 +111,42 @@ fn reach_of_name(name: &str) -> Reach {
     }
 }
 
+/// Names that no resolver of the public Internet knows, and a proxy's own may: of its hosts file, of the search list of its
+/// resolver, of its network. Without a proxy they need no rule, because the address is judged.
+fn reach_by_proxy(name: &str) -> Reach {
+    /// Top-level names that are in nobody's public zone: of hosts files, those that networks use for their own (RFC 6762,
+    /// appendix G; `home`, `corp` and `mail` will never be given out, ICANN 2018), and of Kubernetes' short names.
+    const OWN: [&str; 10] =
+        ["localdomain", "localdomain4", "localdomain6", "intranet", "private", "corp", "home", "lan", "mail", "svc"];
+    let name = name.trim_end_matches('.');
+    let top = name.rsplit('.').next().unwrap_or_default();
+    // `localhost4`, `ip6-loopback`, `kubernetes`, `router`: no page of the public web has a name without a dot.
+    let is_single = top.len() == name.len();
+    if is_single || OWN.contains(&top) { Reach::Private } else { Reach::Public }
+}
+
+/// This machine's hosts file.
+#[cfg(not(windows))]
+const HOSTS: &str = "/etc/hosts";
+#[cfg(windows)]
+const HOSTS: &str = r"C:\Windows\System32\drivers\etc\hosts";
+
+/// Names of a hosts file that stand for addresses of which none may be asked. What is no line of one is passed over.
+fn own_names(hosts: &str, permits: impl Fn(IpAddr) -> bool) -> FxHashSet<Box<str>> {
+    let mut names: FxHashMap<String, bool> = FxHashMap::default();
+    for line in hosts.lines() {
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let address = words.next().and_then(|word| word.split('%').next()).map(str::parse::<IpAddr>);
+        if let Some(Ok(address)) = address {
+            for name in words {
+                let name = name.trim_end_matches('.').to_ascii_lowercase();
+                *names.entry(name).or_default() |= permits(address);
+            }
+        }
+    }
+    names.into_iter().filter(|(_, permitted)| !permitted).map(|(name, _)| name.into()).collect()
+}
+
 /// What may be asked beside the public Internet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Allowed {
@@ -116,6 +156,10 @@ pub(super) struct Allowed {
     pub addresses: Arc<[IpAddr]>,
     /// Names are resolved by a proxy, where nobody sees whether their address is one of these.
     pub proxied: bool,
+    /// Names that this machine's hosts file gives to addresses that may not be asked.
+    pub own_names: Arc<FxHashSet<Box<str>>>,
+    /// Ports that belong to services that are not the web, and may be asked all the same.
+    pub ports: Arc<[u16]>,
 }
 
 impl Allowed {
@@ -132,6 +176,20 @@ impl Allowed {
         }
     }
 
+    /// The same, with the names that this machine's hosts file gives to addresses that may not be asked: a proxy on this
+    /// machine or beside it resolves them alike. Where that file cannot be read there are none.
+    pub(super) fn with_own_names(self) -> Self {
+        let hosts = std::fs::read(HOSTS).unwrap_or_default();
+        let permits = |address: IpAddr| self.permits_reach(reach(address));
+        let own_names = Arc::new(own_names(&String::from_utf8_lossy(&hosts), permits));
+        Self { own_names, ..self }
+    }
+
+    /// Whether `url` names a port of a service that is not the web.
+    pub(super) fn refuses_port(&self, url: &Url) -> bool {
+        url.port().is_some_and(|port| is_foreign(port) && !self.ports.contains(&port))
+    }
+
     /// Whether `url` names what may not be asked as it stands: by a literal address, or by a name that is private
     /// everywhere.
     ///
@@ -141,9 +199,12 @@ impl Allowed {
             Some(Host::Ipv4(v4)) => !self.permits(v4.into()),
             Some(Host::Ipv6(v6)) => !self.permits(v6.into()),
             // A name may have an address that is allowed one by one: the resolver then judges it.
+            Some(Host::Domain(name)) if !self.proxied => {
+                !self.permits_reach(reach_of_name(name)) && self.addresses.is_empty()
+            }
             Some(Host::Domain(name)) => {
-                let is_judged_later = !self.proxied && !self.addresses.is_empty();
-                !self.permits_reach(reach_of_name(name)) && !is_judged_later
+                let is_own = self.own_names.contains(name.trim_end_matches('.'));
+                !self.permits_reach(reach_of_name(name).max(reach_by_proxy(name))) || is_own
             }
             None => true,
         }
@@ -387,6 +448,72 @@ mod tests {
         let private = Allowed { private: true, ..there };
         assert!(!private.refuses(&url("http://wiki.internal/")));
         assert!(private.refuses(&url("http://metadata.google.internal/")));
+    }
+
+    #[test]
+    fn names_of_ones_own_network_are_not_asked_of_a_proxy() {
+        let hosts = "127.0.0.1 localhost loopback.example.cn\n10.0.0.5\tWiki.Example.CN wiki # the wiki's\n\
+                     8.8.8.8 dns.example.cn both.example.cn\n10.0.0.6 both.example.cn\nfe80::1%lo0 card.example.cn\n\
+                     # 10.0.0.7 not.example.cn\nno line\n0.0.0.0 ads.example.cn\n";
+        let here = Allowed::default();
+        let own_names = Arc::new(own_names(hosts, |address| here.permits(address)));
+        let there = Allowed { proxied: true, own_names, ..Allowed::default() };
+        for text in [
+            "http://localhost.localdomain/",
+            "http://localhost4/",
+            "http://localhost6.localdomain6/",
+            "http://ip6-localhost/",
+            "http://ip6-loopback:8080/",
+            "http://broadcasthost/",
+            "http://kubernetes/",
+            "http://Router./",
+            "http://ai/",
+            "http://host.docker.internal/",
+            "http://kubernetes.default.svc.cluster.local/",
+            "http://kubernetes.default.svc/",
+            "http://nas.lan/",
+            "http://nas.home/",
+            "http://wiki.corp/",
+            "http://wiki.intranet/",
+            "http://wiki.private./",
+            "http://wiki.example.cn/",
+            "http://WIKI.example.cn./",
+            "http://loopback.example.cn/",
+            "http://card.example.cn/",
+            "http://ads.example.cn/",
+        ] {
+            assert!(there.refuses(&url(text)), "{text}");
+        }
+        for text in [
+            "http://lan.cn/",
+            "http://home.example.cn/",
+            "http://localdomain.example.com/",
+            "http://dns.example.cn/",
+            "http://both.example.cn/",
+            "http://not.example.cn/",
+            "http://8.8.8.8/",
+        ] {
+            assert!(!there.refuses(&url(text)), "{text}");
+        }
+        for text in ["http://kubernetes/", "http://nas.lan/", "http://wiki.example.cn/"] {
+            assert!(!here.refuses(&url(text)), "{text}: without a proxy the resolver's answer is judged");
+        }
+        let private = Allowed { private: true, proxied: true, ..Allowed::default() };
+        assert!(!private.refuses(&url("http://nas.lan/")) && !private.refuses(&url("http://kubernetes/")));
+    }
+
+    #[test]
+    fn ports_of_other_services_are_refused_whoever_asks() {
+        let allowed = Allowed { ports: [25].into(), private: true, ..Allowed::default() };
+        for (text, refused) in [
+            ("http://a.cn:22/", true),
+            ("https://127.0.0.1:6379/", true),
+            ("http://a.cn:25/", false),
+            ("http://a.cn/", false),
+            ("http://a.cn:8080/", false),
+        ] {
+            assert_eq!(allowed.refuses_port(&url(text)), refused, "{text}");
+        }
     }
 
     fn guard(allowed: Option<Allowed>) -> Guard {

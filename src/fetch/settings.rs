@@ -203,6 +203,7 @@ impl Settings {
                 private: self.allow_private,
                 addresses: self.allow_addresses.iter().map(IpAddr::to_canonical).collect::<Arc<[IpAddr]>>(),
                 proxied: self.proxy.is_some(),
+                ..Allowed::default()
             },
             agent: header("user_agent", &self.agent())?,
             accept_language: (!language.is_empty()).then_some(language),

@@ -25,7 +25,8 @@ pub(super) fn settings(job: &Job) -> u64 {
     // Budgets, how a page is fetched, and what is told of it: they decide what happens, and not what becomes of what
     // happened. Of the goals the harvest rate alone is a fold of the events.
     let other = Config::default();
-    (config.limits.pages, config.fetch, config.render) = (None, other.fetch, other.render);
+    (config.limits.pages, config.limits.requests) = (None, None);
+    (config.fetch, config.render) = (other.fetch, other.render);
     (config.status, config.log) = (other.status, other.log);
     config.stop = Goals { harvest: config.stop.harvest, ..other.stop };
     (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
@@ -159,8 +160,14 @@ mod tests {
             })
         };
         let usual = digest(&[]);
-        for same in ["stop.relevant=5", "limits.pages=7", "status.listen='9090'", "log.level='warn'", "fetch.timeout=9"]
-        {
+        for same in [
+            "stop.relevant=5",
+            "limits.pages=7",
+            "limits.requests=9",
+            "status.listen='9090'",
+            "log.level='warn'",
+            "fetch.timeout=9",
+        ] {
             assert_eq!(digest(&[same]), usual, "{same}");
         }
         // The rules kept are those for a name.

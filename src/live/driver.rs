@@ -14,7 +14,7 @@ use super::errand::{Done, Errand};
 use super::outage::{Judgement, Outage};
 use super::view::Glance;
 use super::{News, clock};
-use crate::crawl::{Crawl, Next, Ticket};
+use crate::crawl::{Crawl, Next, Seeding, Ticket};
 use crate::model::{Batch, CrawlUrl, Event, Stop};
 use crate::store::harvest::{Harvest, HarvestLine};
 use crate::store::{CrawlDirectory, Kept, Notice, Work, Writer};
@@ -85,8 +85,10 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (done, mut finished) = unbounded_channel();
         let (looked, mut seen) = unbounded_channel();
         let at = self.clock.now();
-        let batch = self.crawl.seed(seeds, at);
-        self.keep(batch, None);
+        let mut seeding = Seeding::of(seeds);
+        while let Some(batch) = self.crawl.seed_portion(&mut seeding, at) {
+            self.keep(batch, None);
+        }
         for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
             self.keep(batch, None);
         }

@@ -115,7 +115,7 @@ impl Outage {
         match kind {
             FailureKind::Dns | FailureKind::Connect | FailureKind::Timeout | FailureKind::Broken => {}
             // No request went out.
-            FailureKind::PrivateAddress => return Judgement::Settle,
+            FailureKind::PrivateAddress | FailureKind::Port => return Judgement::Settle,
             FailureKind::Exhausted => return Judgement::Exhausted,
             FailureKind::Proxy => {
                 let silent = now.saturating_duration_since(*self.silent.get_or_insert(now));

@@ -405,6 +405,8 @@ pub enum Stop {
     TimeUp,
     /// Too few of the last pages were relevant.
     TopicExhausted,
+    /// So many requests went out that no more may.
+    RequestLimit,
 }
 
 impl Stop {
@@ -420,6 +422,10 @@ impl Stop {
             Self::BudgetSpent => "The budget is spent.",
             Self::RelevantReached => "As many relevant pages as were asked for are there; more of them go on.",
             Self::BytesReached => "As many bytes as were asked for are there; more of them go on.",
+            Self::RequestLimit => {
+                "The limit of requests is reached (limits.requests; if that is not set, ten for each page of --max-pages, and \
+                 1000): a larger --max-requests goes on."
+            }
             Self::TimeUp => "The minutes of this run are over; the same command goes on for as many more.",
             Self::TopicExhausted => {
                 "The topic is exhausted: too few of the last pages were relevant (stop.harvest); another threshold goes on."

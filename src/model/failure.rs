@@ -39,6 +39,8 @@ pub enum FailureKind {
     Exhausted,
     /// It came, and reading it took too long.
     ReadingTimeout,
+    /// Nothing was asked: the port belongs to a service that is not the web.
+    Port,
 }
 
 /// A fetch that brought no page.
@@ -84,6 +86,7 @@ impl std::fmt::Display for Failure {
             FailureKind::MediaType(media) => write!(f, "the answer is {media}, not a page"),
             FailureKind::BadRedirect => f.write_str("a redirect without a usable target"),
             FailureKind::Exhausted => f.write_str("too many files and connections are open (ulimit -n)"),
+            FailureKind::Port => f.write_str("its port belongs to a service that is not the web (scope.allow_ports)"),
             FailureKind::RedirectLoop => f.write_str("it redirects to itself, or in a circle"),
             FailureKind::Proxy => f.write_str("the proxy does not answer"),
             FailureKind::ReadingTimeout => f.write_str("reading it took longer than crawl.reading_timeout"),

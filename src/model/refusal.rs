@@ -61,6 +61,10 @@ pub enum Refusal {
     SourceLimit,
     /// A sitemap of another host, or a page that such a one names.
     ForeignSource,
+    /// Scope: the port belongs to a service that is not the web.
+    Port,
+    /// Trap: the host has said of too many pages in a row that there is no such page.
+    MissingPages,
 }
 
 impl Refusal {
@@ -98,6 +102,12 @@ impl Refusal {
                 "a sitemap or a feed names it, or it is one, beyond what is taken of one host (sources.per_host)"
             }
             Self::ForeignSource => "a host speaks for itself only in its sitemaps, and this is of another host",
+            Self::Port => {
+                "its port belongs to a service that is not the web, and browsers refuse such ports too (scope.allow_ports)"
+            }
+            Self::MissingPages => {
+                "the last traps.missing pages of its host were none: it answered that there is no such page"
+            }
             Self::ForumFunction => {
                 "its host is a forum, and it is neither a board, nor a list of threads, nor a thread: a function, or the same again"
             }

@@ -192,6 +192,12 @@ impl CrawlUrl {
         self.host().len() < self.authority().len()
     }
 
+    /// The port, where one is given that is not the scheme's own.
+    #[must_use]
+    pub fn port(&self) -> Option<u16> {
+        self.authority()[self.host().len()..].strip_prefix(':')?.parse().ok()
+    }
+
     /// Scheme, host and port: what a robots.txt speaks for (RFC 9309, 2.3).
     #[must_use]
     pub fn origin(&self) -> String {

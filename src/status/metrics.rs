@@ -55,6 +55,7 @@ pub(super) fn text(view: &View, glance: Option<&Glance>) -> Result<String, Error
         for (name, help, count) in [
             ("pages", "Pages fetched, earlier runs included", progress.pages),
             ("relevant_pages", "Relevant pages among them", progress.relevant),
+            ("requests", "Requests that brought an answer or might have, visits left out", progress.requests),
             ("visits", "Later visits of pages, to see whether they have changed", progress.visits),
         ] {
             all.register(name, help, ConstCounter::new(count));

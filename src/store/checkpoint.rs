@@ -3,7 +3,7 @@
 //! whole log and comes to the same.
 //!
 //! ```text
-//! suidao checkpoint 2\n   header (postcard): batches, digest of the last of them, digest of the settings
+//! suidao checkpoint 4\n   header (postcard): batches, digest of the last of them, digest of the settings
 //! length u32, xxh3 u64, bytes         a piece, and so on
 //! 0 u32, number of pieces u64         the end
 //! ```
@@ -22,7 +22,7 @@ use super::{CrawlDirectory, Store, StoreError, own};
 use crate::model::Batch;
 
 /// First line of the file. The number is raised when pieces of an earlier build cannot be read.
-const HEAD: &[u8] = b"suidao checkpoint 3\n";
+const HEAD: &[u8] = b"suidao checkpoint 4\n";
 
 /// Longest piece that is believed, in bytes: the largest are lists of what waits, 10 bytes an entry.
 const LONGEST: u32 = 1 << 31;

@@ -13,6 +13,7 @@ mod dth;
 mod fish_search;
 mod opic;
 mod pagerank;
+pub mod port;
 mod random;
 pub mod scope;
 mod shark_search;

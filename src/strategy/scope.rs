@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::port;
 use crate::model::{CrawlUrl, Refusal};
 
 /// `[scope]` of the configuration.
@@ -18,8 +19,13 @@ pub struct Scope {
     pub deny_extensions: Vec<String>,
     /// Longest URL, in bytes; Chinese characters count nine in a path.
     pub max_url_length: usize,
+    /// Ports that may be asked although they belong to a service that is not the web.
+    pub allow_ports: Vec<u16>,
     /// Whether http and https of a host are one web: its URLs are taken under the scheme that it answers.
     pub one_scheme: bool,
+    /// Whether a host that seeds name under https alone may be asked under http where its port for https cannot be connected
+    /// to: whoever stands between could see to that.
+    pub downgrade_seeds: bool,
     /// Whose wish is heard that links be not followed.
     pub nofollow: NoFollow,
 }
@@ -64,7 +70,9 @@ impl Default for Scope {
             deny_hosts: Vec::new(),
             deny_extensions: NO_PAGES.split_whitespace().map(str::to_owned).collect(),
             max_url_length: 1024,
+            allow_ports: Vec::new(),
             one_scheme: true,
+            downgrade_seeds: false,
             nofollow: NoFollow::default(),
         }
     }
@@ -82,6 +90,9 @@ impl Scope {
         if (!self.allow_hosts.is_empty() && !listed(&self.allow_hosts)) || listed(&self.deny_hosts) {
             return Some(Refusal::Host);
         }
+        if let Some(reason) = self.refuses_port(url) {
+            return Some(reason);
+        }
         if url.as_str().len() > self.max_url_length {
             return Some(Refusal::UrlTooLong);
         }
@@ -92,6 +103,13 @@ impl Scope {
             return Some(Refusal::Extension);
         }
         None
+    }
+
+    /// [`Refusal::Port`] if the URL's port belongs to a service that is not the web, and is not let in.
+    #[must_use]
+    pub fn refuses_port(&self, url: &CrawlUrl) -> Option<Refusal> {
+        let is_closed = |port: u16| port::is_foreign(port) && !self.allow_ports.contains(&port);
+        url.port().is_some_and(is_closed).then_some(Refusal::Port)
     }
 }
 
@@ -122,6 +140,26 @@ mod tests {
         assert_eq!(refuses(&scope, "http://www.a.cn/"), None);
         assert_eq!(refuses(&scope, "http://aa.cn/"), Some(Refusal::Host));
         assert_eq!(refuses(&scope, "http://x.ads.a.cn/"), Some(Refusal::Host));
+    }
+
+    #[test]
+    fn ports_of_other_services_are_refused_unless_they_are_let_in() {
+        let scope = Scope { allow_ports: vec![6379], ..Scope::default() };
+        for (url, reason) in [
+            ("http://a.cn:25/", Some(Refusal::Port)),
+            ("https://a.cn:22/", Some(Refusal::Port)),
+            ("http://[2400:3200::1]:6667/", Some(Refusal::Port)),
+            ("http://a.cn:0/", Some(Refusal::Port)),
+            ("http://a.cn:11211/", Some(Refusal::Port)),
+            ("http://a.cn:6379/", None),
+            ("http://a.cn:8080/", None),
+            ("http://a.cn:443/", None),
+            ("http://a.cn/:25/", None),
+            ("http://[2400:3200::25]/", None),
+        ] {
+            assert_eq!(refuses(&scope, url), reason, "{url}");
+        }
+        assert_eq!(refuses(&Scope::default(), "http://a.cn:6379/"), Some(Refusal::Port));
     }
 
     #[test]

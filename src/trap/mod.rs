@@ -34,6 +34,8 @@ pub struct Traps {
     pub session_parameters: Vec<String>,
     /// Whether a host whose pages look like it is asked for a page that cannot exist, and what says the same is no page.
     pub soft_404: bool,
+    /// Soft 404s in a row after which a host is asked for nothing but seeds.
+    pub missing: u16,
     /// Two hosts with so many equal pages under equal paths are one.
     pub mirrors: u16,
     /// Whether the links of a page are left be that says what another said.
@@ -51,6 +53,7 @@ impl Default for Traps {
             sessions: true,
             session_parameters: Vec::new(),
             soft_404: true,
+            missing: 100,
             mirrors: 4,
             near_duplicates: true,
         }
@@ -70,6 +73,7 @@ impl Traps {
             sessions: false,
             session_parameters: Vec::new(),
             soft_404: false,
+            missing: 0,
             mirrors: 0,
             near_duplicates: false,
         }

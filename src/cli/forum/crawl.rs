@@ -72,7 +72,7 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let Run { tally, .. } = run;
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
-        (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable), _) => Exit::Short,
+        (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Short,
         // What cannot be read is no goal reached.
         _ if tally.unread > 0 || tally.index_pages == 0 => Exit::Short,
         _ => Exit::Done,
@@ -183,6 +183,7 @@ pub fn in_words(args: &ForumCrawlArgs, report: &Report, run: &Run) -> String {
         (
             Some(
                 stop @ (Stop::PageLimit
+                | Stop::RequestLimit
                 | Stop::RelevantReached
                 | Stop::BytesReached
                 | Stop::TimeUp

@@ -64,7 +64,7 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
-        (Some(Stop::OnlyUnreachable | Stop::FrontierEmpty), _) => Exit::Short,
+        (Some(Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::RequestLimit), _) => Exit::Short,
         (Some(_), Some(Ok(_))) => Exit::Done,
         _ => Exit::Short,
     })

@@ -5,6 +5,7 @@ mod pieces;
 
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::TunnelSettings;
 use super::kind::{self, Kind};
@@ -70,7 +71,8 @@ pub(super) struct Learner {
     all: Yield,
     /// By place in the tag tree, of whatever host: themes are shared.
     places: Vec<Yield>,
-    host_numbers: Numbers<String>,
+    /// By the hashes of their names.
+    host_numbers: Numbers<u64>,
     family_numbers: Numbers<FamilyKey>,
     template_numbers: Numbers<u64>,
     block_numbers: Numbers<BlockKey>,
@@ -106,9 +108,8 @@ impl Learner {
         }
     }
 
-    /// Bytes allocated; the names of hosts are counted at 24 each.
+    /// Bytes allocated.
     pub fn memory(&self) -> usize {
-        const NAME: usize = 24;
         let members = self.blocks.iter().map(|block| block.members.memory());
         let members: usize = members.chain(self.families.iter().map(|family| family.members.memory())).sum();
         members
@@ -119,7 +120,6 @@ impl Learner {
             + self.blocks.capacity() * size_of::<Block>()
             + self.places.capacity() * size_of::<Yield>()
             + self.host_numbers.memory()
-            + self.hosts.len() * NAME
             + self.family_numbers.memory()
             + self.template_numbers.memory()
             + self.block_numbers.memory()
@@ -266,10 +266,7 @@ impl Learner {
     fn discover(&mut self, id: UrlId, url: &CrawlUrl, anchor: &str) {
         debug_assert_eq!(self.known.len(), id.0 as usize, "numbers are given without gaps");
         let form = kind::form(url);
-        let host = match self.host_numbers.get(url.authority()) {
-            Some(host) => host,
-            None => self.host_numbers.of(url.authority().to_owned(), &mut self.hosts, Host::default),
-        };
+        let host = self.host_numbers.of(xxh3_64(url.authority().as_bytes()), &mut self.hosts, Host::default);
         #[allow(clippy::cast_possible_truncation)] // 32 bits of a hash tell the families of one host apart
         let family = (host, form.family as u32);
         if form.kind.is_listing() {

@@ -23,7 +23,7 @@ enum Piece<'a> {
 /// What is summed up, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Sums<'a> {
-    hosts: (Cow<'a, [Host]>, Cow<'a, Numbers<String>>),
+    hosts: (Cow<'a, [Host]>, Cow<'a, Numbers<u64>>),
     families: (Cow<'a, [Family]>, Cow<'a, Numbers<FamilyKey>>),
     templates: (Cow<'a, [Template]>, Cow<'a, Numbers<u64>>),
     blocks: (Cow<'a, [Block]>, Cow<'a, Numbers<BlockKey>>),

@@ -1,0 +1,140 @@
+//! What bounds a crawl whatever the web says: requests, soft 404s in a row, ports, and the scheme that a seed was given under.
+
+use super::*;
+
+fn drive_from(conditions: Conditions, seeds: &[&str], web: &BTreeMap<String, Outcome>, in_flight: usize) -> Run {
+    let (crawl, batch) = seeded(conditions, BreadthFirst, seeds);
+    drive(crawl, batch, web, in_flight)
+}
+
+fn connect() -> Outcome {
+    Outcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None })
+}
+
+fn at_once() -> Conditions {
+    let politeness = Politeness { delay: 0.0, backoff: 0.0, robots_retry: 0.0, robots: false, ..Politeness::default() };
+    Conditions { politeness, ..conditions() }
+}
+
+#[test]
+fn an_https_seed_is_not_crawled_in_the_clear_because_its_port_refuses() {
+    let mut web = web("
+        http://t.cn/ 0.9 -> https://t.cn/b 0
+        http://t.cn/b 0.9
+        http://s.cn/ 0.9 -> http://t.cn/a 0, https://u.cn/ 0
+        http://t.cn/a 0.9
+        http://u.cn/ 0.9
+    ");
+    for refused in ["https://t.cn/", "https://t.cn/a", "https://t.cn/b", "https://u.cn/"] {
+        web.insert(refused.into(), connect());
+    }
+    let asked = |conditions: Conditions, seeds: &[&str]| {
+        let run = drive_from(conditions, seeds, &web, 1);
+        // The log tells of it: a machine restored from it holds the host to https too.
+        let mut again = Crawl::new(at_once(), Box::new(BreadthFirst));
+        run.batches.iter().for_each(|batch| again.restore(batch));
+        let id = again.hosts.id_of(&CrawlUrl::parse("http://t.cn/").unwrap()).unwrap();
+        assert_eq!(again.hosts.get(id).https, run.crawl.hosts.get(id).https);
+        run.fetched
+    };
+    // Neither the seed nor a link to its host, whichever comes first.
+    for seeds in [&["https://t.cn/"][..], &["http://s.cn/", "https://t.cn/"]] {
+        let fetched = asked(at_once(), seeds);
+        assert!(fetched.iter().all(|url| !url.starts_with("t.cn")), "{fetched:?}");
+        assert!(fetched.iter().any(|url| url == "https://t.cn/"), "{fetched:?}");
+        // A link is not a seed: what old sites link to as https is asked under http where that is all they answer.
+        assert_eq!(fetched.contains(&"u.cn/".to_owned()), seeds.len() > 1, "{fetched:?}");
+    }
+    // Who names both means both, and whoever says so is crawled under what it answers.
+    let named = asked(at_once(), &["https://t.cn/", "http://t.cn/a"]);
+    assert!(named.contains(&"t.cn/".to_owned()) && named.contains(&"t.cn/a".to_owned()), "{named:?}");
+    let mut free = at_once();
+    free.scope.downgrade_seeds = true;
+    assert!(asked(free, &["https://t.cn/"]).contains(&"t.cn/b".to_owned()));
+}
+
+#[test]
+fn a_seed_given_later_as_https_is_held_to_it_and_a_server_that_says_http_under_https_is_believed() {
+    let web = web("
+        http://s.cn/ 0.9 -> http://t.cn/a 0
+        http://t.cn/a 0.9
+        https://t.cn/b 0.9
+        https://u.cn/ => http://u.cn/
+        http://u.cn/ 0.9 -> http://u.cn/c 0
+        http://u.cn/c 0.9
+    ");
+    let (crawl, batch) = seeded(at_once(), BreadthFirst, &["http://s.cn/"]);
+    let mut run = drive(crawl, batch, &web, 1);
+    let seeds = ["http://s.cn/", "https://t.cn/b", "https://u.cn/"].map(|seed| CrawlUrl::parse(seed).unwrap());
+    let batch = run.crawl.seed(&seeds, run.at);
+    let run = drive(run.crawl, batch, &web, 1);
+    assert_eq!(run.fetched, ["https://t.cn/b", "https://u.cn/", "u.cn/", "u.cn/c"]);
+    // Every run gives its seeds again: what was learnt since stands.
+    let mut crawl = run.crawl;
+    assert_eq!(crawl.seed(&seeds, run.at).events, []);
+}
+
+#[test]
+fn ports_of_other_services_are_refused_by_name_wherever_they_come_from() {
+    let web = web("
+        http://s.cn/ 0.9 -> http://s.cn:25/ 0, http://s.cn/r 0, http://s.cn:8080/ 0
+        http://s.cn/r => https://s.cn:6379/
+        http://s.cn:8080/ 0.9
+    ");
+    let run = drive_from(at_once(), &["http://s.cn/", "http://t.cn:22/"], &web, 1);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/r", "s.cn:8080/"]);
+    assert_eq!(run.crawl.refusals()[&Refusal::Port], 3);
+    let mut open = at_once();
+    open.scope.allow_ports = vec![22, 25];
+    let run = drive_from(open.clone(), &["http://s.cn/", "http://t.cn:22/"], &web, 1);
+    assert!(run.fetched.contains(&"s.cn:25/".to_owned()) && run.fetched.contains(&"t.cn:22/".to_owned()));
+    // What waits from a time when a port was open is not asked for when it is no more.
+    let (_, batch) = seeded(open, BreadthFirst, &["http://t.cn:22/"]);
+    let mut closed = Crawl::new(at_once(), Box::new(BreadthFirst));
+    closed.restore(&batch);
+    assert!(matches!(closed.next(Millis(0)), Next::Done(Stop::FrontierEmpty)));
+    assert_eq!(closed.refusals()[&Refusal::Port], 1);
+}
+
+/// A page with links to 600 that are not there, and one that is.
+fn dead_ends(status: &str) -> BTreeMap<String, Outcome> {
+    let links: Vec<String> = (0..600).map(|n| format!("http://s.cn/{n} 0")).collect();
+    let dead: String = (0..600).map(|n| format!("http://s.cn/{n} {status}!\n")).collect();
+    web(&format!("http://s.cn/ 0.9 -> {}\n{dead}", links.join(", ")))
+}
+
+#[test]
+fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
+    let web = dead_ends("404");
+    let limited = |limits: Limits| Conditions { limits, ..at_once() };
+    for (limits, most) in [
+        (Limits { requests: Some(70), ..Limits::default() }, Some(70)),
+        (Limits { requests: Some(70), pages: Some(5), ..Limits::default() }, Some(70)),
+        (Limits::default(), None),
+    ] {
+        for in_flight in [1, 7] {
+            let run = drive_from(limited(limits.clone()), &["http://s.cn/"], &web, in_flight);
+            let stop = if most.is_some() { Stop::RequestLimit } else { Stop::FrontierEmpty };
+            assert_eq!((run.fetched.len(), run.stop), (most.unwrap_or(601), stop));
+            assert_eq!(run.crawl.progress().requests, run.fetched.len() as u64);
+            // After a restart as many are left as were.
+            let mut again = Crawl::new(limited(limits.clone()), Box::new(BreadthFirst));
+            run.batches.iter().for_each(|batch| again.restore(batch));
+            assert_eq!(again.progress(), run.crawl.progress());
+            assert!(matches!(again.next(run.at), Next::Done(next) if next == stop));
+        }
+    }
+    // Who was not there to be asked was not asked.
+    let down: BTreeMap<String, Outcome> = [("http://s.cn/".to_owned(), connect())].into();
+    let run = drive_from(at_once(), &["http://s.cn/"], &down, 1);
+    assert_eq!((run.fetched.len(), run.crawl.progress().requests), (3, 0));
+}
+
+#[test]
+fn pages_set_a_limit_of_requests_where_none_is_given() {
+    let most = |pages, requests, asked| Limits { pages, requests, ..Limits::default() }.most_requests(asked);
+    assert_eq!(most(Some(40), None, Some(40)), Some(1_400));
+    assert_eq!(most(Some(40), Some(9), Some(40)), Some(9));
+    assert_eq!(most(None, None, None), None);
+    assert_eq!(most(None, None, Some(u64::MAX)), Some(u64::MAX));
+}

@@ -1,0 +1,37 @@
+//! Ports of services that are not the web. A page elsewhere can make a crawler send lines of its choosing there, and a mail
+//! server, a chat server or a data base may take them for commands (cross-protocol attack). Apart from the scope because
+//! the fetcher holds to the same list, whoever asks it.
+
+/// Ports that no page is asked of. Those of the Fetch standard ("bad ports", <https://fetch.spec.whatwg.org/#port-blocking>),
+/// so what browsers refuse; and of data bases and caches, which the standard leaves to their own care: `ZooKeeper` (2181),
+/// `MySQL` (3306), `PostgreSQL` (5432), Redis (6379), memcached (11211) and `MongoDB` (27017). Redis and memcached read
+/// lines, and none of the six ever answers in HTTP. In order.
+const FOREIGN: [u16; 89] = [
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
+    110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
+    532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 2181, 3306, 3659, 4045,
+    4190, 5060, 5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017,
+];
+
+/// Whether a service that is not the web listens at this port as a rule.
+#[must_use]
+pub fn is_foreign(port: u16) -> bool {
+    FOREIGN.binary_search(&port).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_browsers_refuse_is_refused_and_the_webs_own_ports_are_not() {
+        assert!(FOREIGN.is_sorted());
+        for port in [0, 21, 22, 25, 53, 110, 143, 465, 993, 2049, 5060, 6000, 6379, 6667, 6697, 10080, 11211, 27017] {
+            assert!(is_foreign(port), "{port}");
+        }
+        for port in [80, 81, 443, 591, 2375, 3000, 5000, 6001, 7001, 8000, 8080, 8088, 8443, 9000, 9200, 32_768, 65_535]
+        {
+            assert!(!is_foreign(port), "{port}");
+        }
+    }
+}
