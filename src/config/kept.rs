@@ -172,11 +172,12 @@ mod tests {
     }
 
     /// A value for each key that reaches out.
-    const REACHING: [(&str, &str); 14] = [
+    const REACHING: [(&str, &str); 15] = [
         ("fetch.proxy", "'http://p.cn:1'"),
         ("fetch.credentials", "[{ origin = 'a.cn', bearer_env = 'HOME' }]"),
         ("fetch.allow_private", "true"),
         ("fetch.allow_addresses", "['10.0.0.1']"),
+        ("scope.allow_ports", "[6379]"),
         ("strategy.context-graph.model", "'/etc/passwd'"),
         ("render.browser", "'/bin/evil'"),
         ("render.sandbox", "false"),
