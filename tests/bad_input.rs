@@ -277,7 +277,7 @@ fn checks() {
     refused(&stage, check(&["page", &page, "-m", &missing]), 2, &["none", "suidao topic build"]);
     refused(&stage, check(&["page", &page, "-m", lexicon, "--url", "x"]), 2, &["x is no URL"]);
     // What is no page is an answer, not a mistake.
-    refused(&stage, check(&["page", "http://127.0.0.1:9/"]), 1, &["http://127.0.0.1:9/ was not read", "private"]);
+    refused(&stage, check(&["page", "http://127.0.0.1:8999/"]), 1, &["http://127.0.0.1:8999/ was not read", "private"]);
     refused(&stage, check(&["page", "http://a.test/", "--proxy", "nonsense:"]), 2, &["proxy"]);
     refused(&stage, check(&["robots", "--file", &missing, "http://a.test/"]), 2, &["none", "check the path"]);
     refused(&stage, check(&["robots", "--file", &page, "http://a.test/", "a.test"]), 2, &["a.test is no URL"]);
