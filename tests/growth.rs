@@ -31,7 +31,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Bytes of the short and of the long input.
-const SHORT: usize = 48 << 10;
+const SHORT: usize = 32 << 10;
 const TIMES: usize = 8;
 /// How many times the short one's time the long one may take, and seconds that are not looked at.
 const GROWTH: f64 = 32.0;
