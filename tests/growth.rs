@@ -7,7 +7,7 @@
 //! over it is measured again before it counts. `SUIDAO_FUZZ_CASES` says how many random cases each kind of input gets.
 #![allow(clippy::unwrap_used)] // test helpers may
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use peak_alloc::PeakAlloc;
 use proptest::prelude::*;
@@ -27,8 +27,11 @@ use suidao::topic::{Lexicon, Topic};
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// Memory is the process's: one case at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Memory is the process's: one test at a time, with all that it makes ready.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Bytes of the short and of the long input.
 const SHORT: usize = 32 << 10;
@@ -56,7 +59,6 @@ fn cost(work: impl FnOnce()) -> (f64, usize) {
 
 /// Fails where a long input costs more than its length.
 fn grows_with_its_length(name: &str, make: &dyn Fn(usize) -> Vec<u8>, read: &dyn Fn(&[u8])) {
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let (short, long) = (make(SHORT), make(SHORT * TIMES));
     let mut tries = Vec::new();
     for _ in 0..3 {
@@ -206,6 +208,7 @@ fn read_forum(topic: &Topic, body: &[u8]) {
 
 #[test]
 fn pages_of_one_piece() {
+    let _alone = alone();
     let topic = topic();
     for piece in HTML {
         grows_with_its_length(piece, &|bytes| repeated("", piece, bytes), &|body| read_page(&topic, body));
@@ -214,6 +217,7 @@ fn pages_of_one_piece() {
 
 #[test]
 fn pages_of_some_pieces() {
+    let _alone = alone();
     let topic = topic();
     random(HTML, |head, piece| {
         let name = format!("{head} and {piece}");
@@ -227,6 +231,7 @@ fn pages_of_some_pieces() {
 
 #[test]
 fn forums() {
+    let _alone = alone();
     let topic = topic();
     let rows = HTML.iter().filter(|piece| piece.contains("post") || piece.contains("thread") || piece.contains("<t"));
     for piece in rows {
@@ -240,6 +245,7 @@ fn forums() {
 
 #[test]
 fn charsets() {
+    let _alone = alone();
     let labels = ["gbk", "gb18030", "big5", "shift_jis", "euc-kr", "euc-jp", "iso-2022-jp", "utf-8", "utf-16le"];
     let pieces: [&[u8]; 7] =
         [b"\xff", b"\x81", b"\x81\x30", b"\xc4\xe3\xff", b"\x1b$B\x21\xff", b"\xe4\xb8", b"<meta charset=gbk"];
@@ -255,6 +261,7 @@ fn charsets() {
 
 #[test]
 fn sitemaps_and_feeds() {
+    let _alone = alone();
     const XML: &[&str] = &[
         "<urlset>",
         "<url><loc>http://a.cn/{}</loc></url>",
@@ -299,6 +306,7 @@ fn sitemaps_and_feeds() {
 
 #[test]
 fn robots() {
+    let _alone = alone();
     const LINES: &[&str] = &[
         "User-agent: *\n",
         "User-agent: suidao\n",
@@ -332,6 +340,7 @@ fn robots() {
 
 #[test]
 fn lexicons() {
+    let _alone = alone();
     let page = "足球 比赛 word {} World Cup ".repeat(2_000);
     let read = |text: &[u8]| {
         if let Ok(lexicon) = Lexicon::parse(std::str::from_utf8(text).unwrap()) {
@@ -364,6 +373,7 @@ fn lexicons() {
 
 #[test]
 fn configurations() {
+    let _alone = alone();
     let read = |text: &[u8]| {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
@@ -421,6 +431,7 @@ fn logged(page: Fetched, sets: &[&str]) -> usize {
 
 #[test]
 fn no_page_makes_the_log_large() {
+    let _alone = alone();
     let words = "足球比赛 ".repeat(40);
     let far = "x".repeat(7_000);
     let pages: Vec<(&str, String)> = vec![
@@ -453,7 +464,6 @@ fn no_page_makes_the_log_large() {
         ("refresh", format!("99;url=/{}", "x".repeat(100_000))),
     ];
     let headers: Vec<_> = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     for (name, body) in pages {
         for sets in [&[][..], &["strategy.name=\"breadth-first\"", "scope.max_url_length=8192"]] {
             for path in ["", "forum-2-1.html"] {
@@ -475,6 +485,7 @@ fn no_page_makes_the_log_large() {
 
 #[test]
 fn what_is_read_of_a_page_is_bounded() {
+    let _alone = alone();
     let page = fetched("", "text/html", &repeated("", "<a href=/{}>x</a>", 4 << 20));
     let parsed = parse(&page);
     assert!(parsed.document.links.len() <= 5_000);
