@@ -244,7 +244,7 @@ fn in_words(job: &Job, report: &Report) -> String {
 pub fn requests_in_words(limits: &Limits, requests: u64) -> String {
     let by = match limits.requests {
         Some(_) => "limits.requests (--max-requests)",
-        None => "the limit of pages (ten requests a page, and 1000)",
+        None => "the limit of pages (ten answers a page, and 1000)",
     };
     format!(
         "{requests} requests went out, as many as {by} lets; skipped.csv tells what failed, and a larger --max-requests goes on."

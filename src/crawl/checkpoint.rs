@@ -66,6 +66,7 @@ impl Crawl {
             attempts,
             // Of the events that are being applied, and of a run.
             took: _,
+            allowed: _,
             restored: _,
             closing: _,
             // What is in flight is kept with its URL and its host.

@@ -47,7 +47,10 @@ impl Crawl {
     }
 
     fn apply_to_state(&mut self, event: &Event, at: Millis) {
-        self.progress.requests += u64::from(self.tells_of_request(event));
+        if let Some(failure) = self.request_of(event) {
+            self.progress.requests += 1;
+            self.progress.requests_held += u64::from(failure.is_some_and(is_hosts));
+        }
         if matches!(
             event,
             Event::Settled(_)
@@ -316,27 +319,29 @@ impl Crawl {
         }
     }
 
-    /// Whether an event is what came of a request of the crawl that brought an answer or might have. What a refresh asks for
-    /// comes out of its own budget.
-    fn tells_of_request(&self, event: &Event) -> bool {
-        let own = |id: &UrlId| !self.is_due(*id);
-        let reached = |failure: &Failure| {
-            !is_down(failure) && !matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
-        };
+    /// Of an event that tells what came of a request of the crawl, which brought an answer or might have: the failure, if it
+    /// was one. What a refresh asks for comes out of its own budget.
+    fn request_of<'a>(&self, event: &'a Event) -> Option<Option<&'a Failure>> {
         let is_round = || self.refreshing.is_some() || !self.left_due.is_empty();
-        match event {
-            Event::Settled(page) => page.again.is_none() && own(&page.id),
-            Event::Redirected { id, .. } | Event::Unchanged { id, .. } | Event::Hinted { id, .. } => own(id),
-            Event::Retried { id, failure } | Event::Failed { id, failure } => own(id) && reached(failure),
-            Event::Robots { failure, .. } => failure.as_ref().is_none_or(reached) && !is_round(),
-            Event::RobotsRedirected { .. } => !is_round(),
+        let (failure, of_refresh) = match event {
+            Event::Settled(page) => (None, page.again.is_some() || self.is_due(page.id)),
+            Event::Redirected { id, .. } | Event::Unchanged { id, .. } | Event::Hinted { id, .. } => {
+                (None, self.is_due(*id))
+            }
+            Event::Retried { id, failure } | Event::Failed { id, failure } => (Some(failure), self.is_due(*id)),
+            Event::Robots { failure, .. } => (failure.as_ref(), is_round()),
+            Event::RobotsRedirected { .. } => (None, is_round()),
             Event::Trap(step) => match &**step {
-                TrapStep::Absent { .. } => !is_round(),
-                TrapStep::Unanswered { failure, .. } => reached(failure) && !is_round(),
-                _ => false,
+                TrapStep::Absent { .. } => (None, is_round()),
+                TrapStep::Unanswered { failure, .. } => (Some(failure), is_round()),
+                _ => return None,
             },
-            _ => false,
-        }
+            _ => return None,
+        };
+        let unasked = |failure: &Failure| {
+            is_down(failure) || matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
+        };
+        (!of_refresh && !failure.is_some_and(unasked)).then_some(failure)
     }
 
     fn count_refusal(&mut self, reason: Refusal) {

@@ -69,8 +69,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Most requests for this many pages: as it is set, or ten a page and a thousand. Ordinary crawls need one to three a
-    /// page; one that needs ten is led about.
+    /// Most requests for this many pages: as it is set, or ten a page and a thousand. Ordinary crawls need one to two a page;
+    /// one that needs ten is led about. Without a setting those do not count that are held against their hosts: waits and
+    /// tries bound them, and a crawl with many links to hosts that are gone is not led about.
     #[must_use]
     pub fn most_requests(&self, pages: Option<u64>) -> Option<u64> {
         self.requests.or(pages.map(|pages| pages.saturating_mul(10).saturating_add(1_000)))
@@ -183,6 +184,8 @@ pub struct Progress {
     /// Requests that brought an answer or might have: for pages, robots.txt, sitemaps, failed ones too; visits and what
     /// else a refresh asks for are not among them.
     pub requests: u64,
+    /// Those of them that were held against their hosts: no whole answer, 429, 5xx.
+    pub requests_held: u64,
     /// URLs given up after failed fetches.
     pub failed: u64,
     /// URLs refused, at the door or when their turn came.
@@ -197,6 +200,13 @@ pub struct Progress {
     pub hosts_visited: u64,
     /// Hosts with at least one relevant page fetched.
     pub hosts_relevant: u64,
+}
+
+impl Progress {
+    /// Requests that were not held against their hosts.
+    pub(super) fn answered(&self) -> u64 {
+        self.requests - self.requests_held
+    }
 }
 
 /// A page whose links were dropped because its tunnel had ended: kept in case a longer tunnel leads to it.
@@ -227,6 +237,8 @@ pub struct Crawl {
     pub(super) refusals: BTreeMap<Refusal, u64>,
     pub(super) nearness: Nearness,
     pub(super) watched: Watched,
+    /// Requests up to which this run may go, where pages were [allowed](Crawl::allow) it.
+    pub(super) allowed: Option<u64>,
     /// Page tickets settled so far.
     pub(super) attempts: u64,
     pub(super) pages_in_flight: u64,
@@ -265,6 +277,7 @@ impl Crawl {
             refusals: BTreeMap::new(),
             nearness: Nearness::default(),
             watched: Watched::default(),
+            allowed: None,
             attempts: 0,
             pages_in_flight: 0,
             robots_in_flight: 0,
@@ -288,7 +301,10 @@ impl Crawl {
     /// Lets so many more pages be fetched than were by now.
     pub fn allow(&mut self, pages: u64) {
         let limits = &mut self.conditions.limits;
-        limits.requests = limits.most_requests(Some(pages)).map(|most| self.progress.requests.saturating_add(most));
+        self.allowed = limits.most_requests(Some(pages)).map(|most| {
+            let counted = if limits.requests.is_some() { self.progress.requests } else { self.progress.answered() };
+            counted.saturating_add(most)
+        });
         limits.pages = Some(self.progress.pages + pages);
         self.conditions.goals.pages = None;
     }

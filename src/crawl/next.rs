@@ -50,7 +50,7 @@ impl Crawl {
         if self.progress.pages + self.pages_in_flight >= limit {
             return Next::Wait(None);
         }
-        if self.progress.requests + self.in_flight() >= self.most_requests() {
+        if self.are_requests_used_up() {
             return if self.in_flight() == 0 { Next::Done(Stop::RequestLimit) } else { Next::Wait(None) };
         }
         if self.refreshing.is_none()
@@ -165,16 +165,17 @@ impl Crawl {
         }
     }
 
-    /// Most requests of the crawl. A refresh has a budget of its own, and who comes back to boards for days has none but what
-    /// was set.
-    fn most_requests(&self) -> u64 {
+    /// Whether no further request may go out. A refresh has a budget of its own, and who comes back to boards for days has
+    /// none but what was set.
+    fn are_requests_used_up(&self) -> bool {
         let limits = &self.conditions.limits;
         let most = match (&self.refreshing, self.conditions.watch) {
             (Some(_), _) => None,
             (None, Some(_)) => limits.requests,
-            (None, None) => limits.most_requests(self.conditions.most_pages()),
+            (None, None) => self.allowed.or_else(|| limits.most_requests(self.conditions.most_pages())),
         };
-        most.unwrap_or(u64::MAX)
+        let counted = if limits.requests.is_some() { self.progress.requests } else { self.progress.answered() };
+        most.is_some_and(|most| counted + self.in_flight() >= most)
     }
 
     /// The group of a host is busy: what was taken goes back, and the host is let go in its turn.

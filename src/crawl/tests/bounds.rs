@@ -124,6 +124,13 @@ fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
             assert!(matches!(again.next(run.at), Next::Done(next) if next == stop));
         }
     }
+    // What is held against a host counts only towards a limit that was set: tries and waits bound it.
+    let down = dead_ends("500");
+    let of = |limits: Limits| drive_from(limited(limits), &["http://s.cn/"], &down, 1);
+    let run = of(Limits { pages: Some(5), host_failures: 10_000, ..Limits::default() });
+    assert_eq!((run.fetched.len(), run.stop), (1 + 3 * 600, Stop::FrontierEmpty));
+    let run = of(Limits { requests: Some(70), host_failures: 10_000, ..Limits::default() });
+    assert_eq!((run.fetched.len(), run.stop), (70, Stop::RequestLimit));
     // Who was not there to be asked was not asked.
     let down: BTreeMap<String, Outcome> = [("http://s.cn/".to_owned(), connect())].into();
     let run = drive_from(at_once(), &["http://s.cn/"], &down, 1);
