@@ -299,8 +299,9 @@ pub fn run_in_view(
     if let Some(renderer) = renderer {
         runtime.block_on(renderer.close());
     }
-    // A reading that was given up is not waited for.
-    runtime.shutdown_background();
+    // Connections are closed before the last files are written: there may be no descriptors left. A reading that was given
+    // up is not waited for.
+    runtime.shutdown_timeout(Duration::from_secs(1));
     if let Some(view) = view {
         view.close();
     }

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::sync_directory;
 use super::{CrawlDirectory, Kept, StoreError, own, warc};
 use crate::model::{Fetched, Millis};
 
@@ -58,6 +57,8 @@ const PREFIX: &str = "suidao";
 #[derive(Debug)]
 pub struct Archive {
     pages: PathBuf,
+    /// Open all the time, for connections may take every descriptor.
+    directory: Option<File>,
     settings: ArchiveSettings,
     request_headers: Vec<(String, String)>,
     number: u32,
@@ -92,14 +93,23 @@ impl Archive {
         }
         let mut request_headers = vec![("user-agent".to_owned(), settings.user_agent.clone())];
         request_headers.extend(settings.request_headers.iter().cloned());
-        let mut archive = Self { pages, settings, request_headers, number: 0, open: None };
+        // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
+        let directory = cfg!(unix).then(|| File::open(&pages)).transpose();
+        let directory = directory.map_err(StoreError::io(&pages, "open it"))?;
+        let mut archive = Self { pages, directory, settings, request_headers, number: 0, open: None };
         if let Some(last) = last {
             archive.number = last.file;
             let path = kept.ok_or_else(|| missing(&archive.pages, last))?;
             archive.go_on(path, last)?;
         }
-        sync_directory(&archive.pages)?;
+        archive.sync_names()?;
         Ok(archive)
+    }
+
+    /// Has the names of the files on disk.
+    fn sync_names(&self) -> Result<(), StoreError> {
+        let fail = StoreError::io(&self.pages, "sync the directory");
+        self.directory.as_ref().map_or(Ok(()), File::sync_all).map_err(fail)
     }
 
     /// Opens the file of the last location, cut behind it; or leaves it closed if it was closed just there.
@@ -165,7 +175,7 @@ impl Archive {
         let agent = [("http-header-user-agent", self.settings.user_agent.as_str())];
         let pending =
             warc::info(name.trim_end_matches(OPEN), &format!("{name} {}", at.0), at, &agent).map_err(fail())?;
-        sync_directory(&self.pages)?;
+        self.sync_names()?;
         Ok(OpenFile { file, path, length: pending.len() as u64, pending })
     }
 
@@ -189,7 +199,7 @@ impl Archive {
         open.sync()?;
         let closed = self.pages.join(closed_name(self.number));
         fs::rename(&open.path, &closed).map_err(StoreError::io(&open.path, "rename it"))?;
-        sync_directory(&self.pages)?;
+        self.sync_names()?;
         self.open = None;
         self.number += 1;
         Ok(())

@@ -21,7 +21,7 @@ const TRIES: usize = 8;
 #[derive(Debug)]
 pub struct PartDirectory {
     directory: TempDir,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 impl PartDirectory {
@@ -30,8 +30,13 @@ impl PartDirectory {
     /// # Errors
     /// If it cannot be made.
     pub fn beside(path: &Path) -> io::Result<Self> {
-        make(path, 0o755, |builder, parent| builder.tempdir_in(parent), |directory| directory.path().to_owned())
-            .map(|(directory, lock)| Self { directory, _lock: lock })
+        let lock = |directory: &TempDir| {
+            let held = File::open(directory.path()).map_err(TryLockError::Error)?;
+            held.try_lock().map(|()| Some(held))
+        };
+        let place = |directory: &TempDir| directory.path().to_owned();
+        let (directory, lock) = make(path, 0o755, |builder, parent| builder.tempdir_in(parent), place, lock)?;
+        Ok(Self { directory, _lock: lock })
     }
 
     /// Where it is.
@@ -56,8 +61,9 @@ impl PartDirectory {
 /// user makes.
 pub(super) fn file_beside(path: &Path) -> io::Result<NamedTempFile> {
     // The lock is the opened file's, and ends with it.
-    make(path, 0o644, |builder, parent| builder.tempfile_in(parent), |file| file.path().to_owned())
-        .map(|(file, _)| file)
+    let lock = |file: &NamedTempFile| file.as_file().try_lock().map(|()| None);
+    let place = |file: &NamedTempFile| file.path().to_owned();
+    make(path, 0o644, |builder, parent| builder.tempfile_in(parent), place, lock).map(|(file, _)| file)
 }
 
 fn make<T>(
@@ -65,7 +71,8 @@ fn make<T>(
     mode: u32,
     make: impl Fn(&Builder<'_, '_>, &Path) -> io::Result<T>,
     place: impl Fn(&T) -> PathBuf,
-) -> io::Result<(T, File)> {
+    lock: impl Fn(&T) -> Result<Option<File>, TryLockError>,
+) -> io::Result<(T, Option<File>)> {
     let (parent, start) = (parent(path), start(path));
     clear(parent, &start);
     let mut builder = Builder::new();
@@ -74,13 +81,12 @@ fn make<T>(
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     for _ in 0..TRIES {
         let part = make(&builder, parent)?;
-        let lock = File::open(place(&part))?;
-        match lock.try_lock() {
+        match lock(&part) {
             // Not taken away before it was locked.
-            Ok(()) if place(&part).exists() => return Ok((part, lock)),
-            Ok(()) | Err(TryLockError::WouldBlock) => {}
+            Ok(held) if place(&part).exists() => return Ok((part, held)),
+            Ok(_) | Err(TryLockError::WouldBlock) => {}
             // A file system without locks: nobody there takes it for abandoned.
-            Err(TryLockError::Error(_)) => return Ok((part, lock)),
+            Err(TryLockError::Error(_)) => return Ok((part, None)),
         }
     }
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process writes there"))
