@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Whether a character may steer a terminal or deceive a reader. Line feed and tab are not among them; see [`line`].
+/// Whether a character may steer a terminal or deceive a reader. Line feed and tab are not among them; see [`line()`].
 ///
 /// Not among them either: the joiners U+200C and U+200D, which Persian, Indian scripts and emoji need; the soft hyphen and
 /// variation selectors, which hide nothing and reorder nothing.

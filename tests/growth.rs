@@ -465,12 +465,11 @@ fn no_page_makes_the_log_large() {
     ];
     let headers: Vec<_> = fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     for (name, body) in pages {
-        for sets in [&[][..], &["strategy.name=\"breadth-first\"", "scope.max_url_length=8192"]] {
-            for path in ["", "forum-2-1.html"] {
-                let page = Fetched { headers: headers.clone(), ..fetched(path, "", body.as_bytes()) };
-                let bytes = logged(page, sets);
-                assert!(bytes <= LOGGED, "{name}: {bytes} bytes");
-            }
+        let longest = ["strategy.name=\"breadth-first\"", "scope.max_url_length=8192"];
+        for (path, sets) in [("", &[][..]), ("forum-2-1.html", &longest)] {
+            let page = Fetched { headers: headers.clone(), ..fetched(path, "", body.as_bytes()) };
+            let bytes = logged(page, sets);
+            assert!(bytes <= LOGGED, "{name}: {bytes} bytes");
         }
     }
     // A media type is told as the reason.
