@@ -3,7 +3,7 @@
 //!
 //! Each case is a piece that is said again and again, alone or between others, read at two lengths of which one is eight
 //! times the other. Time is the thread's own, so that other programs do not count; memory is the most that was allocated.
-//! A quadratic step shows as 64 times the time, and the bound is 32 times, beside what is too short to be measured; what is
+//! A quadratic step shows as 64 times the time, and the bound is 24 times, beside what is too short to be measured; what is
 //! over it is measured again before it counts. `SUIDAO_FUZZ_CASES` says how many random cases each kind of input gets.
 #![allow(clippy::unwrap_used)] // test helpers may
 
@@ -33,12 +33,14 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of the short and of the long input.
-const SHORT: usize = 32 << 10;
+/// Bytes of the short input: of pages, which cost most, and of what is read more quickly, where less would show nothing.
+const PAGE: usize = 32 << 10;
+const QUICK: usize = 256 << 10;
+/// How many times as long the long one is.
 const TIMES: usize = 8;
 /// How many times the short one's time the long one may take, and seconds that are not looked at.
-const GROWTH: f64 = 32.0;
-const UNSEEN: f64 = 0.1;
+const GROWTH: f64 = 24.0;
+const UNSEEN: f64 = 0.03;
 /// Bytes of memory that a byte of input may take, beside what reading anything takes.
 const MEMORY_EACH: usize = 120;
 const MEMORY_ANY: usize = 64 << 20;
@@ -58,8 +60,8 @@ fn cost(work: impl FnOnce()) -> (f64, usize) {
 }
 
 /// Fails where a long input costs more than its length.
-fn grows_with_its_length(name: &str, make: &dyn Fn(usize) -> Vec<u8>, read: &dyn Fn(&[u8])) {
-    let (short, long) = (make(SHORT), make(SHORT * TIMES));
+fn grows_with_its_length(name: &str, short: usize, make: &dyn Fn(usize) -> Vec<u8>, read: &dyn Fn(&[u8])) {
+    let (short, long) = (make(short), make(short * TIMES));
     let mut tries = Vec::new();
     for _ in 0..3 {
         let (less, _) = cost(|| read(&short));
@@ -211,7 +213,7 @@ fn pages_of_one_piece() {
     let _alone = alone();
     let topic = topic();
     for piece in HTML {
-        grows_with_its_length(piece, &|bytes| repeated("", piece, bytes), &|body| read_page(&topic, body));
+        grows_with_its_length(piece, PAGE, &|bytes| repeated("", piece, bytes), &|body| read_page(&topic, body));
     }
 }
 
@@ -221,11 +223,13 @@ fn pages_of_some_pieces() {
     let topic = topic();
     random(HTML, |head, piece| {
         let name = format!("{head} and {piece}");
-        grows_with_its_length(&name, &|bytes| repeated(head, piece, bytes), &|body| read_page(&topic, body));
+        grows_with_its_length(&name, PAGE, &|bytes| repeated(head, piece, bytes), &|body| read_page(&topic, body));
     });
     let base = format!("<base href=\"/{}/\">", "x".repeat(8_000));
     for piece in ["<a href={}>a</a>", "<a href=\"//[{}\">a</a>", "<a href=\"?{}\" class=x>足球</a>"] {
-        grows_with_its_length("a long base", &|bytes| repeated(&base, piece, bytes), &|body| read_page(&topic, body));
+        grows_with_its_length("a long base", PAGE, &|bytes| repeated(&base, piece, bytes), &|body| {
+            read_page(&topic, body)
+        });
     }
 }
 
@@ -235,11 +239,11 @@ fn forums() {
     let topic = topic();
     let rows = HTML.iter().filter(|piece| piece.contains("post") || piece.contains("thread") || piece.contains("<t"));
     for piece in rows {
-        grows_with_its_length(piece, &|bytes| repeated("", piece, bytes), &|body| read_forum(&topic, body));
+        grows_with_its_length(piece, PAGE, &|bytes| repeated("", piece, bytes), &|body| read_forum(&topic, body));
     }
     random(HTML, |head, piece| {
         let name = format!("{head} and {piece}");
-        grows_with_its_length(&name, &|bytes| repeated(head, piece, bytes), &|body| read_forum(&topic, body));
+        grows_with_its_length(&name, PAGE, &|bytes| repeated(head, piece, bytes), &|body| read_forum(&topic, body));
     });
 }
 
@@ -254,7 +258,7 @@ fn charsets() {
             let field = format!("text/html; charset={label}");
             let name = format!("{} as {label}", piece.escape_ascii());
             let make = |bytes: usize| piece.iter().copied().cycle().take(bytes).collect();
-            grows_with_its_length(&name, &make, &|body| drop(charset::decode(body, Some(&field))));
+            grows_with_its_length(&name, QUICK, &make, &|body| drop(charset::decode(body, Some(&field))));
         }
     }
 }
@@ -293,15 +297,15 @@ fn sitemaps_and_feeds() {
     for head in ["<urlset>", "<rss><channel>", "<feed>", ""] {
         for piece in XML {
             let name = format!("{head} and {piece}");
-            grows_with_its_length(&name, &|bytes| repeated(head, piece, bytes), &read);
+            grows_with_its_length(&name, QUICK, &|bytes| repeated(head, piece, bytes), &read);
         }
     }
     random(XML, |head, piece| {
-        grows_with_its_length(&format!("{head} and {piece}"), &|bytes| repeated(head, piece, bytes), &read);
+        grows_with_its_length(&format!("{head} and {piece}"), QUICK, &|bytes| repeated(head, piece, bytes), &read);
     });
     let base = format!("<feed xml:base=\"/{}/\">", "x".repeat(4_000));
     let piece = "<entry><link href=\"{}\"/></entry>";
-    grows_with_its_length("a long base", &|bytes| repeated(&base, piece, bytes), &read);
+    grows_with_its_length("a long base", QUICK, &|bytes| repeated(&base, piece, bytes), &read);
 }
 
 #[test]
@@ -331,17 +335,17 @@ fn robots() {
     };
     for line in LINES {
         let head = "User-agent: *\n";
-        grows_with_its_length(line, &|bytes| repeated(head, line, bytes), &read);
+        grows_with_its_length(line, QUICK, &|bytes| repeated(head, line, bytes), &read);
     }
     random(LINES, |head, line| {
-        grows_with_its_length(&format!("{head} and {line}"), &|bytes| repeated(head, line, bytes), &read);
+        grows_with_its_length(&format!("{head} and {line}"), QUICK, &|bytes| repeated(head, line, bytes), &read);
     });
 }
 
 #[test]
 fn lexicons() {
     let _alone = alone();
-    let page = "足球 比赛 word {} World Cup ".repeat(2_000);
+    let page = ["足球 比赛 word {} World Cup ", "word ", "a "].map(|words| words.repeat(2_000)).concat();
     let read = |text: &[u8]| {
         if let Ok(lexicon) = Lexicon::parse(std::str::from_utf8(text).unwrap()) {
             drop(outcome(
@@ -357,18 +361,24 @@ fn lexicons() {
     for term in ["足球{}", "word {}", "word{}", "{} word", "a b c d e f g {}", "足足足足足足{}", "{}", "C++ {}"]
     {
         let line = format!("\"{term}\" = 1.0\n");
-        grows_with_its_length(term, &|bytes| repeated(head, &line, bytes), &read);
+        grows_with_its_length(term, PAGE, &|bytes| repeated(head, &line, bytes), &read);
         let near = format!("{head}\"足球\" = 1.0\n[near]\n");
-        grows_with_its_length(term, &|bytes| repeated(&near, &line, bytes), &read);
+        grows_with_its_length(term, PAGE, &|bytes| repeated(&near, &line, bytes), &read);
     }
+    // Of one, two, three and more words that begin alike.
+    let nested = |bytes: usize| {
+        let lines: String = (0..bytes / 60).map(|n| format!("\"{}x{n}\" = 1.0\n", "a ".repeat(1 + n % 40))).collect();
+        format!("{head}{lines}").into_bytes()
+    };
+    grows_with_its_length("phrases that begin alike", PAGE, &nested, &read);
     let long = |bytes: usize| format!("{head}\"{}\" = 1.0\n", "word ".repeat(bytes / 5)).into_bytes();
-    grows_with_its_length("one long term", &long, &read);
+    grows_with_its_length("one long term", PAGE, &long, &read);
     let tokens = |bytes: usize| {
         let tokens: Vec<String> = (0..bytes / 12).map(|n| format!("\"token{n}\"")).collect();
         format!("format = 1\nname = \"x\"\n[url]\ntokens = [{}]\n[terms]\n\"足球\" = 1.0\n", tokens.join(","))
             .into_bytes()
     };
-    grows_with_its_length("tokens of URLs", &tokens, &read);
+    grows_with_its_length("tokens of URLs", PAGE, &tokens, &read);
 }
 
 #[test]
@@ -391,7 +401,7 @@ fn configurations() {
     ] {
         let end = if head.ends_with('[') { "]\n" } else { "" };
         let make = |bytes: usize| [repeated(head, piece, bytes), end.as_bytes().to_vec()].concat();
-        grows_with_its_length(&format!("{head}{piece}"), &make, &read);
+        grows_with_its_length(&format!("{head}{piece}"), QUICK, &make, &read);
     }
 }
 

@@ -159,6 +159,7 @@ impl Crawl {
         let (urls, hosts) = (self.urls.len(), self.hosts.len());
         let waiting = self.frontier.waiting(urls, hosts);
         (urls as u64, hosts as u64) == (self.progress.known, self.progress.hosts)
+            && self.hosts.are_named()
             && self.urls.hosts().all(|host| (host.0 as usize) < hosts)
             && waiting.is_some_and(|waiting| {
                 waiting + self.urls.in_state(LinkState::InFlight).len() as u64 >= self.progress.queued

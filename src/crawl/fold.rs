@@ -142,6 +142,7 @@ impl Crawl {
                 self.progress.visits += 1;
                 self.leave(*id, LinkState::Fetched, None, at);
                 self.urls.get_mut(*id).forget_tries();
+                self.hosts.get_mut(self.urls.get(*id).host()).missing = 0;
             }
             Event::Hinted { id, links, .. } => {
                 self.leave(*id, LinkState::Fetched, None, at);

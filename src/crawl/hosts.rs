@@ -147,6 +147,11 @@ impl Hosts {
         self.hosts.len()
     }
 
+    /// Whether each has a name, and no name is without a host: a checkpoint that others made may say otherwise.
+    pub fn are_named(&self) -> bool {
+        self.names.len() == self.hosts.len()
+    }
+
     /// All of them, in order of discovery.
     pub fn all(&self) -> impl Iterator<Item = (HostId, &Host)> {
         (0..).map(HostId).zip(&self.hosts)

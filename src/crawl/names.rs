@@ -32,6 +32,10 @@ impl Names {
         index.insert_unique(hash(name), number, |&number| hash(get(text, ends, number)));
     }
 
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     pub fn get(&self, number: u32) -> &str {
         get(&self.text, &self.ends, number)
     }

@@ -171,7 +171,7 @@ impl Crawl {
         let limits = &self.conditions.limits;
         let most = match (&self.refreshing, self.conditions.watch) {
             (Some(_), _) => None,
-            (None, Some(_)) => limits.requests,
+            (None, Some(_)) => self.allowed.or(limits.requests),
             (None, None) => self.allowed.or_else(|| limits.most_requests(self.conditions.most_pages())),
         };
         let counted = if limits.requests.is_some() { self.progress.requests } else { self.progress.answered() };

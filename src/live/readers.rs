@@ -48,7 +48,11 @@ impl Readers {
         };
         // In this order: whoever has the second begins at once, and the time counts from there.
         let _free: OwnedSemaphorePermit = permit(&self.free).await;
-        let thread = permit(&self.threads).await;
+        // Where all threads run away a crawl that waits for one would stand still without a word.
+        let Ok(thread) = tokio::time::timeout(self.patience, permit(&self.threads)).await else {
+            tracing::error!("every thread is reading a page that it does not come to the end of");
+            return Err(Unread::TooLong);
+        };
         let reading = tokio::task::spawn_blocking(move || {
             let done = catch_unwind(AssertUnwindSafe(work));
             drop(thread);

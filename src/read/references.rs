@@ -6,7 +6,7 @@
 
 use encoding_rs::{Encoding, UTF_8};
 
-use crate::model::CrawlUrl;
+use crate::model::{CrawlUrl, UrlError};
 
 /// References of one page that are resolved, and bytes of all URLs they come to. Among 66,000 pages of real hosts the most
 /// are 5,800 references and 525 KB.
@@ -61,7 +61,12 @@ impl References {
             Some(escaped) => self.base.join(&escaped),
             None => self.base.join(reference),
         };
-        self.bytes += url.as_ref().map_or(0, |url| url.as_str().len());
+        // One that came out too long has cost as much as one that fits.
+        self.bytes += match &url {
+            Ok(url) => url.as_str().len(),
+            Err(UrlError::TooLong) => CrawlUrl::LONGEST,
+            Err(_) => 0,
+        };
         url.ok()
     }
 

@@ -12,8 +12,8 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 
 /// How a part is called: this, the name it is meant for, something random, and this.
 const NAME: (&str, &str) = (".suidao-", ".part");
-/// Characters of the name it is meant for.
-const MEANT: usize = 60;
+/// Bytes of the name it is meant for that are in its own: names have at most 255.
+const MEANT: usize = 180;
 /// How often a part is made anew that another process took for an abandoned one before it was locked.
 const TRIES: usize = 8;
 
@@ -121,8 +121,9 @@ pub(super) fn is_part(name: &std::ffi::OsStr) -> bool {
 
 /// How parts meant for this place begin.
 fn start(path: &Path) -> String {
-    let name: String = path.file_name().unwrap_or_default().to_string_lossy().chars().take(MEANT).collect();
-    format!("{}{name}-", NAME.0)
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let end = (0..=MEANT.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}{}-", NAME.0, &name[..end])
 }
 
 /// The directory a file or directory lies in.

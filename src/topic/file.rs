@@ -11,6 +11,10 @@ use super::{Background, DocumentFrequencies, Lexicon, Made, TermFrequency, Thres
 /// The version of the file's format that this program writes, and the newest it reads.
 pub const FORMAT: i64 = 1;
 
+/// Characters of the longest term. A phrase is looked for word by word wherever it may begin, so one of 300,000 words would
+/// be gone through again and again.
+const LONGEST_TERM: usize = 100;
+
 /// Why a text is no lexicon.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LexiconError {
@@ -59,6 +63,14 @@ pub enum LexiconError {
         value: f64,
         /// What it must be.
         range: &'static str,
+    },
+    /// A term that no page could hold as one.
+    #[error(
+        "the term {start}... has more than {LONGEST_TERM} characters: remove it, or write what it says as several terms"
+    )]
+    TermTooLong {
+        /// How it begins.
+        start: String,
     },
     /// A topic without terms.
     #[error("[terms] is empty: a topic needs at least one term, as \"足球\" = 1.0")]
@@ -356,6 +368,9 @@ impl Section {
     fn weights(mut self) -> Result<Vec<(String, f64)>, LexiconError> {
         let terms: Vec<String> = self.table.keys().cloned().collect();
         let weigh = |term: String| {
+            if term.chars().nth(LONGEST_TERM).is_some() {
+                return Err(LexiconError::TermTooLong { start: term.chars().take(40).collect() });
+            }
             let weight = self.number(&term, 1e-4, 1e6, "above 0")?;
             Ok((term, weight))
         };
@@ -394,6 +409,14 @@ mod tests {
         lexicon.background.df = vec![("world cup".to_owned(), 3), ("c++".to_owned(), 40), ("足球".to_owned(), 3)];
         lexicon.order();
         lexicon
+    }
+
+    #[test]
+    fn a_term_that_no_page_could_hold_is_refused() {
+        let with = |term: &str| Lexicon::parse(&format!("format = 1\nname = \"x\"\n[terms]\n\"{term}\" = 1.0\n"));
+        assert!(with(&"词".repeat(LONGEST_TERM)).is_ok());
+        let error = with(&"词".repeat(LONGEST_TERM + 1)).unwrap_err().to_string();
+        assert!(error.starts_with("the term 词词") && error.contains("100 characters"), "{error}");
     }
 
     #[test]

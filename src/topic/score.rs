@@ -7,7 +7,6 @@
 //! b · Sim(anchor, T_near)), and R_Context likewise.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use ordered_float::OrderedFloat;
 
@@ -20,7 +19,8 @@ use crate::read::{Document, DocumentLink};
 
 /// Words of context on each side of an anchor.
 const CONTEXT: usize = 50;
-/// Pieces that these words are looked for in, on each side: a row of links without words would be gone through once for each.
+/// Pieces that these words are looked for in, on each side, hidden ones included: a row of links or images without words would
+/// be gone through once for each link.
 const PIECES: usize = 1_000;
 /// Terms told of a page.
 const TERMS_TOLD: usize = 12;
@@ -171,14 +171,14 @@ impl Topic {
         let block = document.blocks[link.block].pieces.clone();
         let before = block.start..link.anchor.start.clamp(block.start, block.end);
         let after = link.anchor.end.clamp(block.start, block.end)..block.end;
-        let shown = |pieces: Range<usize>| pieces.filter(|&piece| !document.pieces[piece].hidden);
+        let is_shown = |piece: &usize| !document.pieces[*piece].hidden;
         if !tokens.any_may_hold(before.clone()) && !tokens.any_may_hold(after.clone()) {
             return Relevance::ZERO;
         }
         // Only pieces within the window are segmented: from the anchor outwards.
         let mut window = Vec::new();
         let mut left = CONTEXT;
-        for piece in shown(before).rev().take(PIECES) {
+        for piece in before.rev().take(PIECES).filter(is_shown) {
             let range = tokens.of_piece(piece);
             let taken = range.len().min(left);
             window.push(range.end - taken..range.end);
@@ -189,7 +189,7 @@ impl Topic {
         }
         window.reverse();
         let mut left = CONTEXT;
-        for piece in shown(after).take(PIECES) {
+        for piece in after.take(PIECES).filter(is_shown) {
             let range = tokens.of_piece(piece);
             let taken = range.len().min(left);
             window.push(range.start..range.start + taken);

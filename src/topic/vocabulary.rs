@@ -27,6 +27,14 @@ pub(super) struct Word {
     pub(super) term: u32,
 }
 
+/// The words with which phrases go on from here.
+#[derive(Default)]
+struct Words {
+    next: FxHashMap<String, usize>,
+    /// The phrase that ends here, as one word.
+    joined: Option<String>,
+}
+
 /// The words a topic knows.
 pub(super) struct Vocabulary {
     /// tf of eq. (2).
@@ -34,11 +42,9 @@ pub(super) struct Vocabulary {
     words: FxHashMap<String, Word>,
     /// IDF of words not known.
     other: f64,
-    /// Terms that segmentation cuts into several words (`深度 学习`), by these words with line feeds between them: they are
-    /// joined where they stand together.
-    phrases: FxHashMap<String, String>,
-    /// Of how many words phrases consist, by their first one, the most first.
-    lengths: FxHashMap<String, Vec<usize>>,
+    /// Terms that segmentation cuts into several words (`深度 学习`): they are joined where they stand together. A tree by
+    /// words; the first node is its root.
+    phrases: Vec<Words>,
     /// Finds terms (of phrases: the first word) in folded text; none where there are no terms.
     automaton: Option<AhoCorasick>,
     /// Kind of each of its patterns.
@@ -55,8 +61,7 @@ impl Vocabulary {
             tf: lexicon.tf,
             words: FxHashMap::default(),
             other: idf(None),
-            phrases: FxHashMap::default(),
-            lengths: FxHashMap::default(),
+            phrases: vec![Words::default()],
             automaton: None,
             kinds: Vec::new(),
         };
@@ -99,11 +104,7 @@ impl Vocabulary {
                 });
                 vocabulary.kinds[number] |= kind;
                 if parts.len() > 1 {
-                    let lengths = vocabulary.lengths.entry(parts[0].clone()).or_default();
-                    if let Err(at) = lengths.binary_search_by(|length| parts.len().cmp(length)) {
-                        lengths.insert(at, parts.len());
-                    }
-                    vocabulary.phrases.entry(parts.join("\n")).or_insert_with(|| key.clone());
+                    vocabulary.add_phrase(parts, &key);
                 }
                 mine.push(key);
             }
@@ -129,26 +130,31 @@ impl Vocabulary {
             .or_else(|| text::is_term(word).then_some(Word { idf: self.other, topic: 0.0, near: 0.0, term: 0 }))
     }
 
-    /// The phrase that begins with the first of these words of `text`, and of how many it consists.
+    /// The longest phrase that begins with the first of these words of `text`, and of how many it consists.
     pub(super) fn phrase(&self, text: &str, cuts: &[Range<usize>]) -> Option<(&str, usize)> {
-        let lengths = self.lengths.get(&text[cuts.first()?.clone()])?;
-        let most = *lengths.first()?;
-        // The words that stand together, and where each ends among them.
-        let (mut words, mut ends) = (String::new(), Vec::with_capacity(most));
-        for (at, cut) in cuts.iter().take(most).enumerate() {
-            if at > 0 {
-                if !matches!(&text[cuts[at - 1].end..cut.start], "" | " " | "-") {
-                    break;
-                }
-                words.push('\n');
+        let (mut node, mut longest) = (0, None);
+        for (at, cut) in cuts.iter().enumerate() {
+            if at > 0 && !matches!(&text[cuts[at - 1].end..cut.start], "" | " " | "-") {
+                break;
             }
-            words.push_str(&text[cut.clone()]);
-            ends.push(words.len());
+            let Some(&next) = self.phrases[node].next.get(&text[cut.clone()]) else { break };
+            node = next;
+            longest = self.phrases[node].joined.as_deref().map(|joined| (joined, at + 1)).or(longest);
         }
-        lengths.iter().find_map(|&parts| {
-            let joined = self.phrases.get(&words[..*ends.get(parts - 1)?])?;
-            Some((joined.as_str(), parts))
-        })
+        longest
+    }
+
+    /// Adds a phrase; of two of the same words the first counts.
+    fn add_phrase(&mut self, words: Vec<String>, joined: &str) {
+        let mut node = 0;
+        for word in words {
+            let new = self.phrases.len();
+            node = *self.phrases[node].next.entry(word).or_insert(new);
+            if node == new {
+                self.phrases.push(Words::default());
+            }
+        }
+        self.phrases[node].joined.get_or_insert_with(|| joined.to_owned());
     }
 
     /// Hands over where in folded text a term may begin, in order of where it ends, and its kind.

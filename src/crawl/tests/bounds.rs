@@ -138,6 +138,22 @@ fn requests_are_counted_whatever_they_bring_and_no_more_go_out_than_may() {
 }
 
 #[test]
+fn a_page_that_is_as_it_was_ends_a_row_of_soft_404s() {
+    let web = web("http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0");
+    let mut run = drive_from(at_once(), &["http://s.cn/"], &web, 1);
+    let id = |path: &str| run.crawl.urls.find(&CrawlUrl::parse(&format!("http://s.cn/{path}")).unwrap()).unwrap();
+    let (page, gone) = (id(""), id("a"));
+    let missing = |crawl: &Crawl| crawl.hosts.get(crawl.urls.get(page).host()).missing;
+    let failure = Failure { kind: FailureKind::NoSuchPage, retry_after: None };
+    let events = vec![Event::Failed { id: gone, failure }];
+    run.crawl.restore(&Batch { at: run.at, took: None, events });
+    assert_eq!(missing(&run.crawl), 1);
+    let events = vec![Event::Unchanged { id: page, status: 304, since: Millis(0), validators: None }];
+    run.crawl.restore(&Batch { at: run.at, took: None, events });
+    assert_eq!(missing(&run.crawl), 0);
+}
+
+#[test]
 fn pages_set_a_limit_of_requests_where_none_is_given() {
     let most = |pages, requests, asked| Limits { pages, requests, ..Limits::default() }.most_requests(asked);
     assert_eq!(most(Some(40), None, Some(40)), Some(1_400));

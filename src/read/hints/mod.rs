@@ -19,8 +19,9 @@ pub use score::score_hints;
 
 /// Most addresses of one file: what the protocol allows in a sitemap.
 const MOST: usize = 50_000;
-/// Most bytes of all of them: a base that each is joined to (`xml:base`) could make them as many times as long.
-const ADDRESSES: usize = 16 << 20;
+/// Most bytes of all of them, for each of them is logged: 50,000 of 160 bytes. A base that each is joined to (`xml:base`),
+/// or letters that are escaped, could make them many times as long as the file.
+const ADDRESSES: usize = 8 << 20;
 /// Most bytes read of one file, unpacked: what the protocol allows. So a bomb costs no more than a large sitemap.
 const BYTES: usize = 52_428_800;
 /// Longest address or time, in bytes.
@@ -64,7 +65,13 @@ fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
 fn plain(text: &str) -> Hints {
     let lines = text.lines().filter(|line| line.len() <= LONGEST && line.trim_start().starts_with("http"));
     let urls = lines.filter_map(|line| CrawlUrl::parse(line).ok());
-    Hints { pages: urls.take(MOST).map(Hint::bare).collect(), ..Hints::default() }
+    let mut bytes = 0;
+    let fits = |url: &CrawlUrl| {
+        let before = bytes;
+        bytes += url.as_str().len();
+        before < ADDRESSES
+    };
+    Hints { pages: urls.take(MOST).take_while(fits).map(Hint::bare).collect(), ..Hints::default() }
 }
 
 #[cfg(test)]

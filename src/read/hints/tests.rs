@@ -230,6 +230,21 @@ fn mistakes_cost_no_more_than_an_entry() {
     }
 }
 
+#[test]
+fn addresses_are_bounded_as_a_whole_in_every_notation() {
+    // Three times as long when their letters are escaped.
+    let far = "中".repeat(800);
+    let addresses =
+        |wrap: fn(&str) -> String| -> String { (0..MOST).map(|n| wrap(&format!("http://a.cn/{n}/{far}"))).collect() };
+    let plain = addresses(|url| format!("{url}\n"));
+    let sitemap = format!("<urlset>{}", addresses(|url| format!("<url><loc>{url}</loc></url>")));
+    let feed = format!("<rss><channel>{}", addresses(|url| format!("<item><link>{url}</link></item>")));
+    for text in [plain, sitemap, feed] {
+        let bytes: usize = read(&text).pages.iter().map(|hint| hint.url.as_str().len()).sum();
+        assert!((ADDRESSES..=ADDRESSES + CrawlUrl::LONGEST).contains(&bytes), "{bytes}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), gzip: bool, xml: bool) {
