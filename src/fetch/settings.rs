@@ -1,5 +1,6 @@
 //! What a user may set about fetching (section `[fetch]` of the config), and what is wrong with it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -182,14 +183,13 @@ impl Settings {
             return Err(SettingsError::Header { key: "contact", value: contact.to_owned(), problem });
         }
         header("user_agent", &self.user_agent)?;
-        let mut origins = Vec::new();
+        let mut origins = BTreeSet::new();
         for credential in &self.credentials {
             let origin = credential.check()?;
-            if origins.contains(&origin) {
+            if !origins.insert(origin.clone()) {
                 let problem = "stands there twice: put all that is said to it into one entry".to_owned();
                 return Err(SettingsError::Credential { origin, problem });
             }
-            origins.push(origin);
         }
         let language = header("accept_language", self.accept_language.trim())?;
         Ok(Checked {
