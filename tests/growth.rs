@@ -233,6 +233,25 @@ fn pages_of_some_pieces() {
     }
 }
 
+/// Links are bounded, and what stands around them is not, so that what each link looks at shows in no growth: it shows
+/// beside the same links in blocks of their own.
+#[test]
+fn links_in_one_block_cost_as_much_as_in_many() {
+    let _alone = alone();
+    let topic = topic();
+    for link in
+        ["<a href=/{}>足</a> ", "<a href=/tags/{}>足球{}</a> ", "<a href=/{}><img alt=x></a>", "<a href=/{}>，</a>"]
+    {
+        let page = |apart: &str| repeated("<p>足球</p>", &format!("{link}{apart}"), 2 << 20);
+        let (one, many) = (page("     "), page("<p>  "));
+        let times = |tries: usize| {
+            (0..tries).map(|_| (cost(|| read_page(&topic, &one)).0, cost(|| read_page(&topic, &many)).0))
+        };
+        let dear = |(one, many): (f64, f64)| one > 3.0 * many + UNSEEN;
+        assert!(!times(3).all(dear), "{link} in one block: {:?} seconds", times(1).collect::<Vec<_>>());
+    }
+}
+
 #[test]
 fn forums() {
     let _alone = alone();
