@@ -244,3 +244,30 @@ fn searching_makes_the_index_and_keeps_it_up_to_date() {
     command.arg("search").arg(stage.path("nowhere")).arg("x");
     assert!(run(command).expect(2).err.contains("holds no crawl"));
 }
+
+#[test]
+fn what_a_killed_search_had_begun_is_removed_by_the_next() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    run(stage.crawl("crawl", &[])).expect(0);
+    let search = || {
+        let mut command = suidao();
+        command.arg("search").arg(stage.path("crawl")).arg("足球");
+        command
+    };
+    let parts = || {
+        let entries = std::fs::read_dir(stage.path("crawl")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(".suidao-")).count()
+    };
+    // It may be done before it is seen: then once more from the beginning.
+    let killed = (0..20).any(|_| {
+        let _ = std::fs::remove_dir_all(stage.path("crawl/index"));
+        let mut running = Running::start(search());
+        let begun = running.until(|| parts() > 0);
+        running.kill();
+        begun && parts() > 0
+    });
+    assert!(killed, "no search was killed while it made its index");
+    run(search()).expect(0);
+    assert_eq!(parts(), 0);
+}
