@@ -43,7 +43,7 @@ pub enum ConfigError {
     Kept(#[from] crate::store::StoreError),
     /// The configuration of a crawl directory reaches out of it, and without that something else would be fetched.
     #[error(
-        "{path}: this is not taken from a crawl directory, which others may have made: {keys}; or, if it is yours, take all of the file with -c {path}"
+        "{path}: these settings are not taken from a crawl directory, because others may have made it: {keys}. If the directory is yours, -c {path} takes all of the file"
     )]
     LeftOut {
         /// The file.

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use support::{AT_ONCE, Ended, lexicon_of, run, snapshot, suidao};
+use support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao};
 
 /// A proxy that is the whole web: answers by URL, raw.
 struct Web {
@@ -64,14 +64,7 @@ impl Web {
 }
 
 fn one(mut stream: TcpStream, answers: &BTreeMap<String, Vec<u8>>, heads: &Mutex<Vec<String>>) -> std::io::Result<()> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8_lossy(&head).into_owned();
-    let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let (head, target) = request(&mut stream)?;
     heads.lock().unwrap().push(head);
     let missing = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec();
     stream.write_all(answers.get(&target).unwrap_or(&missing))

@@ -6,14 +6,14 @@
 mod support;
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
-use support::{AT_ONCE, Ended, lexicon_of, run, snapshot, suidao};
+use support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao};
 
 /// A web of pages about the topic, asked directly or as a proxy, that writes down what it was asked.
 struct Web {
@@ -46,14 +46,7 @@ impl Web {
 }
 
 fn answer(mut stream: TcpStream, heads: &Mutex<Vec<String>>) -> std::io::Result<()> {
-    let mut head = Vec::new();
-    while !head.ends_with(b"\r\n\r\n") {
-        let mut byte = [0];
-        stream.read_exact(&mut byte)?;
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8_lossy(&head).into_owned();
-    let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    let (head, target) = request(&mut stream)?;
     heads.lock().unwrap().push(head);
     let number = target.rsplit('/').next().unwrap_or_default();
     let (status, body) = match number {

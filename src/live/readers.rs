@@ -50,7 +50,9 @@ impl Readers {
         let _free: OwnedSemaphorePermit = permit(&self.free).await;
         // Where all threads run away a crawl that waits for one would stand still without a word.
         let Ok(thread) = tokio::time::timeout(self.patience, permit(&self.threads)).await else {
-            tracing::error!("every thread is reading a page that it does not come to the end of");
+            tracing::error!(
+                "all reader threads are stuck in pages that take longer than crawl.reading_timeout; this page fails too"
+            );
             return Err(Unread::TooLong);
         };
         let reading = tokio::task::spawn_blocking(move || {

@@ -423,8 +423,8 @@ impl Stop {
             Self::RelevantReached => "As many relevant pages as were asked for are there; more of them go on.",
             Self::BytesReached => "As many bytes as were asked for are there; more of them go on.",
             Self::RequestLimit => {
-                "The limit of requests is reached (limits.requests; if that is not set, ten for each page of --max-pages, and \
-                 1000): a larger --max-requests goes on."
+                "The limit of requests is reached (limits.requests; by default ten for each page of --max-pages, plus \
+                 1000). Run it again with a larger --max-requests to go on."
             }
             Self::TimeUp => "The minutes of this run are over; the same command goes on for as many more.",
             Self::TopicExhausted => {

@@ -108,7 +108,7 @@ pub enum StoreError {
         at: u64,
     },
     /// Something in a crawl directory that no crawl has put there, and that could lead anywhere.
-    #[error("{}: is {what}, and in a crawl directory suidao opens plain files and directories of its own alone, for others may have made it; look where it leads, and remove it", path.display())]
+    #[error("{} is {what}. In a crawl directory suidao opens regular files and directories only, because others may have made it; check where it leads and remove it", path.display())]
     NotOwn {
         /// Where it is.
         path: PathBuf,
@@ -116,7 +116,7 @@ pub enum StoreError {
         what: &'static str,
     },
     /// `pages/` is a symbolic link, and nobody said that pages are to be written there.
-    #[error("{}: is a symbolic link to {}, and pages are written there only where you say so: give --set crawl.linked_pages=true or set that in a configuration of yours (-c), or put a directory in its place", pages.display(), to.display())]
+    #[error("{} is a symbolic link to {}. To write pages there, give --set crawl.linked_pages=true or set it in your own configuration (-c); or replace the link with a directory", pages.display(), to.display())]
     PagesElsewhere {
         /// The link.
         pages: PathBuf,
@@ -124,7 +124,7 @@ pub enum StoreError {
         to: PathBuf,
     },
     /// A file that is larger than any of its kind.
-    #[error("{}: is larger than {most} bytes, the most that is read of such a file; restore it from a copy, or remove it", path.display())]
+    #[error("{} is larger than {most} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,

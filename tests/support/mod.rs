@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::Read;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -275,4 +277,17 @@ pub fn warcio_check(files: &[PathBuf]) {
         assert!(told.out.contains("digest pass"), "{}", told.out);
         assert!(!told.out.contains("fail"), "{}", told.out);
     }
+}
+
+/// The head of a request as it came, and its target.
+pub fn request(stream: &mut TcpStream) -> std::io::Result<(String, String)> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte)?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    Ok((head, target))
 }
