@@ -251,13 +251,19 @@ mod tests {
                 &"fetch.accept_language",
                 &"fetch.contact",
                 &"fetch.user_agent",
+                &"keep.languages",
                 &"log.level",
                 &"refresh.policy",
                 &"render.mode",
+                &"scope.allow_hosts",
+                &"scope.deny_extensions",
+                &"scope.deny_hosts",
                 &"scope.nofollow",
+                &"scope.schemes",
                 &"strategy.best-first.focus",
                 &"strategy.dth.reading",
                 &"strategy.name",
+                &"traps.session_parameters",
             ]
         );
     }
