@@ -62,6 +62,8 @@ impl Readers {
         });
         match tokio::time::timeout(self.patience, reading).await {
             Ok(Ok(Ok(done))) => Ok(done),
+            // The runtime ends, and with it this task: nothing is to be said of the page.
+            Ok(Err(ended)) if ended.is_cancelled() => std::future::pending().await,
             Ok(_) => Err(Unread::Broken),
             Err(_) => Err(Unread::TooLong),
         }
