@@ -75,7 +75,12 @@ impl CrawlUrl {
         let upon = |base: &str| Self::plain(&[base, reference].concat());
         let whole = match reference.as_bytes() {
             [b'h', b't', b't', b'p', ..] if reference.contains(':') => Self::plain(reference),
-            [b'/', b'/', ..] => None,
+            // Two slashes begin a host, and more of them are two (WHATWG URL, special authority ignore slashes state), which
+            // the parser knows of whole URLs alone.
+            [b'/' | b'\\', b'/' | b'\\', ..] => {
+                let host = reference.trim_start_matches(['/', '\\']);
+                return bounded(Self::normal(self.to_url().join(&["//", host].concat())?)?);
+            }
             [b'/', ..] => upon(&self.text[..self.path as usize]),
             // Without a colon no scheme, with a letter in front neither a query nor a fragment alone.
             [first, ..] if first.is_ascii_alphanumeric() && !reference.contains(':') => {

@@ -30,7 +30,9 @@ pub(super) fn of(tag: &Tag) -> Hint {
         local_name!("main") | local_name!("article") => {
             return if leads_on(tag) { Hint::Furniture } else { Hint::Main };
         }
-        local_name!("nav") | local_name!("aside") | local_name!("menu") => return Hint::Furniture,
+        local_name!("nav") | local_name!("aside") | local_name!("menu") | local_name!("button") => {
+            return Hint::Furniture;
+        }
         // An article may have a foot of its own, the page's is furniture.
         local_name!("footer") => {
             let names = attribute(tag, &local_name!("class")).unwrap_or_default();
@@ -102,9 +104,26 @@ fn of_names(names: &str) -> Hint {
 
 fn of_name(name: &str) -> Hint {
     match name {
-        "gutter" | "line-numbers" | "line-numbers-rows" | "lineno" | "linenos" | "linenodiv" | "code-gutter" | "ln"
-        | "lnt" | "hljs-ln-numbers" | "hljs-ln-n" | "rouge-gutter" | "linenumber" | "line-number" | "blob-num"
-        | "sr-only" | "screen-reader-text" | "visually-hidden" => return Hint::Hidden,
+        "gutter"
+        | "line-numbers"
+        | "line-numbers-rows"
+        | "lineno"
+        | "linenos"
+        | "linenodiv"
+        | "code-gutter"
+        | "ln"
+        | "lnt"
+        | "hljs-ln-numbers"
+        | "hljs-ln-n"
+        | "rouge-gutter"
+        | "linenumber"
+        | "line-number"
+        | "blob-num"
+        | "sr-only"
+        | "screen-reader-text"
+        | "visually-hidden"
+        | "katex-mathml"
+        | "mjx_assistive_mathml" => return Hint::Hidden,
         "content" | "main" | "post" | "article" | "entry" | "hentry" | "post-body" | "post-content" | "postcontent"
         | "entry-content" | "article-content" | "article-body" | "articlebody" | "article_content" | "artibody"
         | "main-content" | "maincontent" | "content-main" | "markdown-body" | "post-text" | "t_f" | "t_msgfont"
@@ -188,6 +207,9 @@ pub(crate) fn is_hidden(tag: &Tag) -> bool {
         return false;
     }
     let hidden: LocalName = local_name!("hidden");
+    if tag.name == local_name!("dialog") {
+        return attribute(tag, &local_name!("open")).is_none();
+    }
     tag.attrs.iter().any(|attribute| {
         let name = &attribute.name.local;
         if *name == hidden {

@@ -1,16 +1,11 @@
-//! From HTML to blocks, pieces and links in one pass over html5ever's tokens, without a tree of nodes.
+//! From HTML to blocks, pieces and links in one walk through the tree.
 //!
-//! Apart because it knows HTML and nothing of what matters on a page. A DOM would cost most of the reading time, and
-//! its builder is quadratic (in time, and for unclosed formatting elements in nodes) on pages made to hurt. Here the
-//! only state is the stack of open elements, at most [`DEPTH`] deep, and end tags are matched as browsers do for
-//! blocks, cells and list items. What remains of the tree is an [`Element`] for each block-level element.
-
-use std::cell::RefCell;
+//! Apart because it knows what HTML shows and nothing of what matters on a page. The tree is html5ever's, so that a page reads
+//! as in a browser whatever its markup (`tree`). What remains of it is an [`Element`] for each block-level element.
 
 use encoding_rs::Encoding;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
-use html5ever::{LocalName, local_name};
+use html5ever::tokenizer::Tag;
+use html5ever::{LocalName, Namespace, local_name, ns};
 
 use super::byline::Bylines;
 use super::date::Dates;
@@ -19,12 +14,12 @@ use super::flow::Gap;
 use super::form::Part;
 use super::hint::{self, Hint};
 use super::links::OpenLink;
-use super::names::{is_block, is_skipped, is_void};
-use super::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind};
+use super::names::{is_block, is_fallback, is_skipped};
 use super::references::References;
 use super::refresh;
 use super::robots::Robots;
-use super::tokens::{head, tokenize};
+use super::tokens::head;
+use super::tree::{Step, walk};
 use crate::model::CrawlUrl;
 
 /// Bytes of text read of one page.
@@ -96,36 +91,16 @@ pub(super) struct Markup {
     pub(super) cut: bool,
 }
 
-/// Reads a page. `lenient` takes in what is shown only without scripts or is hidden.
+/// Reads a page. `lenient` takes in what is hidden, and what is shown only without scripts or players.
 pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Markup {
-    tokenize(html, || Sink(RefCell::new(Builder::new(url, encoding, lenient)))).0.into_inner().finish()
-}
-
-struct Sink(RefCell<Builder>);
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut builder = self.0.borrow_mut();
-        match token {
-            Token::CharacterTokens(text) => builder.text(&text),
-            Token::TagToken(tag) => match tag.kind {
-                TagKind::StartTag => {
-                    if let Some(kind) = builder.start(&tag) {
-                        return TokenSinkResult::RawData(kind);
-                    }
-                }
-                TagKind::EndTag => builder.end(&tag.name),
-            },
-            _ => {}
-        }
-        TokenSinkResult::Continue
-    }
-
-    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.0.borrow().stack.iter().any(|open| matches!(open.name, local_name!("svg") | local_name!("math")))
-    }
+    let mut builder = Builder::new(url, encoding, lenient);
+    let whole = walk(html, !lenient, |step| match step {
+        Step::Open(tag, ns) => builder.start(tag, ns),
+        Step::Close(tag) => builder.end(tag),
+        Step::Text(text) => builder.text(text),
+    });
+    builder.markup.cut |= !whole;
+    builder.finish()
 }
 
 /// An open element.
@@ -134,18 +109,10 @@ pub(super) struct Open {
     /// The element its text belongs to.
     element: u32,
     block: bool,
+    /// It is part of a drawing.
+    drawn: bool,
     /// Hash of the names and classes from the root to here.
     path: u32,
-}
-
-impl Opened for Open {
-    fn name(&self) -> &LocalName {
-        &self.name
-    }
-
-    fn block(&self) -> bool {
-        self.block
-    }
 }
 
 pub(super) struct Builder {
@@ -153,8 +120,6 @@ pub(super) struct Builder {
     pub(super) references: References,
     pub(super) lenient: bool,
     pub(super) stack: Vec<Open>,
-    /// Elements beyond [`DEPTH`] that are open.
-    pub(super) overflow: usize,
     /// While the stack is longer than this, nothing is read.
     pub(super) skip: Option<usize>,
     pub(super) in_title: bool,
@@ -166,6 +131,8 @@ pub(super) struct Builder {
     pub(super) in_piece: bool,
     /// White space since the last text.
     pub(super) gap: Gap,
+    /// While the stack is longer than this, text is within a line and not shown.
+    hidden: Option<usize>,
     /// While the stack is longer than this, white space is kept.
     pub(super) pre: Option<usize>,
     /// JSON-LD that is being read.
@@ -195,13 +162,13 @@ impl Builder {
             references: References::new(url, encoding),
             lenient,
             stack: Vec::with_capacity(32),
-            overflow: 0,
             skip: None,
             in_title: false,
             title: String::new(),
             block: None,
             in_piece: false,
             gap: Gap::default(),
+            hidden: None,
             pre: None,
             script: None,
             link: None,
@@ -228,162 +195,111 @@ impl Builder {
         hash
     }
 
-    /// A start tag; the answer says how the tokenizer is to read what follows.
-    fn start(&mut self, tag: &Tag) -> Option<RawKind> {
-        let raw = raw_kind(&tag.name);
-        self.end_script();
+    fn start(&mut self, tag: &Tag, ns: &Namespace) {
         self.markup.dates.tag(tag);
         if tag.name == local_name!("script") && is_json_ld(tag) {
             self.script = Some(String::new());
         }
-        self.end_skipped(&tag.name);
+        let depth = self.stack.len();
         if self.skip.is_some() {
-            if !is_void(&tag.name) && !tag.self_closing {
-                self.push(tag, self.element(), false);
+            return self.push(tag, self.element(), false);
+        }
+        if *ns != ns!(html) {
+            // A formula's source says it a second time.
+            if matches!(&*tag.name, "annotation" | "annotation-xml") {
+                self.skip = Some(depth);
             }
-            return raw;
+            self.push(tag, self.element(), false);
+            // The labels of a drawing are no text of the page, but it may hold HTML.
+            if let Some(open) = self.stack.last_mut() {
+                open.drawn = *ns == ns!(svg);
+            }
+            return;
         }
         match tag.name {
             local_name!("html") => {
-                if self.markup.lang.is_none() {
-                    self.markup.lang = attribute(tag, &local_name!("lang")).map(|lang| head(lang, NAME).to_owned());
-                }
-                return None;
+                self.markup.lang = attribute(tag, &local_name!("lang")).map(|lang| head(lang, NAME).to_owned());
             }
-            local_name!("head") | local_name!("body") | local_name!("form") | local_name!("frameset") => return None,
             local_name!("base") => self.base(tag),
             local_name!("meta") => self.meta(tag),
             local_name!("link") => self.head_link(tag),
             local_name!("br") => self.line_break(),
             local_name!("hr") => self.end_block(),
-            local_name!("img") | local_name!("image") => self.image(tag),
+            local_name!("img") => self.image(tag),
             local_name!("area") => self.area(tag),
             local_name!("iframe") | local_name!("frame") => self.frame(tag),
+            local_name!("title") if self.title.trim().is_empty() => self.in_title = true,
             _ => {}
         }
-        if is_void(&tag.name) {
-            return None;
-        }
-        if tag.name == local_name!("title") {
-            if self.title.trim().is_empty() && !self.inside(&local_name!("svg")) {
-                self.in_title = true;
-            } else {
-                self.skip = Some(self.stack.len());
-            }
-            self.push(tag, self.element(), false);
-            return raw;
-        }
-        if tag.self_closing && self.inside(&local_name!("svg")) {
-            return None;
-        }
-        if is_skipped(&tag.name) || !self.lenient && tag.name == local_name!("noscript") {
-            self.skip = Some(self.stack.len());
-            self.push(tag, self.element(), false);
-            return raw;
+        if is_skipped(&tag.name) && !self.in_title || !self.lenient && is_fallback(&tag.name) {
+            self.skip = Some(depth);
+            return self.push(tag, self.element(), false);
         }
         if tag.name == local_name!("a") {
             self.end_link();
             let path = self.path(tag);
-            self.markup.bylines.open(tag, self.stack.len(), &self.markup.document);
+            self.markup.bylines.open(tag, depth, &self.markup.document);
             self.push(tag, self.element(), false);
-            self.start_link(tag, path);
-            return None;
+            return self.start_link(tag, path);
         }
         let block = is_block(&tag.name);
         if block {
-            if let Some(length) = implied_end(&self.stack, &tag.name) {
-                self.pop_to(length);
-            }
             self.end_block();
         }
-        // What scripts show on a click is no content, but its links are as good as any.
         let hidden = hint::is_hidden(tag);
         let hint = if hidden { Hint::Furniture } else { hint::of(tag) };
         if hint == Hint::Hidden {
-            self.skip = Some(self.stack.len());
+            self.skip = Some(depth);
+        }
+        // What scripts show on a click is no content, but its links are as good as any.
+        if hidden && !block && !self.lenient && self.hidden.is_none() {
+            self.hidden = Some(depth);
+            self.in_piece = false;
         }
         // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
         let mut element = self.element();
-        if (block || hidden) && self.markup.elements.len() < ELEMENTS {
+        if block && self.markup.elements.len() < ELEMENTS {
             self.markup.elements.push(Element { parent: element, hint, part: Part::of(tag) });
             element = (self.markup.elements.len() - 1) as u32;
         }
         if self.pre.is_none() && is_preformatted(&tag.name) {
-            self.pre = Some(self.stack.len());
+            self.pre = Some(depth);
         }
-        self.markup.bylines.open(tag, self.stack.len(), &self.markup.document);
+        self.markup.bylines.open(tag, depth, &self.markup.document);
         self.push(tag, element, block);
-        raw
-    }
-
-    /// Ends what is not read where a start tag ends it without an end tag: a column of line numbers is followed by another cell.
-    fn end_skipped(&mut self, name: &LocalName) {
-        if let Some(skip) = self.skip
-            && self.stack.get(skip).is_some_and(|open| open.block)
-            && is_block(name)
-            && let Some(length) = implied_end(&self.stack, name).filter(|&length| length <= skip)
-        {
-            self.pop_to(length);
-        }
     }
 
     fn push(&mut self, tag: &Tag, element: u32, block: bool) {
-        if self.stack.len() >= DEPTH {
-            self.overflow += 1;
-            self.markup.cut = true;
-        } else {
-            let path = self.path(tag);
-            self.stack.push(Open { name: tag.name.clone(), element, block, path });
-        }
+        let path = self.path(tag);
+        self.stack.push(Open { name: tag.name.clone(), element, block, drawn: false, path });
     }
 
     fn inside(&self, name: &LocalName) -> bool {
         self.stack.iter().any(|open| open.name == *name)
     }
 
-    fn end(&mut self, name: &LocalName) {
-        if self.overflow > 0 {
-            self.overflow -= usize::from(!is_void(name));
-            return;
-        }
-        match *name {
-            local_name!("br") if self.skip.is_none() => return self.line_break(),
-            local_name!("form") | local_name!("html") | local_name!("body") | local_name!("head") => return,
-            local_name!("a") if self.skip.is_none() => self.end_link(),
-            _ => {}
-        }
-        let mut found = explicit_end(&self.stack, name, self.skip);
-        // A block that is not read ends with what is around it.
-        if found.is_none()
-            && self.skip.and_then(|skip| self.stack.get(skip)).is_some_and(|open| open.block)
-            && is_block(name)
-        {
-            found = explicit_end(&self.stack, name, None);
-        }
-        if self.skip.is_none() && is_block(name) {
+    fn end(&mut self, tag: &Tag) {
+        if self.stack.pop().is_some_and(|open| open.block) {
             self.end_block();
         }
-        if let Some(at) = found {
-            self.pop_to(at);
+        let depth = self.stack.len();
+        if tag.name == local_name!("script") {
+            self.end_script();
         }
-    }
-
-    fn pop_to(&mut self, length: usize) {
-        if self.stack[length..].iter().any(|open| open.block) {
-            self.end_block();
-        }
-        self.stack.truncate(length);
         self.in_title = false;
-        if self.skip.is_some_and(|skip| length <= skip) {
+        if self.skip == Some(depth) {
             self.skip = None;
         }
-        if self.pre.is_some_and(|pre| length <= pre) {
+        if self.pre == Some(depth) {
             self.pre = None;
         }
-        if self.link.as_ref().is_some_and(|link| length <= link.depth) {
+        if self.hidden == Some(depth) {
+            self.hidden = None;
+        }
+        if self.link.as_ref().is_some_and(|link| link.depth == depth) {
             self.end_link();
         }
-        self.markup.bylines.close(length, &self.markup.document);
+        self.markup.bylines.close(depth, &self.markup.document);
     }
 
     fn text(&mut self, text: &str) {
@@ -393,6 +309,9 @@ impl Builder {
             }
         } else if self.in_title {
             self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
+        } else if self.stack.last().is_some_and(|open| open.drawn) {
+        } else if self.hidden.is_some() {
+            self.hide(text);
         } else {
             self.flow(text);
         }

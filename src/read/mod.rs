@@ -17,7 +17,6 @@ mod links;
 pub(crate) mod markup;
 mod media;
 pub(crate) mod names;
-pub(crate) mod nesting;
 mod outlinks;
 mod phrases;
 mod records;
@@ -27,6 +26,7 @@ mod robots;
 pub mod scripts;
 mod tags;
 pub(crate) mod tokens;
+pub(crate) mod tree;
 
 use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};

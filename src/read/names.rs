@@ -37,15 +37,24 @@ pub(crate) fn is_skipped(name: &LocalName) -> bool {
             | local_name!("template")
             | local_name!("textarea")
             | local_name!("select")
-            | local_name!("button")
-            | local_name!("svg")
+            | local_name!("datalist")
+            | local_name!("title")
             | local_name!("iframe")
             | local_name!("noembed")
+            | local_name!("noframes")
+    )
+}
+
+/// Shown only where what they stand for cannot be: without scripts, without a player.
+pub(crate) fn is_fallback(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("noscript")
             | local_name!("object")
+            | local_name!("applet")
             | local_name!("canvas")
             | local_name!("audio")
             | local_name!("video")
-            | local_name!("math")
     )
 }
 
@@ -56,10 +65,12 @@ pub(crate) fn is_block(name: &LocalName) -> bool {
             | local_name!("article")
             | local_name!("aside")
             | local_name!("blockquote")
+            | local_name!("button")
             | local_name!("caption")
             | local_name!("center")
             | local_name!("dd")
             | local_name!("details")
+            | local_name!("dialog")
             | local_name!("dir")
             | local_name!("div")
             | local_name!("dl")
@@ -68,6 +79,7 @@ pub(crate) fn is_block(name: &LocalName) -> bool {
             | local_name!("figcaption")
             | local_name!("figure")
             | local_name!("footer")
+            | local_name!("form")
             | local_name!("h1")
             | local_name!("h2")
             | local_name!("h3")

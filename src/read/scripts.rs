@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::{LocalName, local_name};
 
-use super::nesting;
 use super::tokens::tokenize;
+use super::tree::raw_kind;
 use crate::model::{Fetched, Page};
 
 /// A page with so many characters of main text says enough itself.
@@ -119,7 +119,7 @@ impl TokenSink for Sink {
             Token::CharacterTokens(text) => look.text(&text),
             Token::TagToken(tag) if tag.kind == TagKind::StartTag => {
                 look.start(&tag);
-                if let Some(kind) = nesting::raw_kind(&tag.name) {
+                if let Some(kind) = raw_kind(&tag.name) {
                     return TokenSinkResult::RawData(kind);
                 }
             }

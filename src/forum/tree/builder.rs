@@ -1,21 +1,17 @@
 //! How a tree grows from the tokens of a page. Apart from what is asked of it because bounds and nesting are decided here
 //! and nowhere else.
 
-use std::cell::RefCell;
-
 use encoding_rs::Encoding;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
-use html5ever::{LocalName, local_name};
+use html5ever::tokenizer::Tag;
+use html5ever::{LocalName, Namespace, local_name, ns};
 
 use super::{BASE, Node, Tree, words_of};
 use crate::model::CrawlUrl;
 use crate::read::hint::is_hidden;
 use crate::read::markup::{attribute, fold_into};
-use crate::read::names::{is_block, is_skipped, is_void};
-use crate::read::nesting::{DEPTH, Opened, explicit_end, implied_end, raw_kind};
+use crate::read::names::{is_block, is_fallback, is_skipped};
 use crate::read::references::References;
-use crate::read::tokens::tokenize;
+use crate::read::tree::{DEPTH, Step, walk};
 
 /// Elements and texts of one page.
 pub(super) const NODES: usize = 200_000;
@@ -55,52 +51,20 @@ const STATES: [&str; 20] = [
 
 /// Reads a page found at `base`, whose links are written in `encoding`.
 pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Tree {
-    tokenize(html, || Sink(RefCell::new(Builder::new(base, encoding)))).0.into_inner().finish()
-}
-
-struct Sink(RefCell<Builder>);
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut builder = self.0.borrow_mut();
-        match token {
-            Token::CharacterTokens(text) => builder.text(&text),
-            Token::TagToken(tag) => match tag.kind {
-                TagKind::StartTag => {
-                    if let Some(kind) = builder.start(&tag) {
-                        return TokenSinkResult::RawData(kind);
-                    }
-                }
-                TagKind::EndTag => builder.end(&tag.name),
-            },
-            _ => {}
-        }
-        TokenSinkResult::Continue
-    }
-
-    fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.0.borrow().stack.iter().any(|open| matches!(open.name, local_name!("svg") | local_name!("math")))
-    }
+    let mut builder = Builder::new(base, encoding);
+    // What is shown without scripts is read: some forums show nothing else.
+    walk(html, false, |step| match step {
+        Step::Open(tag, ns) => builder.start(tag, ns),
+        Step::Close(_) => builder.close(),
+        Step::Text(text) => builder.text(text),
+    });
+    builder.finish()
 }
 
 struct Open {
-    name: LocalName,
     node: u32,
-    block: bool,
-    /// Cells so far, where it is a row of a table.
-    cells: u16,
-}
-
-impl Opened for Open {
-    fn name(&self) -> &LocalName {
-        &self.name
-    }
-
-    fn block(&self) -> bool {
-        self.block
-    }
+    /// It is a row of a table, with so many cells so far.
+    cells: Option<u16>,
 }
 
 struct Builder {
@@ -109,7 +73,6 @@ struct Builder {
     in_title: bool,
     references: References,
     stack: Vec<Open>,
-    overflow: usize,
     /// While the stack is longer than this, nothing is read.
     skip: Option<usize>,
     /// Bytes kept so far.
@@ -139,7 +102,6 @@ impl Builder {
             in_title: false,
             references: References::new(base, encoding),
             stack: Vec::with_capacity(32),
-            overflow: 0,
             skip: None,
             bytes: 0,
         }
@@ -149,52 +111,36 @@ impl Builder {
         self.stack.last().map_or(0, |open| open.node as usize)
     }
 
-    fn start(&mut self, tag: &Tag) -> Option<RawKind> {
-        let raw = raw_kind(&tag.name);
+    fn start(&mut self, tag: &Tag, ns: &Namespace) {
+        let depth = self.stack.len();
         if self.skip.is_some() {
-            if !is_void(&tag.name) && !tag.self_closing {
-                self.push(tag, self.top(), false);
-            }
-            return raw;
+            return self.push(tag, self.top());
         }
         match tag.name {
-            local_name!("html") | local_name!("head") | local_name!("body") | local_name!("form") => return None,
+            local_name!("html") | local_name!("head") | local_name!("body") | local_name!("form") => {
+                return self.push(tag, self.top());
+            }
             local_name!("base") => {
                 if let Some(href) = attribute(tag, &local_name!("href")) {
                     self.references.set_base(href);
                 }
             }
-            local_name!("title") => {
-                self.in_title = self.title.is_empty();
-                self.skip = Some(self.stack.len());
-                self.push(tag, self.top(), false);
-                return raw;
-            }
-            // A link within a link ends the first.
-            local_name!("a") => {
-                let within = self.stack.iter().rposition(|open| open.block || open.name == tag.name);
-                if let Some(at) = within.filter(|&at| self.stack[at].name == tag.name) {
-                    self.cut(at);
-                }
-            }
+            local_name!("title") if *ns == ns!(html) => self.in_title = self.title.is_empty(),
             _ => {}
         }
-        let block = is_block(&tag.name);
-        if block && let Some(length) = implied_end(&self.stack, &tag.name) {
-            self.cut(length);
-        }
-        let node = self.add(tag, block);
-        if is_void(&tag.name) || tag.self_closing && tag.name != local_name!("a") && !block {
-            return None;
-        }
+        let skipped = is_skipped(&tag.name)
+            || is_fallback(&tag.name) && tag.name != local_name!("noscript")
+            || tag.name == local_name!("button")
+            || *ns != ns!(html) && matches!(tag.name, local_name!("svg") | local_name!("math"));
         let declares = tag.name == local_name!("script")
             && attribute(tag, &local_name!("type"))
                 .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
-        if is_skipped(&tag.name) && !declares {
-            self.skip = Some(self.stack.len());
+        // Nothing asks for a title's element.
+        let node = if tag.name == local_name!("title") { self.top() } else { self.add(tag, is_block(&tag.name)) };
+        if skipped && !declares {
+            self.skip = Some(depth);
         }
-        self.push(tag, node, block);
-        raw
+        self.push(tag, node);
     }
 
     /// Adds an element below the innermost open one.
@@ -218,9 +164,9 @@ impl Builder {
         let mut cell = 0;
         if matches!(tag.name, local_name!("td") | local_name!("th")) {
             let span = value("colspan").parse::<u16>().unwrap_or(1).clamp(1, 50);
-            if let Some(row) = self.stack.last_mut().filter(|open| open.name == local_name!("tr")) {
-                cell = row.cells;
-                row.cells = row.cells.saturating_add(span);
+            if let Some(row) = self.stack.last_mut().and_then(|open| open.cells.as_mut()) {
+                cell = *row;
+                *row = row.saturating_add(span);
             }
         }
         let shape = shape(&tag.name, value("class"), cell);
@@ -246,33 +192,16 @@ impl Builder {
         at
     }
 
-    fn push(&mut self, tag: &Tag, node: usize, block: bool) {
-        if self.stack.len() >= DEPTH {
-            self.overflow += 1;
-        } else {
-            self.stack.push(Open { name: tag.name.clone(), node: node as u32, block, cells: 0 });
-        }
+    fn push(&mut self, tag: &Tag, node: usize) {
+        let cells = (tag.name == local_name!("tr")).then_some(0);
+        self.stack.push(Open { node: node as u32, cells });
     }
 
-    fn end(&mut self, name: &LocalName) {
-        if self.overflow > 0 {
-            self.overflow -= usize::from(!is_void(name));
-            return;
+    fn close(&mut self) {
+        if let Some(open) = self.stack.pop() {
+            self.nodes[open.node as usize].end = self.nodes.len() as u32;
         }
-        if matches!(*name, local_name!("form") | local_name!("html") | local_name!("body") | local_name!("head")) {
-            return;
-        }
-        if let Some(length) = explicit_end(&self.stack, name, self.skip) {
-            self.cut(length);
-        }
-    }
-
-    fn cut(&mut self, length: usize) {
-        let end = self.nodes.len() as u32;
-        for open in self.stack.drain(length..) {
-            self.nodes[open.node as usize].end = end;
-        }
-        if self.skip.is_some_and(|skip| length <= skip) {
+        if self.skip.is_some_and(|skip| self.stack.len() <= skip) {
             self.skip = None;
             self.in_title = false;
         }
@@ -348,7 +277,6 @@ impl Builder {
     }
 
     fn finish(mut self) -> Tree {
-        self.cut(0);
         self.nodes[0].end = self.nodes.len() as u32;
         Tree { nodes: self.nodes, title: self.title, base: self.references.base().clone() }
     }

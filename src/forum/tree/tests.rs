@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::builder::NODES;
 use super::*;
-use crate::read::nesting::DEPTH;
+use crate::read::tree::DEPTH;
 
 fn tree(html: &str) -> Tree {
     Tree::parse(html, &CrawlUrl::parse("http://a.cn/bbs/list.php").unwrap())
