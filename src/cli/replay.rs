@@ -159,7 +159,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         (None, Some(cache)) => Box::new(Cached { reading, cache }),
         (None, None) => Box::new(reading),
     };
-    let mut screen = Screen::new(voice, args.json, config.limits.pages);
+    let mut screen = Screen::new(voice, args.json, config.goals());
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &*source, judge: &judge, drawn };
     let report = match &args.output {
         None => Ok(run.to_its_end(&mut screen, |_| true).0),

@@ -29,6 +29,12 @@ const STOOD_STILL: Duration = Duration::from_secs(5);
 /// How long nothing is asked for when there were no descriptors left: idle connections are closed after a second at least.
 const HOLD: Duration = Duration::from_secs(1);
 
+/// After so long without an answer it is told what the crawl waits for, and again after so long.
+const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
+
+/// So many hosts are told by name.
+const NAMED: usize = 3;
+
 /// What the loop turned for.
 enum Turn {
     Noticed(Notice),
@@ -95,6 +101,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let mut interrupt = std::pin::pin!(interrupt);
         let mut open = true;
         let mut turned = clock();
+        let (mut heard, mut told) = (turned, None::<Instant>);
         loop {
             let mut wake = None;
             let held = self.held.is_some_and(|until| until > turned);
@@ -142,6 +149,15 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             turned = now;
             let slept = matches!(event, Turn::Slept);
+            if matches!(event, Turn::Finished(_)) {
+                heard = now;
+            }
+            let is_time = told.is_none_or(|told| now.duration_since(told) >= QUIET.1);
+            if slept && open && is_time && now.duration_since(heard) >= QUIET.0 && !self.outage.is_away() {
+                told = Some(now);
+                let at = self.clock.now();
+                (self.tell)(News::Waiting(&self.crawl.waits(at, NAMED), at));
+            }
             match event {
                 Turn::Noticed(Notice::Durable(durable)) => {
                     self.time_checkpoint(|driver| driver.checkpoints.durable(durable));

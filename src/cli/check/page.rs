@@ -117,7 +117,11 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     let mut why = None;
     let listen = |news: News| {
         if let News::Batch(batch, _) = news {
-            why = batch.events.iter().find_map(reason).or(why.take());
+            for event in &batch.events {
+                // Why a host is given up was told by what it failed with.
+                let after = matches!(event, Event::Refused { reason, .. } if reason.is_hosts()) && why.is_some();
+                why = reason(event).filter(|_| !after).or(why.take());
+            }
         }
     };
     live::run(&job, listen, interrupted())?;
@@ -138,8 +142,9 @@ fn reason(event: &Event) -> Option<String> {
     match event {
         Event::Failed { failure, .. } | Event::Retried { failure, .. } => Some(failure.to_string()),
         Event::Skipped { reason, .. } | Event::Refused { reason, .. } => Some(Refusal::why(*reason).to_owned()),
-        Event::Robots { origin, rules: RobotsRules::Unreachable, .. } => {
-            Some(format!("{origin}/robots.txt cannot be read, so nothing may be fetched there"))
+        Event::Robots { origin, rules: RobotsRules::Unreachable, failure, .. } => {
+            let cause = failure.as_ref().map_or_else(String::new, |failure| format!(" ({failure})"));
+            Some(format!("{origin}/robots.txt cannot be had{cause}, so nothing may be fetched there"))
         }
         _ => None,
     }

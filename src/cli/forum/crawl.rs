@@ -56,7 +56,7 @@ pub struct ForumCrawlArgs {
 /// Runs the verb.
 pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let (job, _) = job(args, voice)?;
-    let mut screen = Screen::new(voice, false, job.config.limits.pages);
+    let mut screen = Screen::new(voice, false, job.config.goals());
     let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
     let view = operation.view.clone();
     let tell = |news: &News, _: &Run| {
