@@ -129,6 +129,13 @@ pub enum News<'a> {
     },
     /// A batch, as it is handed to the store.
     Batch(&'a Batch, Progress),
+    /// The seeds were taken in: those that nobody had found before, and all there were.
+    Seeded {
+        /// New ones, the first of them by name.
+        new: (u64, Vec<CrawlUrl>),
+        /// All.
+        all: usize,
+    },
     /// Nothing has come back for a while: what is waited for, and what time it is.
     Waiting(&'a Waits, Millis),
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::crawl::{Goals, Progress, Waits};
 use suidao::live::News;
-use suidao::model::{Batch, Event, Millis, span};
+use suidao::model::{Batch, CrawlUrl, Event, Millis, span};
 
 use suidao::visible;
 
@@ -23,6 +23,7 @@ pub struct Screen {
     begun: Instant,
     told: Instant,
     before: Progress,
+    resumed: bool,
     goals: Goals,
 }
 
@@ -56,6 +57,7 @@ impl Screen {
             begun: now,
             told: now,
             before: Progress::default(),
+            resumed: false,
             goals,
         }
     }
@@ -64,7 +66,7 @@ impl Screen {
     pub fn tell(&mut self, news: &News) {
         match news {
             News::Ready { resumed, progress } => {
-                self.before = *progress;
+                (self.before, self.resumed) = (*progress, *resumed);
                 if *resumed && (self.lines || self.bar.is_some()) {
                     let (pages, queued) = (progress.pages, progress.queued);
                     self.say(&format!("going on from {pages} pages, {queued} URLs queued"));
@@ -80,6 +82,13 @@ impl Screen {
                     drop(events(batch, |line| door::say(format_args!("{line}"))));
                 }
                 self.show(progress.pages, |screen| screen.state(progress));
+            }
+            News::Seeded { new: (new, named), all } => {
+                if self.resumed && *new > 0 && (self.lines || self.bar.is_some()) {
+                    let names: Vec<&str> = named.iter().map(CrawlUrl::as_str).collect();
+                    let more = if *new > names.len() as u64 { " ..." } else { "" };
+                    self.say(&format!("{new} of {all} seeds are new to this crawl: {}{more}", names.join(", ")));
+                }
             }
             News::Waiting(waits, now) => {
                 if let Some(told) = waiting(waits, *now).filter(|_| self.lines || self.bar.is_some()) {

@@ -15,7 +15,7 @@ use super::outage::{Judgement, Outage};
 use super::view::Glance;
 use super::{News, clock};
 use crate::crawl::{Crawl, Next, Seeding, Ticket};
-use crate::model::{Batch, CrawlUrl, Event, Stop};
+use crate::model::{Batch, CrawlUrl, Event, Origin, Stop};
 use crate::store::harvest::{Harvest, HarvestLine};
 use crate::store::{CrawlDirectory, Kept, Notice, Work, Writer};
 
@@ -92,9 +92,19 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (looked, mut seen) = unbounded_channel();
         let at = self.clock.now();
         let mut seeding = Seeding::of(seeds);
+        let (mut new, mut named) = (0, Vec::new());
         while let Some(batch) = self.crawl.seed_portion(&mut seeding, at) {
+            for event in &batch.events {
+                if let Event::Discovered(found) = event
+                    && found.origin == Origin::Seed
+                {
+                    new += 1;
+                    named.extend((named.len() < NAMED).then(|| found.url.clone()));
+                }
+            }
             self.keep(batch, None);
         }
+        (self.tell)(News::Seeded { new: (new, named), all: seeds.len() });
         for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
             self.keep(batch, None);
         }
