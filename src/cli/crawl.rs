@@ -10,7 +10,7 @@ use serde_json::json;
 use suidao::config::Config;
 use suidao::crawl::{Limits, TrapCounts, Unreached};
 use suidao::live::{self, Job, News, Report};
-use suidao::model::{FailureKind, Refusal, Stop};
+use suidao::model::{FailureKind, Refusal, Stop, number};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_own;
 use suidao::strategy::StrategyName;
@@ -117,7 +117,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
     screen.clear();
     let report = report?;
-    let summary = summary(&job, &report);
+    let summary = number::plain(summary(&job, &report));
     write_own(&job.directory.summary_json(), |out| {
         serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)

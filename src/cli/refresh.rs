@@ -11,7 +11,7 @@ use suidao::config::kept::Use;
 use suidao::crawl::{Crawl, Goals, Planned, Refresh};
 use suidao::html::count;
 use suidao::live::{self, Job, News, Report};
-use suidao::model::{Budget, Millis, Stop, span};
+use suidao::model::{Budget, Millis, Stop, number, span};
 use suidao::revisit::history::{Tracked, days};
 use suidao::revisit::settings::{Policy, RefreshSettings};
 use suidao::revisit::tally::Round;
@@ -206,10 +206,11 @@ fn plan(
     if args.json {
         for (at, page) in planned.iter().enumerate() {
             let Some(known) = histories.get(page.id) else { continue };
-            say!("{}", json!({ "rank": at + 1, "within_share": at < owed, "page": as_json(page, known, config, now) }));
+            let page = number::rounded(as_json(page, known, config, now));
+            say!("{}", json!({ "rank": at + 1, "within_share": at < owed, "page": page }));
         }
         for (url, priority) in waiting {
-            say!("{}", json!({ "discover": { "url": url, "priority": priority } }));
+            say!("{}", number::rounded(json!({ "discover": { "url": url, "priority": priority } })));
         }
         return Ok(Exit::Done);
     }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::model::{
     CrawlUrl, Discovered, Event, Failure, Link, Millis, Origin, Place, Refusal, Settled, Tunnel, UrlId, Verdict,
 };
+use crate::read::language_tag;
 use crate::store::{Record, StoreError};
 
 /// Links told at most; the number of all is told too.
@@ -256,7 +257,7 @@ impl Story {
                     writeln!(out, "  terms: {}", terms.collect::<Vec<_>>().join(", "))?;
                 }
                 if page.foreign {
-                    let language = page.language.as_deref().unwrap_or("cannot be told");
+                    let language = page.language.as_deref().map_or("cannot be told", language_tag);
                     writeln!(out, "  its language ({language}) is none of those that are kept: it is not exported")?;
                 }
                 if page.noindex {

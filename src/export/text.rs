@@ -137,7 +137,7 @@ mod tests {
             "sha1:LEXICON",
             "tunnel",
             "Documents: 2",
-            "| cmn | 2 |",
+            "| zh | 2 |",
             "| b.cn | 1 |",
             "| 2021 | 2 |",
             "1 left out: duplicate",

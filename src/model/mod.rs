@@ -6,6 +6,7 @@ mod event;
 mod failure;
 mod forum;
 mod hint;
+pub mod number;
 mod page;
 mod refresh;
 mod refusal;
