@@ -39,7 +39,8 @@ impl LogCopy {
 }
 
 /// Whether the system refuses to write because of where the file lies, and not for want of room.
-pub(super) fn is_read_only(error: &StoreError) -> bool {
+#[must_use]
+pub fn is_read_only(error: &StoreError) -> bool {
     let StoreError::Io { source, .. } = error else { return false };
     matches!(source.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied)
 }

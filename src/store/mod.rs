@@ -33,7 +33,7 @@ pub use exchange::Exchange;
 pub use indexed::Indexed;
 pub use kept::Kept;
 pub use log::{Meta, Reader, Record, Store};
-pub use log_copy::{copy_directory, no_copy};
+pub use log_copy::{copy_directory, is_read_only, no_copy};
 pub use part::PartDirectory;
 pub use responses::Responses;
 pub use survey::{RecordKind, Stretch, Whole, survey};
