@@ -120,7 +120,7 @@ impl std::fmt::Display for Failure {
             FailureKind::Connect => f.write_str("no connection"),
             FailureKind::Refused => f.write_str("the connection was refused"),
             FailureKind::Tls => f.write_str("TLS failed"),
-            FailureKind::Timeout => f.write_str("no answer within the time limit"),
+            FailureKind::Timeout => f.write_str("no complete answer within the time limit"),
             FailureKind::Broken => f.write_str("the answer broke off or is not HTTP"),
             FailureKind::TooLarge => f.write_str("the answer is larger than fetch.max_body allows"),
             FailureKind::Encoding => f.write_str("the content encoding does not unpack"),
