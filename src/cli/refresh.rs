@@ -321,13 +321,13 @@ fn in_words(job: &Job, report: &Report, round: &Round) -> String {
     }
     let unanswered = match round.unanswered {
         0 => String::new(),
-        some => format!(" ({some} without an answer)"),
+        some => format!(" ({some} without an answer, which count only for pages that were due)"),
     };
     let unchanged = round.same + round.not_modified + round.rewritten;
     format!(
         "{why}\n{}{unanswered} in {:.0} s: {} of known pages, {} new pages ({} relevant).\n\
          Of the visits: {} changed, {} with other links, {unchanged} as before ({} by a 304), {} missing, {} given up.\n\
-         {} found that were not known before. {}All rounds are in {}.",
+         {} found that were not known before.\n{}All rounds are in {}.",
         count(round.requests as usize, "request", "requests"),
         report.seconds,
         count(round.visits as usize, "visit", "visits"),
