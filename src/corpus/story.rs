@@ -418,3 +418,31 @@ fn time(at: Millis) -> String {
     let timestamp = i64::try_from(at.0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     timestamp.map_or_else(|| at.0.to_string(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Lane, Priority, Relevance, Trail};
+
+    #[test]
+    fn links_are_told_by_what_they_gave_and_how_many_more_there_are() {
+        let follow =
+            |priority| Verdict::Follow(Place { lane: Lane(0), priority: Priority::new(priority), trail: Trail::SEED });
+        let link =
+            |n: u32, relevance, verdict| (Some(UrlId(n)), Link::bare(UrlId(0), Relevance::new(relevance), verdict));
+        let weak = (0..20).map(|n| link(n, 0.1, follow(0.2)));
+        let others = [
+            link(30, 0.9, Verdict::Drop(Refusal::TunnelEnd)),
+            link(31, 0.5, follow(0.3)),
+            link(32, 0.8, follow(0.1)),
+            link(33, 0.5, follow(0.4)),
+        ];
+        let story = Story { links: weak.chain(others).collect(), ..Story::default() };
+        let order: Vec<u32> = story.judged().iter().map(|(from, _)| from.unwrap().0).collect();
+        assert_eq!(order[..5], [32, 33, 31, 0, 1]);
+        assert_eq!(order.last(), Some(&30), "what was dropped gave nothing");
+        let told = story.in_words(&CrawlUrl::parse("http://a.cn/").unwrap()).unwrap();
+        assert!(told.contains("links that counted, the best first: 24\n  0.800 = "), "{told}");
+        assert!(told.contains("  and 14 more that gave no more (--json lists all)\n"), "{told}");
+    }
+}
