@@ -175,6 +175,7 @@ fn crawl(directory: &str, proxy: &str, pages: u64) {
             told = progress.pages / every;
             say(format!("ready {}", progress.pages));
         }
+        News::Seeded { .. } | News::Waiting(..) => {}
         News::Batch(_, progress) => {
             if !answered && progress.pages > 0 {
                 answered = true;

@@ -255,6 +255,13 @@ impl Config {
         Ok(config)
     }
 
+    /// What a crawl is to end at, the limit of pages among it.
+    #[must_use]
+    pub fn goals(&self) -> Goals {
+        let pages = [self.limits.pages, self.stop.pages].into_iter().flatten().min();
+        Goals { pages, ..self.stop.clone() }
+    }
+
     /// The configuration as it may be shown and kept: without the password of a proxy.
     #[must_use]
     pub fn shown(&self) -> Self {

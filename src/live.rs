@@ -21,7 +21,7 @@ use thiserror::Error;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::config::Config;
-use crate::crawl::{Conditions, Crawl, ForumMode, Progress, Refresh, TrapCounts, Watch, product};
+use crate::crawl::{Conditions, Crawl, ForumMode, Progress, Refresh, TrapCounts, Unreached, Waits, Watch, product};
 use crate::fetch::render::{self, Renderer, RendererError};
 use crate::fetch::{Fetcher, FetcherError};
 use crate::model::{Batch, Budget, CrawlUrl, Event, ForumMap, Millis, PageKind, Refusal, Relevance, Stop, UrlId};
@@ -43,6 +43,9 @@ pub const AGENT: &str = crate::read::ROBOT;
 
 /// So many pages are looked back at for hosts that answered in an earlier run.
 const LOOK_BACK: usize = 200;
+
+/// So many hosts that could not be reached are told by name.
+const UNREACHED: usize = 20;
 
 /// A live crawl to be run.
 pub struct Job {
@@ -101,6 +104,12 @@ pub struct Report {
     pub memory: Vec<(&'static str, u64)>,
     /// URLs refused, by reason.
     pub refusals: BTreeMap<Refusal, u64>,
+    /// Of a refresh: when the first of the known pages may be asked for again.
+    pub next_due: Option<Millis>,
+    /// URLs that failed for good, by the name of the kind.
+    pub failures: BTreeMap<String, u64>,
+    /// Hosts of which nothing could be had, the first of them by name.
+    pub unreached: Unreached,
     /// What came of the rules against traps.
     pub traps: TrapCounts,
     /// Of the crawl of a forum: what that is understood to be, or why it is not.
@@ -120,6 +129,15 @@ pub enum News<'a> {
     },
     /// A batch, as it is handed to the store.
     Batch(&'a Batch, Progress),
+    /// The seeds were taken in: those that nobody had found before, and all there were.
+    Seeded {
+        /// New ones, the first of them by name.
+        new: (u64, Vec<CrawlUrl>),
+        /// All.
+        all: usize,
+    },
+    /// Nothing has come back for a while: what is waited for, and what time it is.
+    Waiting(&'a Waits, Millis),
 }
 
 /// The name whose rules are obeyed: that of `fetch.user_agent`.
@@ -228,8 +246,7 @@ pub fn run_in_view(
     let reading = Duration::try_from_secs_f64(job.config.crawl.reading_timeout).unwrap_or(Duration::MAX);
     let by_proxy = job.config.fetch.proxy.is_some();
     let outage = Outage::new(patience, by_proxy, answered.iter().map(|id| crawl.url(*id)));
-    let pages = [job.config.limits.pages, job.config.stop.pages].into_iter().flatten().min();
-    if let (Some(_), Some(pages)) = (&job.forum, pages) {
+    if let (Some(_), Some(pages)) = (&job.forum, job.config.goals().pages) {
         // Pages are fetched again and again: a limit is one of this run.
         crawl.allow(pages);
     }
@@ -248,7 +265,7 @@ pub fn run_in_view(
     let agent = job.config.fetch.agent();
     tracing::info!("crawl for {topic} by {label} in {path}, {before} pages there before, as {agent}");
     let asked = view.and_then(|view| {
-        view.ready(now(), resumed, before);
+        view.ready(now(), resumed, crawl.progress());
         view.open(store.reader())
     });
     let begun = clock();
@@ -312,7 +329,7 @@ pub fn run_in_view(
     store = writer.finish().inspect_err(|error| tracing::info!("{error}"))?;
     checkpoints.close(&crawl, &harvest, &store);
     harvest.write(&job.directory)?;
-    skipped::write(&store)?;
+    let failures = skipped::write(&store)?.failures;
     if proxy_lost {
         return Err(LiveError::ProxyLost);
     }
@@ -322,7 +339,22 @@ pub fn run_in_view(
     let (forum, traps, refusals) = (crawl.forum(), crawl.traps(), crawl.refusals().clone());
     let trouble = report_on.iter().map(|id| (*id, crawl.url(*id))).collect();
     let pages_now = progress.pages - before;
-    Ok(Report { progress, stop, pages_now, seconds, resumed, memory, refusals, traps, forum, trouble })
+    let (unreached, next_due) = (crawl.unreached(UNREACHED), crawl.next_due());
+    Ok(Report {
+        progress,
+        stop,
+        pages_now,
+        seconds,
+        resumed,
+        memory,
+        refusals,
+        failures,
+        next_due,
+        unreached,
+        traps,
+        forum,
+        trouble,
+    })
 }
 
 /// Pages of a forum that gave trouble, a few of them.

@@ -134,3 +134,48 @@ fn a_disk_that_becomes_read_only_stops_the_crawl() {
     run(stage.crawl("disk/crawl", &ALL)).expect(0);
     whole(&stage.path("disk/crawl"), &wanted);
 }
+
+#[test]
+fn a_crawl_that_cannot_be_written_is_searched_reported_and_exported() {
+    let stage = Stage::new(finite(), ServerOptions::default());
+    let Some(mounted) = Mounted::new(stage.path("disk"), "size=200m") else { return };
+    let crawl = stage.path("disk/crawl");
+    run(stage.crawl("disk/crawl", &["--max-pages", "60"])).expect(0);
+    mounted.again("ro");
+    let before = support::snapshot(&crawl);
+    let ask = |words: &[&str]| {
+        let mut command = suidao();
+        command.arg(words[0]).arg(&crawl).args(&words[1..]);
+        command.current_dir(stage.path("")).env("XDG_CACHE_HOME", stage.path("cache"));
+        run(command)
+    };
+    // Made in the user's cache, and used from there the next time.
+    let first = ask(&["search", "足球", "--json"]).expect(0);
+    assert!(first.err.contains("cannot be written"), "{}", first.err);
+    let again = ask(&["search", "足球", "--json"]).expect(0);
+    assert_eq!((again.out, again.err.as_str()), (first.out, ""));
+    ask(&["report"]).expect(0);
+    assert!(stage.path("crawl-report.html").exists());
+    let told = ask(&["export", "-o", "pages"]).expect(0);
+    assert!(told.err.contains("not remembered"), "{}", told.err);
+    assert_eq!(std::fs::read_to_string(stage.path("pages.jsonl")).unwrap().lines().count(), 60);
+    let seed = std::fs::read_to_string(&stage.seeds).unwrap();
+    ask(&["why", seed.lines().next().unwrap()]).expect(0);
+    let mut check = suidao();
+    check.args(["check", "crawl"]).arg(&crawl);
+    run(check).expect(0);
+    // An index that is there is searched where it is.
+    mounted.again("rw");
+    ask(&["search", "足球"]).expect(0);
+    mounted.again("ro");
+    let told = ask(&["search", "足球"]).expect(0);
+    assert_eq!(told.err, "");
+    mounted.again("rw");
+    std::fs::remove_dir_all(crawl.join("index")).unwrap();
+    let after = support::snapshot(&crawl);
+    let log = |path: &Path| path.starts_with(crawl.join("state/log"));
+    let files = |found: &std::collections::BTreeMap<PathBuf, Vec<u8>>| {
+        found.iter().filter(|(path, _)| !log(path)).map(|(path, text)| (path.clone(), text.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(files(&after), files(&before));
+}

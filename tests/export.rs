@@ -348,3 +348,49 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
         has_all_posts(&forum, thread, now + DAY, document);
     }
 }
+
+#[test]
+fn a_file_that_no_export_has_written_is_not_replaced() {
+    let stage = crawled();
+    let out = stage.path("out");
+    let export = |format: &str, name: &str, more: &[&str]| {
+        let mut command = suidao();
+        command.arg("export").arg(stage.path("crawl")).args(["--format", format, "-o"]).arg(out.join(name)).args(more);
+        run(command)
+    };
+    // A name without an ending gets the format's; the message names what lies beside it.
+    for (format, ending, beside) in [
+        ("jsonl", "jsonl", &[][..]),
+        ("parquet", "parquet", &[]),
+        ("warc", "warc.gz", &["cdxj"]),
+        ("text", "txt", &["card.md"]),
+        ("graph", "graphml", &["nodes.parquet", "edges.parquet"]),
+        ("es-bulk", "ndjson", &["template.json", "template.smartcn.json"]),
+    ] {
+        let told = export(format, "all", &[]).expect(0);
+        let named = |ending: &str| out.join(format!("all.{ending}")).display().to_string();
+        assert!(told.err.contains(&format!("written to {}", named(ending))), "{}", told.err);
+        for ending in beside {
+            assert!(Path::new(&named(ending)).is_file() && told.err.contains(&named(ending)), "{}", told.err);
+        }
+        // It is its own, and is replaced by the next.
+        export(format, "all", &[]).expect(0);
+    }
+    for (format, name, mine) in [
+        ("jsonl", "mine.jsonl", "mine.jsonl"),
+        ("jsonl", "mine", "mine.jsonl"),
+        ("warc", "web", "web.cdxj"),
+        ("graph", "links.graphml", "links.edges.parquet"),
+        ("jsonl", "all", "all.jsonl"),
+    ] {
+        let path = out.join(mine);
+        std::fs::write(&path, "years of work").unwrap();
+        let before = visible(&out);
+        let told = export(format, name, &[]).expect(2);
+        assert!(told.err.contains(mine) && told.err.contains("--force"), "{}", told.err);
+        assert_eq!(visible(&out), before, "nothing is written");
+        export(format, name, &["--force"]).expect(0);
+        assert_ne!(std::fs::read(&path).unwrap(), b"years of work");
+        std::fs::remove_file(&path).unwrap();
+    }
+}

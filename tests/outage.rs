@@ -206,6 +206,40 @@ fn one_host_that_goes_away_is_not_waited_for_for_ever() {
 }
 
 #[test]
+fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_end() {
+    let net = Net::start(1);
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("crawl");
+    // With the waits of a crawl of strangers' hosts.
+    let waits =
+        ["--set", "politeness.backoff=5", "--set", "politeness.robots_retry=10", "--set", "politeness.patience=60"];
+    let command = net.crawl(dir.path(), 1, &waits);
+    let closed = free_port();
+    let dead = [format!("http://127.0.1.9:{closed}/0"), "http://nothing.invalid/0".to_owned()];
+    let seeds = format!("http://{}/0\n{}\n", net.address(1), dead.join("\n"));
+    std::fs::write(dir.path().join("seeds.txt"), seeds).unwrap();
+    let ended = run(command).expect(0);
+    assert_eq!(pages(&out).len(), PAGES);
+    assert!(ended.err.contains("waiting to try again 127.0.1.9"), "{}", ended.err);
+    let told = ended.err.lines().find(|line| line.starts_with("2 hosts could not be reached")).unwrap();
+    assert!(told.contains("(the connection was refused)") && told.contains("nothing.invalid ("), "{told}");
+    let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
+    assert!(skipped.contains(&format!("{},robots-unreachable: the connection was refused\n", dead[0])), "{skipped}");
+    assert!(skipped.contains(&format!("{},robots-unreachable: the host name ", dead[1])), "{skipped}");
+    let summary: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&summary["unreached"]["hosts"], &summary["unreached"]["first"][0]["kind"]),
+        (&2.into(), &"refused".into())
+    );
+    // What is asked for alone says it too.
+    let mut check = suidao();
+    check.args(["check", "page", &dead[0], "--allow-private", "--contact", "test@example.org"]);
+    let ended = run(check).expect(1);
+    assert!(ended.err.contains("robots.txt cannot be had (the connection was refused)"), "{}", ended.err);
+}
+
+#[test]
 fn a_proxy_that_goes_away_and_comes_back_costs_no_page() {
     let net = Net::start(1);
     let dir = tempfile::tempdir().unwrap();

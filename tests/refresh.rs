@@ -27,6 +27,8 @@ struct Run {
     config: Config,
     log: Vec<Batch>,
     now: f64,
+    /// Hosts whose names begin so take no connection.
+    down: &'static str,
 }
 
 impl Run {
@@ -34,7 +36,7 @@ impl Run {
         let mut config = Config::default();
         config.politeness.delay = 0.0;
         config.refresh.discovery = 0.5;
-        Self { web, topic: topic(), config, log: Vec::new(), now: 0.0 }
+        Self { web, topic: topic(), config, log: Vec::new(), now: 0.0, down: "nobody" }
     }
 
     fn millis(&self) -> Millis {
@@ -72,6 +74,8 @@ impl Run {
                         fields.extend(since.map(|at| ("if-modified-since".to_owned(), at.clone())));
                     }
                     let answer = self.web.answer(&ticket.url, &fields, self.now);
+                    let down = Failure { kind: FailureKind::Refused, retry_after: None };
+                    let answer = if ticket.url.authority().starts_with(self.down) { Err(down) } else { answer };
                     let answer: Result<Fetched, Failure> =
                         answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
                     let outcome =
@@ -364,4 +368,57 @@ fn without_end_requests_are_spread_over_the_day() {
     assert!(visits.changed > 0 && visits.pages > 0, "{visits:?}");
     // No page is asked for again before others have had their turn, but for what is worth it.
     assert!(visits.visits > 60, "{visits:?}");
+}
+
+/// Whether each request of the last round was to a host that takes no connection, in order.
+fn unanswered(run: &Run) -> Vec<bool> {
+    let begun = run.rounds().pop().unwrap().begun;
+    let events = run.log.iter().filter(|batch| batch.at >= begun).flat_map(|batch| &batch.events);
+    let asked = events.filter_map(|event| match event {
+        Event::Settled(_) | Event::Unchanged { .. } | Event::Redirected { .. } => Some(false),
+        event => event.is_unanswered().then_some(true),
+    });
+    asked.collect()
+}
+
+#[test]
+fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
+    let mut run = Run::new(web());
+    run.crawl();
+    let urls = run.urls();
+    let down = |url: &CrawlUrl| url.authority().starts_with("bare");
+    let dead = (0u32..).map(UrlId).zip(&urls).find(|(_, url)| down(url)).unwrap().0;
+    let failure = Failure { kind: FailureKind::Refused, retry_after: None };
+    run.log.push(Batch { at: run.millis(), took: None, events: vec![Event::Retried { id: dead, failure }] });
+    run.down = "bare";
+    let few = run.round(3.0, 30);
+    assert!(few.visits > 0 && few.unanswered == 0, "{few:?}");
+    // With requests to spare it is their turn, last, and nobody answers.
+    let all = run.round(6.0, 10_000);
+    let asked = unanswered(&run);
+    let first = asked.iter().position(|unanswered| *unanswered).unwrap();
+    let others = asked[first..].iter().filter(|unanswered| !**unanswered).count();
+    assert!(all.unanswered > 0 && others == 0, "{others} answers came after the first of {asked:?}");
+    // They failed a moment ago.
+    run.config.refresh.shortest = 5.0;
+    let soon = run.round(run.now, 10_000);
+    assert_eq!((soon.due, soon.visits, soon.unanswered), (0, 0, 0), "{soon:?}");
+}
+
+#[test]
+fn who_discovers_nothing_fetches_no_new_page_and_is_told_when_the_first_is_due() {
+    let mut run = Run::new(web());
+    run.config.limits.pages = Some(60);
+    run.crawl();
+    run.config.refresh.discovery = 0.0;
+    run.config.refresh.shortest = 2.0;
+    let begun = run.now;
+    let early = run.round(begun, 200);
+    assert_eq!((early.due, early.requests, early.pages), (0, early.sources, 0), "{early:?}");
+    let crawl = run.machine(Some(Budget::Round { requests: Some(200), seconds: None }));
+    let start = run.web.spec().start as f64 * 1000.0;
+    let first = (crawl.next_due().unwrap().0 as f64 - start) / DAY;
+    assert!(first > 2.0 && first < begun + 2.0, "the first page was fetched at the beginning: {first}");
+    let later = run.round(3.0, 200);
+    assert!(later.visits > 30 && later.pages == 0, "{later:?}");
 }

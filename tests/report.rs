@@ -103,16 +103,36 @@ fn answers_are_kept_taken_back_and_not_asked_again() {
 #[test]
 fn with_every_page_judged_the_estimates_are_the_truth() {
     let stage = crawled("120");
-    // Whoever answers y to everything finds every page relevant.
+    // Whoever answers y to everything is told so, and gets no advice.
     let told = label(&stage, &"y\n".repeat(120), &["--pages", "9999"]);
     let out = String::from_utf8(told.stdout).unwrap();
-    assert!(out.contains("100.0% [100.0%, 100.0%]") && out.contains("in force"), "{out}");
-    let json = label(&stage, "", &["--json"]);
-    let told: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(out.contains("The answers look like noise: all of them are yes"), "{out}");
+    assert!(!out.contains("suggested") && !out.contains("words the lexicon lacks"), "{out}");
+    let estimates = || -> serde_json::Value { serde_json::from_slice(&label(&stage, "", &["--json"]).stdout).unwrap() };
+    let told = estimates();
+    assert_eq!(told["noise"], serde_json::json!({ "all-alike": { "relevant": true } }));
+    assert!(told["suggested"].is_null() && told["lexicon"].is_null() && told["precision"].is_null(), "{told}");
+    // Whoever takes less than the crawl does for relevant is believed.
+    let file = stage.path("out").join("labels.tsv");
+    let threshold = told["threshold"].as_f64().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let answer = |line: &str| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let relevance: f64 = fields[2].parse().unwrap();
+        let yes = relevance >= threshold / 2.0;
+        (
+            yes,
+            relevance >= threshold,
+            [fields[0], if yes { "yes" } else { "no" }, fields[2], fields[3]].join("\t") + "\n",
+        )
+    };
+    let answers: Vec<(bool, bool, String)> = text.lines().map(answer).collect();
+    fs::write(&file, answers.iter().map(|(_, _, line)| line.as_str()).collect::<String>()).unwrap();
+    let told = estimates();
     assert_eq!((&told["labelled"], &told["pages"]), (&serde_json::json!(120), &serde_json::json!(120)));
-    assert_eq!(told["relevant"]["value"], 120.0);
-    let summary: serde_json::Value =
-        serde_json::from_slice(&fs::read(stage.path("out").join("summary.json")).unwrap()).unwrap();
-    let recall = summary["relevant"].as_f64().unwrap() / 120.0;
-    assert!((told["recall"]["value"].as_f64().unwrap() - recall).abs() < 1e-9);
+    assert!(told["noise"].is_null(), "{told}");
+    let relevant = answers.iter().filter(|(yes, ..)| *yes).count() as f64;
+    let found = answers.iter().filter(|(yes, above, _)| *yes && *above).count() as f64;
+    assert_eq!(told["relevant"]["value"].as_f64(), Some(relevant));
+    assert!((told["recall"]["value"].as_f64().unwrap() - found / relevant).abs() < 1e-9);
 }

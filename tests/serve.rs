@@ -33,7 +33,7 @@ impl Served {
         let stage = Stage::new(finite(), ServerOptions::default());
         run(stage.crawl("crawl", &["--max-pages", "200"])).expect(0);
         let mut command = suidao();
-        command.arg("serve").arg(stage.path("crawl")).args(["--listen", "127.0.0.1:0", "--name", "Corpus.example.cn"]);
+        command.arg("serve").arg(stage.path("crawl")).args(["--listen", "0", "--name", "Corpus.example.cn"]);
         let mut running = Running::start(command);
         while !running.said("out").ends_with("/\n") {
             assert!(!running.has_ended(), "{}", running.said("err"));

@@ -610,6 +610,9 @@ fn skipped_is_complete(dir: &Path) {
         let (url, reason) = (line[0].to_owned(), &line[1]);
         assert!(!reason.is_empty(), "{url}");
         if let Some(wanted) = last.get(&url).or_else(|| skipped.get(&url).filter(|_| !urls.contains(&url))) {
+            // The cause stands behind it where the host could not be had.
+            let is_hosts = wanted == "robots-unreachable" || wanted == "host-failing";
+            let reason = if is_hosts { reason.split(": ").next().unwrap() } else { reason };
             assert_eq!(reason, wanted, "{url}");
         }
         assert!(told.insert(url.clone()), "{url} is told twice");
@@ -632,9 +635,9 @@ fn skipped_names_every_url_of_a_large_web_too() {
 fn an_unknown_language_is_refused_with_those_that_there_are() {
     let scene = Scene::new(Pages::default());
     let told = run(scene.crawl("out", &["--lang", "zh,klingon"])).expect(2).err;
-    assert!(told.contains("klingon") && told.contains("cmn") && told.contains("keep.languages"), "{told}");
+    assert!(told.contains("klingon") && told.contains("zh, ") && told.contains("keep.languages"), "{told}");
     let mut command = suidao();
     command.arg("export").arg(scene.dir.path()).args(["-o", "-", "--language", "xx"]);
     let told = run(command).expect(2).err;
-    assert!(told.contains("xx is no language") && told.contains("eng"), "{told}");
+    assert!(told.contains("xx is no language") && told.contains("en, "), "{told}");
 }

@@ -82,4 +82,17 @@ fn every_command_of_the_tutorial_works() {
         assert!(dir.path().join(made).exists(), "{made} is missing\n{said}");
     }
     assert!(said.contains("unchanged since the last export"), "{said}");
+    // What the page says of the web and of what comes of each step.
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md")).unwrap();
+    let served = said.split("A web of ").nth(1).unwrap();
+    let [pages, relevant] =
+        [served, served.split("pages, ").nth(1).unwrap()].map(|text| text.split(' ').next().unwrap());
+    let thousands = |number: &str| format!("{},{}", &number[..number.len() - 3], &number[number.len() - 3..]);
+    let told = format!("{} pages of 40 hosts, {} of them", thousands(pages), thousands(relevant));
+    assert!(page.contains(&told), "the tutorial does not say {told}");
+    assert!(said.contains("The answers look like noise"), "{said}");
+    assert!(
+        !said.contains("\"pages\": 0,") && !said.contains("no page answers"),
+        "every search finds something\n{said}"
+    );
 }

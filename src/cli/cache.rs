@@ -39,8 +39,8 @@ impl CacheArgs {
     }
 }
 
-/// `suidao` in the user's cache directory: `$XDG_CACHE_HOME`, else `~/.cache`, on Windows `%LOCALAPPDATA%`.
-fn users() -> Option<PathBuf> {
+/// Where evidence, and indexes of crawls that cannot be written, are kept: `suidao` in the user's cache directory, `$XDG_CACHE_HOME`, else `~/.cache`, on Windows `%LOCALAPPDATA%`.
+pub fn users() -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = if cfg!(windows) { named("LOCALAPPDATA") } else { None };
     let base = base.or_else(|| named("XDG_CACHE_HOME")).or_else(|| named("HOME").map(|home| home.join(".cache")));

@@ -8,9 +8,9 @@ use anyhow::Result;
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::crawl::{Limits, TrapCounts};
+use suidao::crawl::{Limits, TrapCounts, Unreached};
 use suidao::live::{self, Job, News, Report};
-use suidao::model::{Refusal, Stop};
+use suidao::model::{FailureKind, Refusal, Stop, number};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_own;
 use suidao::strategy::StrategyName;
@@ -108,7 +108,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     args.conditions.remind(&config, voice);
     let mut operation = args.operating.begin(&config, &directory, voice)?;
     let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
-    let mut screen = Screen::new(voice, args.json, job.config.limits.pages);
+    let mut screen = Screen::new(voice, args.json, job.config.goals());
     let view = operation.view.clone();
     let tell = |news: News| {
         operation.tell(&news);
@@ -117,7 +117,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
     screen.clear();
     let report = report?;
-    let summary = summary(&job, &report);
+    let summary = number::plain(summary(&job, &report));
     write_own(&job.directory.summary_json(), |out| {
         serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)
@@ -190,6 +190,13 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
         "bytes": progress.bytes,
         "harvest_rate": harvest(report),
         "failed": progress.failed,
+        "failures": report.failures,
+        "unreached": {
+            "hosts": report.unreached.all,
+            "first": report.unreached.hosts.iter().map(|(host, why)| json!({
+                "host": host, "kind": why.kind.name(), "why": why.to_string(),
+            })).collect::<Vec<_>>(),
+        },
         "refused": progress.refused,
         "refusals": report.refusals,
         "traps": report.traps,
@@ -214,15 +221,21 @@ fn in_words(job: &Job, report: &Report) -> String {
     let progress = report.progress;
     let why = match report.stop {
         None => "Interrupted; the same command goes on.".to_owned(),
-        Some(Stop::FrontierEmpty) if progress.pages == 0 => {
-            "No page could be fetched: skipped.csv tells why for each seed.".to_owned()
+        Some(Stop::FrontierEmpty | Stop::OnlyUnreachable) if progress.pages == 0 => {
+            let offline = !report.unreached.hosts.is_empty()
+                && report.unreached.hosts.iter().all(|(_, why)| {
+                    matches!(why.kind, FailureKind::Dns | FailureKind::NoSuchHost | FailureKind::Connect)
+                });
+            let advice =
+                if offline { " Is this machine on the network, and does it need a proxy (--proxy)?" } else { "" };
+            format!("No page could be fetched: skipped.csv tells why for each seed.{advice}")
         }
         Some(Stop::RequestLimit) => requests_in_words(&job.config.limits, progress.requests),
         Some(stop) => stop.why().to_owned(),
     };
     format!(
         "{why}\n{} pages ({} now, {:.0} pages/s), {} of them relevant to {}: harvest rate {:.1}%.\n\
-         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} refused (see skipped.csv).\n{}\
+         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} refused (see skipped.csv).\n{}{}\
          All of it is in {}.",
         progress.pages,
         report.pages_now,
@@ -235,7 +248,8 @@ fn in_words(job: &Job, report: &Report) -> String {
         progress.queued,
         progress.failed,
         progress.refused,
-        traps_in_words(&report.refusals, &report.traps),
+        unreached_in_words(&report.unreached),
+        failures_in_words(&report.failures) + &traps_in_words(&report.refusals, &report.traps),
         job.directory.root().display(),
     )
 }
@@ -251,19 +265,44 @@ pub fn requests_in_words(limits: &Limits, requests: u64) -> String {
     )
 }
 
+/// The hosts that could not be reached: a few by name, with the cause; nothing where there are none.
+pub fn unreached_in_words(unreached: &Unreached) -> String {
+    /// So many are named.
+    const NAMED: usize = 5;
+    if unreached.all == 0 {
+        return String::new();
+    }
+    let named = unreached.hosts.iter().take(NAMED);
+    let named: Vec<String> = named.map(|(host, why)| format!("{host} ({why})")).collect();
+    let hosts = if unreached.all == 1 { "host" } else { "hosts" };
+    let more = unreached.all - named.len() as u64;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{} {hosts} could not be reached when last asked: {}{more}.\n", unreached.all, named.join(", "))
+}
+
+/// What failed for good, by kind, the most first; nothing where nothing did.
+pub fn failures_in_words(failures: &BTreeMap<String, u64>) -> String {
+    let named = most_first(failures.iter().map(|(name, count)| (*count, name.clone())).collect());
+    if named.is_empty() { String::new() } else { format!("Failed: {named}.\n") }
+}
+
+fn most_first(mut counts: Vec<(u64, String)>) -> String {
+    counts.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    let named: Vec<String> = counts.iter().map(|(count, name)| format!("{name} {count}")).collect();
+    named.join(", ")
+}
+
 /// What was refused and why, the most first, and what came of the rules against traps: two lines, or as many as have
 /// something to say.
 pub fn traps_in_words(refusals: &BTreeMap<Refusal, u64>, traps: &TrapCounts) -> String {
-    let mut refused: Vec<(u64, String)> = refusals
+    let refused: Vec<(u64, String)> = refusals
         .iter()
         .filter(|(_, count)| **count > 0)
         .map(|(reason, count)| (*count, json!(reason).as_str().unwrap_or_default().to_owned()))
         .collect();
-    refused.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     let mut lines = String::new();
     if !refused.is_empty() {
-        let named: Vec<String> = refused.iter().map(|(count, name)| format!("{name} {count}")).collect();
-        lines += &format!("Refused: {}.\n", named.join(", "));
+        lines += &format!("Refused: {}.\n", most_first(refused));
     }
     let told: Vec<String> = [
         (traps.near_duplicates, "pages that say what another says"),

@@ -87,7 +87,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
             watch: None,
             refresh: None,
         };
-        let mut screen = Screen::new(voice, false, job.config.limits.pages);
+        let mut screen = Screen::new(voice, false, job.config.goals());
         let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
         screen.clear();
         let report = report.with_context(|| format!("the demo's crawl with {name} stopped"))?;

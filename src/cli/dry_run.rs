@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Rehearsed, Seeding, Turn};
 use suidao::live::{conditions, now};
-use suidao::model::{CrawlUrl, Event, Origin, Place, Refusal, Stop, Tunnel, UrlId};
+use suidao::model::{CrawlUrl, Event, Origin, Place, Refusal, Stop, Tunnel, UrlId, number};
 use suidao::store::{CrawlDirectory, Meta, Store};
 use suidao::topic::Topic;
 
@@ -78,15 +78,15 @@ pub fn show(
             say!("{}", json!({ "seed": seed, "refused": refusal, "why": refusal.map(Refusal::why) }));
         }
         for (rank, request) in requests.iter().enumerate() {
-            say!("{}", as_json(rank + 1, request, &from));
+            say!("{}", number::plain(as_json(rank + 1, request, &from)));
         }
         say!(
             "{}",
-            json!({ "summary": {
+            number::plain(json!({ "summary": {
             "topic": topic.lexicon().name, "strategy": config.strategy.label(), "resumes": resumed,
             "pages": progress.pages, "queued": progress.queued, "known": progress.known, "ends": stop,
             "config": config.shown(),
-        } })
+        } }))
         );
         return Ok(Exit::Done);
     }

@@ -142,14 +142,12 @@ pub fn write(
         retired.iter().try_for_each(|(_, row)| out.add(row))?;
         Ok(done)
     })?;
-    let mut said = String::new();
     for (suffix, settings) in settings(engine) {
         if let Some(path) = beside(output, suffix) {
             write_whole(&path, |out| {
                 serde_json::to_writer_pretty(&mut *out, &settings)?;
                 Ok(out.write_all(b"\n")?)
             })?;
-            said += &format!("\n{} is beside it", path.display());
         }
     }
     let place = super::export::place(output);
@@ -157,7 +155,7 @@ pub fn write(
         0 => String::new(),
         gone => format!(", and {gone} deletes"),
     };
-    Ok(Told { said: format!("{} pages written to {place}{gone}{said}", done.pages), whole: true, rejected: Vec::new() })
+    Ok(Told { said: format!("{} pages written to {place}{gone}", done.pages), whole: true, rejected: Vec::new() })
 }
 
 /// What is written beside the rows: the end of the name, and the content.
@@ -170,6 +168,17 @@ fn settings(engine: &Engine) -> Vec<(&'static str, Value)> {
         Engine::Meilisearch => vec![("settings.json", meilisearch::settings())],
         Engine::Quickwit { index } => vec![("index.json", quickwit::settings(index))],
     }
+}
+
+/// What lies beside the rows of a format, the list of pages that are gone included, where one may be written.
+pub fn beside_rows(format: Format, output: &Path) -> Vec<PathBuf> {
+    let suffixes: &[&str] = match format {
+        Format::EsBulk => &["template.json", "template.smartcn.json"],
+        Format::Meilisearch => &["settings.json", "retired.jsonl"],
+        Format::Quickwit => &["index.json", "retired.jsonl"],
+        _ => &["retired.jsonl"],
+    };
+    suffixes.iter().filter_map(|suffix| beside(output, suffix)).collect()
 }
 
 /// A file beside the output, named as it is but for its extensions; none beside the standard output.

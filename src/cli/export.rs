@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields, Filter, Selection};
 use suidao::export::engines::es_bulk::Analyser;
 use suidao::export::former::{self, Finished};
+use suidao::export::written::Written;
 use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
 use suidao::index::build;
 use suidao::live::now;
@@ -17,10 +18,10 @@ use suidao::store::{CrawlDirectory, Store, date};
 
 use super::engines::{self, Engine, Told};
 use super::filter::FilterArgs;
-use super::{Exit, Voice};
+use super::{Exit, Voice, outfiles};
 
 /// Write the pages of a crawl in a format that others read.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(after_help = "Example: suidao export ml -o best.jsonl.zst --relevant --duplicates best --min-chars 200")]
 pub struct ExportArgs {
     /// Crawl directory
@@ -28,9 +29,13 @@ pub struct ExportArgs {
     /// Format
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub format: Format,
-    /// File to write; rows of text are packed if it ends in .gz or .zst; - for the standard output
+    /// File to write; rows of text are packed if it ends in .gz or .zst; a name without an ending gets the format's; - for the
+    /// standard output
     #[arg(short, long, value_name = "FILE", required_unless_present = "push")]
     pub output: Option<PathBuf>,
+    /// Replace a file that no export of this crawl has written
+    #[arg(long, conflicts_with = "push")]
+    pub force: bool,
     /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
     #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push")]
     pub shard_size: Option<u64>,
@@ -157,12 +162,15 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     };
     refuse_what_does_not_go_together(args)?;
     let directory = CrawlDirectory::new(&args.directory);
+    let args = &ExportArgs { output: outfiles::named(args), ..args.clone() };
     let to = Destination::of(args)?;
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
     if catalogue.entries.is_empty() {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
+    let written = Written::read(&directory)?;
+    outfiles::may_be_written(args, &written)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     // For an index the links of all pages are gone through first.
     let archived = catalogue.entries.iter().filter(|entry| entry.is_document()).count() as u64;
@@ -182,6 +190,18 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         said += &engines::write_retired(args, &export, &wanted)?;
     }
+    if let Some(output) = &args.output {
+        let mut files = outfiles::beside(args);
+        files.retain(|path| path.is_file());
+        if args.format != Format::Index && !files.is_empty() {
+            let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
+            said += &format!("\nBeside it: {}", names.join(", "));
+        }
+        files.push(output.clone());
+        if !store.is_read_only() {
+            written.remember(&directory, &files)?;
+        }
+    }
     if !matches!(args.since, Some(Since::Day(_))) {
         let finished = Finished {
             format: args.format.name(),
@@ -191,7 +211,14 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
             pages: wanted.all.pages,
         };
         let held = engines::without(&export, wanted.all, &rejected)?;
-        former::remember(&directory, &to.name, &finished, &catalogue, &held)?;
+        if store.is_read_only() {
+            said += &format!(
+                "\n{} cannot be written, so that the export is not remembered for --since last",
+                directory.root().display()
+            );
+        } else {
+            former::remember(&directory, &to.name, &finished, &catalogue, &held)?;
+        }
     }
     if !voice.quiet {
         note!("{said}");

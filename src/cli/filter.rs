@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use suidao::corpus::{Duplicates, Filter};
 use suidao::model::{Day, Relevance};
-use suidao::read::language_code;
+use suidao::read::{language_code, language_tag};
 
 /// Which pages: those that meet all the conditions given.
 #[derive(Args, Clone, Default)]
@@ -16,7 +16,7 @@ pub struct FilterArgs {
     /// Only pages of at least this relevance, 0 to 1
     #[arg(long, value_name = "X")]
     pub min_relevance: Option<f32>,
-    /// Only pages in these languages: codes such as zh,en or cmn,eng
+    /// Only pages in these languages: tags such as zh,en, or ISO 639-3 codes such as cmn,eng
     #[arg(long, visible_alias = "lang", value_name = "CODES", value_delimiter = ',')]
     pub language: Vec<String>,
     /// Only pages on this host or below it; may be given several times
@@ -79,7 +79,11 @@ impl FilterArgs {
         Ok(Filter {
             relevant: self.relevant,
             min_relevance: self.min_relevance.map(Relevance::new),
-            languages: self.language.iter().map(|name| language_code(name)).collect::<Result<_, _>>()?,
+            languages: self
+                .language
+                .iter()
+                .map(|name| language_code(name).map(|code| language_tag(&code).to_owned()))
+                .collect::<Result<_, _>>()?,
             hosts: lower(&self.host),
             not_hosts: lower(&self.not_host),
             published_from: self.published_from,

@@ -9,7 +9,7 @@ use suidao::config::Config;
 use suidao::config::kept::Use;
 use suidao::html::count;
 use suidao::live;
-use suidao::model::{Budget, CrawlUrl, Event, Millis, Origin, UrlId};
+use suidao::model::{Budget, CrawlUrl, Event, Millis, Origin, UrlId, number};
 use suidao::revisit::history::{Histories, Tracked, days};
 use suidao::revisit::settings::RefreshSettings;
 use suidao::store::{CrawlDirectory, Location, Store, date};
@@ -62,7 +62,9 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
         let page = page.map(|page| summary(page, &settings));
         say!(
             "{}",
-            serde_json::to_string_pretty(&json!({ "url": url, "visits": told.collect::<Vec<_>>(), "page": page }))?
+            serde_json::to_string_pretty(&number::rounded(
+                json!({ "url": url, "visits": told.collect::<Vec<_>>(), "page": page })
+            ))?
         );
         return Ok(Exit::Done);
     }

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use suidao::corpus::{Catalogue, Filter};
+use suidao::export::former;
 use suidao::index::{Index, IndexError, build};
 use suidao::store::{CrawlDirectory, Store, StoreError, own};
 
-use super::Voice;
 use super::export::progress;
+use super::{Voice, cache};
 
 /// Where the index of a crawl lies.
 pub fn place(directory: &Path) -> PathBuf {
@@ -18,9 +19,9 @@ pub fn place(directory: &Path) -> PathBuf {
 /// The index of the crawl in `directory`, made or made anew where pages were fetched since. While a crawl runs there, the
 /// one that is there is used as it is.
 pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
-    let path = place(directory);
+    let mut path = place(directory);
     own::check_below(&path, |_| true)?;
-    let there = Index::open(&path);
+    let mut there = Index::open(&path);
     let store = match Store::open(&CrawlDirectory::new(directory)) {
         Ok(store) => store,
         Err(StoreError::InUse(_)) => {
@@ -41,6 +42,11 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
         }
         Err(error) => return Err(error.into()),
     };
+    let mut temporary = None;
+    if store.is_read_only() && !there.as_ref().is_ok_and(|index| index.origin().is_of(&store)) {
+        (path, temporary) = elsewhere(&store, directory)?;
+        there = Index::open(&path);
+    }
     let state = match there {
         Ok(index) if index.origin().is_of(&store) => return Ok(index),
         Ok(_) => "the crawl went on since the index was made",
@@ -54,12 +60,39 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
     }
     let selection = Filter::default().select(&catalogue);
     if !voice.quiet {
-        note!("{state}: making one of {} pages", selection.pages);
+        let place = if store.is_read_only() {
+            format!(" in {}, for {} cannot be written", path.display(), directory.display())
+        } else {
+            String::new()
+        };
+        note!("{state}: making one of {} pages{place}", selection.pages);
     }
     // Each page is gone through twice.
     let bar = progress(2 * selection.pages, voice);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));
     bar.finish_and_clear();
     made?;
-    Ok(Index::open(&path)?)
+    let index = Index::open(&path)?;
+    Ok(match temporary {
+        Some(temporary) => index.keeping(temporary),
+        None => index,
+    })
+}
+
+/// Where the index of a crawl lies whose directory cannot be written: in the user's cache, by the crawl's own path and beginning; in a
+/// temporary directory where that cannot be written either.
+fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
+    let real = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+    let named = format!("{}\n{}", real.display(), store.meta().created.0);
+    let place = cache::users().map(|users| users.join("index").join(format!("{:016x}", former::digest(&named))));
+    if let Some(place) = place
+        && let Some(above) = place.parent()
+        && std::fs::create_dir_all(above).is_ok()
+        && tempfile::tempfile_in(above).is_ok()
+    {
+        return Ok((place, None));
+    }
+    let temporary =
+        tempfile::tempdir().context("no temporary directory can be made; set TMPDIR to where there is room")?;
+    Ok((temporary.path().join("index"), Some(temporary)))
 }

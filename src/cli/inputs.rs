@@ -11,21 +11,48 @@ use suidao::store::own;
 use suidao::strategy::{Settings, StrategyName};
 use suidao::topic::{Layers, Lexicon, Topic};
 
-/// Reads a list of URLs: one a line; empty lines and `#` comments are left out, and what follows white space is a
+/// So many lines of a list that cannot be read are told.
+const WRONG: usize = 20;
+
+/// The URLs that a host name without a scheme stands for, with a port and a path or without: as in the address bar of a browser it
+/// is asked under https first, and under http where no connection can be made. Both are seeds, so that the host is not held to
+/// https (`scope.downgrade_seeds`).
+fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
+    let host = word.split(['/', '?', '#']).next()?.rsplit_once(':').map_or(word, |(host, _)| host);
+    let host = host.split(['/', '?', '#']).next()?.trim_end_matches('.').to_ascii_lowercase();
+    // Of `index.html` or `me@example.org` nobody means that.
+    let is_known =
+        psl::suffix(host.as_bytes()).is_some_and(|suffix| suffix.is_known() && suffix.as_bytes().len() < host.len());
+    let is_host = is_known || host.parse::<std::net::Ipv4Addr>().is_ok();
+    if !is_host || word.contains('@') || word.contains("://") {
+        return None;
+    }
+    let under = |scheme: &str| CrawlUrl::parse(&format!("{scheme}://{word}")).ok();
+    Some([under("https")?, under("http")?])
+}
+
+/// Reads a list of URLs: one a line; a host name alone will do; empty lines and `#` comments are left out, and what follows white space is a
 /// remark.
 pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the {what} {name}; give a text file with one URL a line"))?;
-    let mut urls = Vec::new();
+    let (mut urls, mut wrong) = (Vec::new(), Vec::new());
     for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let Some(word) = line.split_whitespace().next().filter(|word| !word.starts_with('#')) else { continue };
-        match CrawlUrl::parse(word) {
-            Ok(url) => urls.push(url),
-            Err(error) => {
-                bail!("{name}, line {}: {word} is no URL to crawl: {error}; write it as http://host/path", at + 1)
-            }
+        match (CrawlUrl::parse(word), bare(word)) {
+            (Ok(url), _) => urls.push(url),
+            (_, Some(both)) => urls.extend(both),
+            (Err(error), None) => wrong.push(format!("line {}: {word} is no URL to crawl: {error}", at + 1)),
         }
+    }
+    if !wrong.is_empty() {
+        let more = wrong.len().saturating_sub(WRONG);
+        wrong.truncate(WRONG);
+        if more > 0 {
+            wrong.push(format!("and {more} more lines"));
+        }
+        bail!("{name}, {}; write them as http://host/path or example.org", wrong.join("\n  "));
     }
     if urls.is_empty() {
         bail!("{name} holds no URL; write one a line, for example http://sports.example.cn/");
@@ -93,4 +120,34 @@ pub fn judge_of(truth: Option<&Path>, exclude: Option<&Path>, web: &Opened) -> R
         (None, Some(world)) => Judge::World(Arc::clone(world)),
         (None, None) => Judge::Threshold,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_name_is_a_seed_and_all_that_cannot_be_read_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("seeds.txt");
+        let read = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            urls(&path, "seeds").map(|urls| urls.iter().map(CrawlUrl::to_string).collect::<Vec<_>>())
+        };
+        let both = [
+            "https://example.org/",
+            "http://example.org/",
+            "https://b.example.cn:8080/x?y=1",
+            "http://b.example.cn:8080/x?y=1",
+        ];
+        assert_eq!(read("example.org\nB.example.cn:8080/x?y=1 a remark\n").unwrap(), both);
+        assert_eq!(read("http://a.cn/\n").unwrap(), ["http://a.cn/"]);
+        let told =
+            read("http://a.cn/\nindex.html\n# fine\nme@example.org\nftp://a.cn/\nlocalhost\n").unwrap_err().to_string();
+        for line in ["line 2: index.html", "line 4: me@example.org", "line 5: ftp://a.cn/", "line 6: localhost"] {
+            assert!(told.contains(line), "{told}");
+        }
+        let many = read(&"x\n".repeat(30)).unwrap_err().to_string();
+        assert!(many.contains("line 20") && !many.contains("line 21") && many.contains("and 10 more lines"), "{many}");
+    }
 }

@@ -24,6 +24,7 @@ mod journal;
 mod label;
 mod layers;
 mod operate;
+mod outfiles;
 mod practice;
 mod refresh;
 mod replay;

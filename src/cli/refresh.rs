@@ -8,18 +8,18 @@ use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::config::kept::Use;
-use suidao::crawl::{Crawl, Planned, Refresh};
+use suidao::crawl::{Crawl, Goals, Planned, Refresh};
 use suidao::html::count;
 use suidao::live::{self, Job, News, Report};
-use suidao::model::{Budget, Stop};
+use suidao::model::{Budget, Millis, Stop, number, span};
 use suidao::revisit::history::{Tracked, days};
-use suidao::revisit::settings::Policy;
+use suidao::revisit::settings::{Policy, RefreshSettings};
 use suidao::revisit::tally::Round;
-use suidao::store::{CrawlDirectory, Meta, Store, refreshes};
+use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
 use suidao::topic::Topic;
 
 use super::conditions::ConditionsArgs;
-use super::crawl::interrupted;
+use super::crawl::{interrupted, unreached_in_words};
 use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::{Exit, Voice, inputs};
@@ -91,7 +91,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         watch: None,
         refresh: Some(budget),
     };
-    let mut screen = Screen::new(voice, args.json, None);
+    let mut screen = Screen::new(voice, args.json, Goals::default());
     let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
     let view = operation.view.clone();
     let tell = |news: News| {
@@ -104,7 +104,15 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;
     let round = rounds.last().cloned().unwrap_or_default();
     if args.json {
-        say!("{}", json!({ "summary": { "round": round, "stopped": report.stop, "seconds": report.seconds } }));
+        say!(
+            "{}",
+            json!({ "summary": {
+            "round": round,
+            "stopped": report.stop,
+            "seconds": report.seconds,
+            "next_due": report.next_due.map(date),
+        } })
+        );
     }
     if !voice.quiet {
         note!("{}", in_words(&job, &report, &round));
@@ -198,10 +206,11 @@ fn plan(
     if args.json {
         for (at, page) in planned.iter().enumerate() {
             let Some(known) = histories.get(page.id) else { continue };
-            say!("{}", json!({ "rank": at + 1, "within_share": at < owed, "page": as_json(page, known, config, now) }));
+            let page = number::rounded(as_json(page, known, config, now));
+            say!("{}", json!({ "rank": at + 1, "within_share": at < owed, "page": page }));
         }
         for (url, priority) in waiting {
-            say!("{}", json!({ "discover": { "url": url, "priority": priority } }));
+            say!("{}", number::rounded(json!({ "discover": { "url": url, "priority": priority } })));
         }
         return Ok(Exit::Done);
     }
@@ -212,7 +221,9 @@ fn plan(
         planned.len().min(owed),
         waiting.len().min(most - planned.len().min(owed)),
     );
-    if !planned.is_empty() {
+    if planned.is_empty() {
+        say!("{}", why_none_is_due(&config.refresh, crawl.next_due()));
+    } else {
         say!("\n  value  days ago  changes/day  new links/day  importance  page");
     }
     for page in planned.iter().take(owed.min(SHOWN)) {
@@ -274,23 +285,49 @@ fn as_json(page: &Planned, known: &Tracked, config: &Config, now: suidao::model:
     })
 }
 
+/// Why no page was due, and when the first will be.
+fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
+    let now = live::now();
+    match next {
+        None => "No page was due: none was fetched yet, or all are given up.".to_owned(),
+        Some(at) if at > now => format!(
+            "No page was due: each was asked for less than refresh.shortest ({}) ago, is missing (refresh.grace), or has an interval \
+             (refresh.policy). The first is due in {}, at {} UTC; --set refresh.shortest=0 comes back at once.",
+            span(settings.shortest * 86_400.0),
+            span(at.since(now) as f64 / 1000.0),
+            date(at).get(..19).unwrap_or_default().replace('T', " "),
+        ),
+        Some(_) => {
+            "No page was due: no visit is worth anything yet (suidao refresh --plan tells what it would be).".to_owned()
+        }
+    }
+}
+
 fn in_words(job: &Job, report: &Report, round: &Round) -> String {
     let watches = matches!(round.budget, Budget::PerDay(_));
-    let shortest = job.config.refresh.shortest * 24.0;
-    let rested = format!("No page was due: each was asked for less than refresh.shortest ({shortest:.2} hours) ago.");
-    let why = match report.stop {
+    let mut why = match report.stop {
         None if watches => "Interrupted; the same command goes on.",
         None => "Interrupted; the same command goes on with the round.",
-        Some(stop) if round.due == 0 && round.requests == 0 && stop != Stop::BudgetSpent => rested.as_str(),
         Some(Stop::BudgetSpent) => "The round is over: its budget is spent.",
-        Some(Stop::OnlyUnreachable) => "Only hosts are left that fail or whose robots.txt cannot be had.",
+        Some(Stop::OnlyUnreachable) => {
+            "The round is over: only hosts are left that fail or whose robots.txt cannot be had."
+        }
         Some(_) => "The round is over: nothing is left to ask for.",
+    }
+    .to_owned();
+    if round.due == 0 && report.stop.is_some() {
+        why += " ";
+        why += &why_none_is_due(&job.config.refresh, report.next_due);
+    }
+    let unanswered = match round.unanswered {
+        0 => String::new(),
+        some => format!(" ({some} without an answer, which count only for pages that were due)"),
     };
     let unchanged = round.same + round.not_modified + round.rewritten;
     format!(
-        "{why}\n{} in {:.0} s: {} of known pages, {} new pages ({} relevant).\n\
+        "{why}\n{}{unanswered} in {:.0} s: {} of known pages, {} new pages ({} relevant).\n\
          Of the visits: {} changed, {} with other links, {unchanged} as before ({} by a 304), {} missing, {} given up.\n\
-         {} found that were not known before. All rounds are in {}.",
+         {} found that were not known before.\n{}All rounds are in {}.",
         count(round.requests as usize, "request", "requests"),
         report.seconds,
         count(round.visits as usize, "visit", "visits"),
@@ -302,6 +339,7 @@ fn in_words(job: &Job, report: &Report, round: &Round) -> String {
         round.missing,
         round.retired,
         count(round.new_links as usize, "link", "links"),
+        unreached_in_words(&report.unreached),
         job.directory.refresh_csv().display(),
     )
 }

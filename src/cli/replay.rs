@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
 use suidao::live::conditions;
-use suidao::model::{Batch, CrawlUrl, Refusal, Stop};
+use suidao::model::{Batch, CrawlUrl, Refusal, Stop, number};
 use suidao::recorded::{Cached, Judge, Mark, Opened, Tally, WebName};
 use suidao::replay::{Reading, Source, replay};
 use suidao::store::directory::write_whole;
@@ -159,7 +159,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         (None, Some(cache)) => Box::new(Cached { reading, cache }),
         (None, None) => Box::new(reading),
     };
-    let mut screen = Screen::new(voice, args.json, config.limits.pages);
+    let mut screen = Screen::new(voice, args.json, config.goals());
     let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &*source, judge: &judge, drawn };
     let report = match &args.output {
         None => Ok(run.to_its_end(&mut screen, |_| true).0),
@@ -167,7 +167,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     };
     screen.clear();
     let report = report?;
-    let summary = run.summary(&web, &report);
+    let summary = number::plain(run.summary(&web, &report));
     if let Some(path) = &args.output {
         write_whole(&CrawlDirectory::new(path).summary_json(), |out| {
             serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;

@@ -46,7 +46,16 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
         say!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(Exit::Done);
     }
-    let output = args.output.clone().unwrap_or_else(|| directory.root().join("report.html"));
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        // Beside whoever asks, where the directory cannot be written.
+        None if store.is_read_only() => {
+            let real = std::fs::canonicalize(directory.root()).unwrap_or_else(|_| directory.root().to_owned());
+            let name = real.file_name().map_or_else(|| "crawl".into(), |name| name.to_string_lossy());
+            PathBuf::from(format!("{name}-report.html"))
+        }
+        None => directory.root().join("report.html"),
+    };
     if output == Path::new("-") {
         say!("{}", page(&facts).trim_end());
         return Ok(Exit::Done);

@@ -4,9 +4,9 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use suidao::crawl::Progress;
+use suidao::crawl::{Goals, Progress, Waits};
 use suidao::live::News;
-use suidao::model::{Batch, Event};
+use suidao::model::{Batch, CrawlUrl, Event, Millis, span};
 
 use suidao::visible;
 
@@ -22,7 +22,9 @@ pub struct Screen {
     json: bool,
     begun: Instant,
     told: Instant,
-    before: u64,
+    before: Progress,
+    resumed: bool,
+    goals: Goals,
 }
 
 #[allow(clippy::disallowed_methods)] // how long a crawl takes is told to people; nothing is decided by it
@@ -31,33 +33,48 @@ fn clock() -> Instant {
 }
 
 impl Screen {
-    /// A screen for a crawl of at most `limit` pages; `json` writes events to the standard output.
-    pub fn new(voice: Voice, json: bool, limit: Option<u64>) -> Self {
+    /// A screen for a crawl that ends at these goals; `json` writes events to the standard output.
+    pub fn new(voice: Voice, json: bool, goals: Goals) -> Self {
+        let limit = goals.pages;
         let terminal = door::has_a_screen();
         // With -v every page has its line, which a bar would be written across.
         let bar = (terminal && !voice.quiet && voice.verbose == 0 && !json).then(|| {
             let bar = limit.map_or_else(ProgressBar::no_length, ProgressBar::new);
             let style = match limit {
-                Some(_) => "{bar:24.cyan/dim} {pos}/{len} pages  {msg}",
-                None => "{spinner:.cyan} {pos} pages  {msg}",
+                Some(_) => "{bar:24.cyan/dim} {pos}/{len} pages  {elapsed}  {msg}",
+                None => "{spinner:.cyan} {pos} pages  {elapsed}  {msg}",
             };
             bar.set_style(ProgressStyle::with_template(style).expect("the template is well formed"));
+            // What has passed is told while nothing comes, too.
+            bar.enable_steady_tick(Duration::from_secs(1));
             bar
         });
         let now = clock();
-        Self { lines: bar.is_none() && !voice.quiet && !json, bar, json, begun: now, told: now, before: 0 }
+        Self {
+            lines: bar.is_none() && !voice.quiet && !json,
+            bar,
+            json,
+            begun: now,
+            told: now,
+            before: Progress::default(),
+            resumed: false,
+            goals,
+        }
     }
 
     /// Takes in news.
     pub fn tell(&mut self, news: &News) {
         match news {
             News::Ready { resumed, progress } => {
-                self.before = progress.pages;
+                (self.before, self.resumed) = (*progress, *resumed);
                 if *resumed && (self.lines || self.bar.is_some()) {
                     let (pages, queued) = (progress.pages, progress.queued);
                     self.say(&format!("going on from {pages} pages, {queued} URLs queued"));
                 }
                 self.begun = clock();
+                if let Some(bar) = &self.bar {
+                    bar.reset_elapsed();
+                }
             }
             News::Batch(batch, progress) => {
                 if self.json {
@@ -66,12 +83,26 @@ impl Screen {
                 }
                 self.show(progress.pages, |screen| screen.state(progress));
             }
+            News::Seeded { new: (new, named), all } => {
+                if self.resumed && *new > 0 && (self.lines || self.bar.is_some()) {
+                    let names: Vec<&str> = named.iter().map(CrawlUrl::as_str).collect();
+                    let more = if *new > names.len() as u64 { " ..." } else { "" };
+                    self.say(&format!("{new} of {all} seeds are new to this crawl: {}{more}", names.join(", ")));
+                }
+            }
+            News::Waiting(waits, now) => {
+                if let Some(told) = waiting(waits, *now).filter(|_| self.lines || self.bar.is_some()) {
+                    self.told = clock();
+                    self.say(&told);
+                }
+            }
         }
     }
 
     /// Takes in the count of a crawl of which no more is known.
     pub fn count(&mut self, pages: u64, relevant: u64) {
-        self.show(pages, |screen| screen.pace(pages, relevant));
+        let progress = Progress { pages, relevant, ..self.before };
+        self.show(pages, |screen| screen.pace(&progress));
     }
 
     fn show(&mut self, pages: u64, state: impl Fn(&Self) -> String) {
@@ -80,7 +111,8 @@ impl Screen {
             bar.set_message(state(self));
         } else if self.lines && self.told.elapsed() >= LINE_EVERY {
             self.told = clock();
-            note!("{pages} pages  {}", state(self));
+            let elapsed = span(self.begun.elapsed().as_secs_f64());
+            note!("{pages} pages  {elapsed}  {}", state(self));
         }
     }
 
@@ -100,17 +132,48 @@ impl Screen {
     }
 
     fn state(&self, progress: &Progress) -> String {
-        let pace = self.pace(progress.pages, progress.relevant);
+        let pace = self.pace(progress);
         let visits = if progress.visits > 0 { format!("  {} visits again", progress.visits) } else { String::new() };
         format!("{pace}{visits}  {} queued  {} hosts", progress.queued, progress.hosts_visited)
     }
 
     #[allow(clippy::cast_precision_loss)]
-    fn pace(&self, pages: u64, relevant: u64) -> String {
+    fn pace(&self, progress: &Progress) -> String {
+        let Progress { pages, relevant, .. } = progress;
         let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);
-        let share = 100.0 * relevant as f64 / pages.max(1) as f64;
-        format!("{:.0} pages/s  {relevant} relevant ({share:.1}%)", (pages - self.before) as f64 / seconds)
+        let share = 100.0 * *relevant as f64 / (*pages).max(1) as f64;
+        let left = self.goals.seconds_left(&self.before, progress, seconds);
+        let left = left.map_or_else(String::new, |left| format!("about {} left  ", span(left)));
+        let pace = (pages - self.before.pages) as f64 / seconds;
+        // A polite crawl of one host has less than a page a second.
+        let pace = if pace < 9.95 { format!("{pace:.1}") } else { format!("{pace:.0}") };
+        format!("{left}{pace} pages/s  {relevant} relevant ({share:.1}%)")
     }
+}
+
+/// What is waited for and why; nothing where nothing is known to be.
+fn waiting(waits: &Waits, now: Millis) -> Option<String> {
+    let seconds = |at: Millis| at.since(now).div_ceil(1000).max(1);
+    let more = |all: u64, named: usize| match all - named as u64 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let mut told = Vec::new();
+    if !waits.asked.is_empty() {
+        told.push(format!("for an answer from {}{}", waits.asked.join(", "), more(waits.all_asked, waits.asked.len())));
+    }
+    if !waits.failing.is_empty() {
+        let named: Vec<String> = waits
+            .failing
+            .iter()
+            .map(|(host, why, at)| format!("{host} ({why}; next try in {} s)", seconds(*at)))
+            .collect();
+        told.push(format!("to try again {}{}", named.join(", "), more(waits.all_failing, waits.failing.len())));
+    }
+    if let Some((host, at)) = waits.resting.as_ref().filter(|_| told.is_empty()) {
+        told.push(format!("for {host}, which may be asked again in {} s (politeness)", seconds(*at)));
+    }
+    (!told.is_empty()).then(|| format!("waiting {}", told.join("; ")))
 }
 
 /// Hands out the events of a batch, each as a line of JSON with its time.

@@ -17,7 +17,7 @@ use super::{Exit, Voice};
 /// Search the pages of a crawl.
 #[derive(Args)]
 #[command(after_help = "All words must occur; where no page has them all, pages with some are given.\n\
-    \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:cmn  date:2021..2022  relevant:yes\n\n\
+    \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:zh  date:2021..2022  relevant:yes\n\n\
     Example: suidao search ml 机器学习\n  suidao search ml '\"gradient descent\" -python date:2020..' --json")]
 pub struct SearchArgs {
     /// Crawl directory; its index is made or made anew where pages were fetched since

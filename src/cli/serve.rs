@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use suidao::config;
 use suidao::serve::{Site, serve};
 use tokio::net::TcpListener;
 
@@ -21,13 +22,17 @@ use super::{Exit, Voice};
 pub struct ServeArgs {
     /// Crawl directory; its index is made or made anew where pages were fetched since
     pub directory: PathBuf,
-    /// Address and port; port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090")]
+    /// Address and port; a port alone is on 127.0.0.1, port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090", value_parser = address)]
     pub listen: SocketAddr,
     /// Name under which it may be asked for too (behind a web server of your own, say), where it listens at an address of
     /// this machine alone; may be repeated
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<String>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    config::address(text).map_err(|_| "write it as 127.0.0.1:8090, or as a port: 8090")
 }
 
 /// Runs the verb: until Ctrl-C, which is its end.
@@ -43,6 +48,13 @@ pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
         let end = interrupts();
         if !voice.quiet {
             say!("http://{address}/");
+            if !address.ip().is_loopback() {
+                note!(
+                    "warning: everybody in the network who can reach this machine at port {} can read the corpus; there is no \
+                     password",
+                    address.port()
+                );
+            }
             note!("serving until Ctrl-C");
         }
         let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 use rayon::prelude::*;
 use suidao::config::Config;
+use suidao::crawl::Goals;
 use suidao::live::{self, Job};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::store::directory::write_whole;
@@ -358,7 +359,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     // What the pages are worth is not asked: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
     let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
-    let mut screen = Screen::new(voice, false, Some(job.seeds.len() as u64));
+    let mut screen = Screen::new(voice, false, Goals::pages(job.seeds.len() as u64));
     let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
     screen.clear();
     let report = report.context("the sample pages could not be fetched")?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::corpus::Story;
-use suidao::model::CrawlUrl;
+use suidao::model::{CrawlUrl, number};
 use suidao::store::{CrawlDirectory, Store};
 
 use super::Exit;
@@ -33,7 +33,7 @@ pub fn run(args: &WhyArgs) -> Result<Exit> {
         bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());
     };
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&story.as_json(&url))?);
+        say!("{}", serde_json::to_string_pretty(&number::rounded(story.as_json(&url)))?);
     } else {
         say!("{}", story.in_words(&url)?.trim_end());
     }

@@ -8,6 +8,7 @@ use super::duplicates::{self, Claim};
 use super::visits::{Change, Part, Seen, Visit, Visits};
 use crate::forum::map::offset;
 use crate::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId};
+use crate::read::language_tag;
 use crate::store::{Location, Store, StoreError};
 
 /// A page that was fetched, by its last visit that brought something.
@@ -120,7 +121,7 @@ impl Catalogue {
                             languages.get(language).copied().unwrap_or_else(|| {
                                 let number = catalogue.languages.len() as u16;
                                 languages.insert(language.into(), number);
-                                catalogue.languages.push(language.to_owned());
+                                catalogue.languages.push(language_tag(language).to_owned());
                                 number
                             })
                         });

@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(chosen(Filter::default()), [0, 1, 2, 3]);
         assert_eq!(chosen(Filter { relevant: true, ..Filter::default() }), [0, 1, 3]);
         assert_eq!(chosen(Filter { min_relevance: Some(Relevance::ONE), ..Filter::default() }), [0_usize; 0]);
-        assert_eq!(chosen(Filter { languages: own("eng"), ..Filter::default() }), [2]);
+        assert_eq!(chosen(Filter { languages: own("en"), ..Filter::default() }), [2]);
         assert_eq!(chosen(Filter { hosts: own("a.cn"), ..Filter::default() }), [0, 1]);
         assert_eq!(chosen(Filter { hosts: own("xa.cn"), ..Filter::default() }), [3]);
         assert_eq!(chosen(Filter { not_hosts: own("a.cn"), ..Filter::default() }), [2, 3]);

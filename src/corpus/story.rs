@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::model::{
     CrawlUrl, Discovered, Event, Failure, Link, Millis, Origin, Place, Refusal, Settled, Tunnel, UrlId, Verdict,
 };
+use crate::read::language_tag;
 use crate::store::{Record, StoreError};
 
 /// Links told at most; the number of all is told too.
@@ -37,6 +38,9 @@ pub struct Story {
     links: Vec<(Option<UrlId>, Link)>,
     names: FxHashMap<UrlId, CrawlUrl>,
     retries: Vec<Failure>,
+    /// Its host, by name and port, and why its robots.txt could not be had when last it was asked for.
+    host: Box<str>,
+    unreached: Option<Failure>,
     fate: Option<(Millis, Fate)>,
     /// Visits after it was fetched.
     visits: u64,
@@ -55,7 +59,7 @@ impl Story {
         url: &CrawlUrl,
     ) -> Result<Option<Self>, StoreError> {
         let mut origins: Vec<Option<UrlId>> = Vec::new();
-        let mut story = Self::default();
+        let mut story = Self { host: url.authority().into(), ..Self::default() };
         let mut id = None;
         let mut linking: Vec<UrlId> = Vec::new();
         for record in batches() {
@@ -173,12 +177,34 @@ impl Story {
                     self.links.push((Some(from), link));
                 }
             }
+            Event::Robots { origin, failure, .. }
+                if origin.split_once("://").is_some_and(|(_, host)| *host == *self.host) =>
+            {
+                self.unreached = failure;
+            }
             Event::Retried { id: of, failure } if Some(of) == id => self.retries.push(failure),
             Event::Failed { id: of, failure } if Some(of) == id => fate(Fate::Failed(failure)),
             Event::Refused { id: of, reason } if Some(of) == id => fate(Fate::Refused(reason)),
             Event::Unchanged { id: of, .. } if Some(of) == id => self.visits += 1,
             _ => {}
         }
+    }
+
+    /// Links to it that stand on pages, the best first: those that were followed before those that were dropped, then by their
+    /// evidence, then by the place they gave; equal ones as they were found.
+    fn judged(&self) -> Vec<&(Option<UrlId>, Link)> {
+        let mut judged: Vec<_> = self.links.iter().filter(|(from, _)| from.is_some()).collect();
+        let place = |link: &Link| match link.verdict {
+            Verdict::Follow(place) => Some(place.priority),
+            Verdict::Drop(_) => None,
+        };
+        judged.sort_by(|(_, one), (_, other)| {
+            let (mine, its) = (place(one), place(other));
+            let followed = its.is_some().cmp(&mine.is_some());
+            let evidence = other.relevance.get().total_cmp(&one.relevance.get());
+            followed.then(evidence).then_with(|| its.cmp(&mine))
+        });
+        judged
     }
 
     fn name(&self, id: UrlId) -> String {
@@ -231,7 +257,7 @@ impl Story {
                     writeln!(out, "  terms: {}", terms.collect::<Vec<_>>().join(", "))?;
                 }
                 if page.foreign {
-                    let language = page.language.as_deref().unwrap_or("cannot be told");
+                    let language = page.language.as_deref().map_or("cannot be told", language_tag);
                     writeln!(out, "  its language ({language}) is none of those that are kept: it is not exported")?;
                 }
                 if page.noindex {
@@ -264,7 +290,12 @@ impl Story {
                 writeln!(out, "  read {} as a sitemap or a feed: {taken} URLs were taken of it", time(*at))?;
             }
             Some((at, Fate::Failed(failure))) => writeln!(out, "  given up {}: {failure}", time(*at))?,
-            Some((at, Fate::Refused(reason))) => writeln!(out, "  refused {}: {}", time(*at), reason.why())?,
+            Some((at, Fate::Refused(reason))) => {
+                writeln!(out, "  refused {}: {}", time(*at), reason.why())?;
+                if let Some(failure) = self.unreached.as_ref().filter(|_| reason.is_hosts()) {
+                    writeln!(out, "  when the host was last asked for its robots.txt: {failure}")?;
+                }
+            }
             None => writeln!(out, "  {}", self.standing())?,
         }
         if self.visits > 0 {
@@ -274,9 +305,9 @@ impl Story {
         for failure in &self.retries {
             writeln!(out, "  failed before and tried again: {failure}")?;
         }
-        let judged: Vec<_> = self.links.iter().filter(|(from, _)| from.is_some()).collect();
+        let judged = self.judged();
         if !judged.is_empty() {
-            writeln!(out, "links that counted: {}", judged.len())?;
+            writeln!(out, "links that counted, the best first: {}", judged.len())?;
         }
         for (from, link) in judged.iter().take(MOST_LINKS) {
             let evidence = link.evidence;
@@ -293,6 +324,9 @@ impl Story {
                 },
                 from.map_or_else(|| "the seed list".into(), |from| self.name(from)),
             )?;
+        }
+        if judged.len() > MOST_LINKS {
+            writeln!(out, "  and {} more that gave no more (--json lists all)", judged.len() - MOST_LINKS)?;
         }
         writeln!(out, "path:")?;
         for found in &self.path {
@@ -383,4 +417,32 @@ fn place_in_words(place: Place) -> String {
 fn time(at: Millis) -> String {
     let timestamp = i64::try_from(at.0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     timestamp.map_or_else(|| at.0.to_string(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Lane, Priority, Relevance, Trail};
+
+    #[test]
+    fn links_are_told_by_what_they_gave_and_how_many_more_there_are() {
+        let follow =
+            |priority| Verdict::Follow(Place { lane: Lane(0), priority: Priority::new(priority), trail: Trail::SEED });
+        let link =
+            |n: u32, relevance, verdict| (Some(UrlId(n)), Link::bare(UrlId(0), Relevance::new(relevance), verdict));
+        let weak = (0..20).map(|n| link(n, 0.1, follow(0.2)));
+        let others = [
+            link(30, 0.9, Verdict::Drop(Refusal::TunnelEnd)),
+            link(31, 0.5, follow(0.3)),
+            link(32, 0.8, follow(0.1)),
+            link(33, 0.5, follow(0.4)),
+        ];
+        let story = Story { links: weak.chain(others).collect(), ..Story::default() };
+        let order: Vec<u32> = story.judged().iter().map(|(from, _)| from.unwrap().0).collect();
+        assert_eq!(order[..5], [32, 33, 31, 0, 1]);
+        assert_eq!(order.last(), Some(&30), "what was dropped gave nothing");
+        let told = story.in_words(&CrawlUrl::parse("http://a.cn/").unwrap()).unwrap();
+        assert!(told.contains("links that counted, the best first: 24\n  0.800 = "), "{told}");
+        assert!(told.contains("  and 14 more that gave no more (--json lists all)\n"), "{told}");
+    }
 }

@@ -17,6 +17,7 @@ use super::visits::{Part, Visit};
 use crate::forum::sight::posts_of;
 use crate::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
 use crate::read;
+use crate::read::language_tag;
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
 use crate::store::{Exchange, Store, StoreError, date};
@@ -117,7 +118,7 @@ impl Chosen<'_> {
             title: self.page.title.clone(),
             chars: said.as_ref().map_or(self.page.sketch.chars, |said| u32::try_from(chars(said)).unwrap_or(u32::MAX)),
             text: said.or(parsed.map(|parsed| parsed.text)).filter(|_| parts.text).unwrap_or_default(),
-            language: self.page.language.clone(),
+            language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
             author: self.page.author.clone(),
             published: self.entry.published,
             fetched: date(self.entry.at),

@@ -8,7 +8,6 @@ use crate::model::{
     Verdict,
 };
 
-use super::health::{is_down, is_hosts};
 use super::machine::{Crawl, Ended};
 
 impl Crawl {
@@ -49,7 +48,7 @@ impl Crawl {
     fn apply_to_state(&mut self, event: &Event, at: Millis) {
         if let Some(failure) = self.request_of(event) {
             self.progress.requests += 1;
-            self.progress.requests_held += u64::from(failure.is_some_and(is_hosts));
+            self.progress.requests_held += u64::from(failure.is_some_and(Failure::is_hosts));
         }
         if matches!(
             event,
@@ -170,7 +169,8 @@ impl Crawl {
             Event::Failed { id, failure } => {
                 self.leave(*id, LinkState::Failed, Some(failure), at);
                 // What was not asked for may be let in by then.
-                let unasked = matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port);
+                let unasked =
+                    matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port | FailureKind::NoSuchHost);
                 self.urls.get_mut(*id).in_another_run = unasked || failure.is_transient();
                 if failure.kind == FailureKind::NoSuchPage {
                     self.count_no_page();
@@ -184,7 +184,7 @@ impl Crawl {
                 self.set_state(*id, LinkState::Refused);
                 if !self.is_due(*id) {
                     self.count_refusal(*reason);
-                    if matches!(reason, Refusal::RobotsUnreachable | Refusal::HostFailing) {
+                    if reason.is_hosts() {
                         let known = self.urls.get_mut(*id);
                         (known.in_another_run, known.dropped) = (true, Some(*reason));
                     }
@@ -302,7 +302,7 @@ impl Crawl {
         if let Some(took) = took {
             record.health.took(took, page);
         }
-        let failed = failure.filter(|failure| is_hosts(failure));
+        let failed = failure.filter(|failure| failure.is_hosts());
         record.failing = failed.is_some();
         let wait = match failed {
             Some(failure) => {
@@ -340,7 +340,7 @@ impl Crawl {
             _ => return None,
         };
         let unasked = |failure: &Failure| {
-            is_down(failure) || matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
+            failure.is_down() || matches!(failure.kind, FailureKind::PrivateAddress | FailureKind::Port)
         };
         (!of_refresh && !failure.is_some_and(unasked)).then_some(failure)
     }

@@ -42,6 +42,12 @@ pub struct Exhaustion {
 }
 
 impl Goals {
+    /// So many pages and nothing else.
+    #[must_use]
+    pub fn pages(pages: u64) -> Self {
+        Self { pages: Some(pages), ..Self::default() }
+    }
+
     /// Takes in one condition as it is typed: `pages=1000`, `relevant=500`, `bytes=2GB`, `minutes=60`,
     /// `harvest<0.05/1000`.
     ///
@@ -63,6 +69,24 @@ impl Goals {
             ("harvest", "<") => set(&mut self.harvest, Exhaustion::parse(value)?),
             _ => Err(format!("no such condition; {ways}")),
         }
+    }
+
+    /// Seconds until the first goal is reached that can be counted down, if the run goes on as it went: from `before` to `now` in so
+    /// many seconds. None where there is no such goal, or the run is too young to tell.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn seconds_left(&self, before: &Progress, now: &Progress, seconds: f64) -> Option<f64> {
+        /// Pages, or relevant ones, and seconds, from which on a mean says something.
+        const ENOUGH: (u64, f64) = (10, 3.0);
+        let counted = |wanted: Option<u64>, before: u64, now: u64, enough: u64| {
+            let (left, done) = (wanted?.saturating_sub(now), now.saturating_sub(before));
+            (done >= enough && seconds >= ENOUGH.1).then(|| left as f64 * seconds / done as f64)
+        };
+        let pages = counted(self.pages, before.pages, now.pages, ENOUGH.0);
+        let relevant = counted(self.relevant, before.relevant, now.relevant, ENOUGH.0);
+        let bytes = counted(self.bytes, before.bytes, now.bytes, 1);
+        let minutes = self.minutes.map(|minutes| (minutes * 60.0 - seconds).max(0.0));
+        [pages, relevant, bytes, minutes].into_iter().flatten().min_by(f64::total_cmp)
     }
 
     /// What is wrong with the settings, if anything.
@@ -285,5 +309,20 @@ mod tests {
             assert!(goals.clone().add(wrong).is_err(), "{wrong}");
         }
         assert!(Goals { minutes: Some(f64::NAN), ..Goals::default() }.check().is_err());
+    }
+
+    #[test]
+    fn what_is_left_is_told_by_the_pace_of_the_run_and_the_nearest_goal() {
+        let at = |pages, relevant| Progress { pages, relevant, ..Progress::default() };
+        let goals = Goals { pages: Some(1_100), relevant: Some(80), minutes: Some(30.0), ..Goals::default() };
+        // 100 pages in 50 s: 450 s for 900 more; 20 relevant: 125 s for 50 more.
+        let (before, now) = (at(100, 10), at(200, 30));
+        assert_eq!(goals.seconds_left(&before, &now, 50.0), Some(125.0));
+        let pages = Goals { pages: Some(1_100), ..Goals::default() };
+        assert_eq!(pages.seconds_left(&before, &now, 50.0), Some(450.0));
+        assert_eq!(pages.seconds_left(&now, &now, 50.0), None, "nothing came yet");
+        assert_eq!(Goals::default().seconds_left(&before, &now, 50.0), None);
+        let minutes = Goals { minutes: Some(1.0), ..Goals::default() };
+        assert_eq!(minutes.seconds_left(&before, &before, 50.0), Some(10.0));
     }
 }

@@ -17,13 +17,16 @@ use super::politeness::{Politeness, millis};
 /// Successes take so much of the brake: 44 of them nine tenths.
 const RELEASE: u32 = 20;
 
+/// Milliseconds between the tries of a host that never answered, times their number, where only such are left.
+const HURRY: u64 = 1_000;
+
 /// After so many milliseconds a host that was given up is tried once more: long after the longest wait between two tries.
 pub(super) fn another_try(politeness: &Politeness) -> u64 {
     millis(politeness.give_up).max(millis(politeness.max_backoff).saturating_mul(2))
 }
 
 /// How a host has answered of late. A fold of the events.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Health {
     /// Requests in a row that say the host is down or has too much to do.
     failures: u32,
@@ -32,6 +35,8 @@ pub(super) struct Health {
     last: Millis,
     /// Each of them says that there is nobody to ask.
     absent: bool,
+    /// What the last of them was; none once it has answered.
+    cause: Option<FailureKind>,
     /// It has answered before.
     answered: bool,
     /// What its answers took of late, in milliseconds, smoothed; 0 while nobody measured it.
@@ -51,6 +56,16 @@ impl Health {
         self.answered
     }
 
+    /// When the last failure came back.
+    pub fn last(&self) -> Millis {
+        self.last
+    }
+
+    /// Why the last request failed, if that was the host's.
+    pub fn cause(&self) -> Option<&FailureKind> {
+        self.cause.as_ref()
+    }
+
     /// Another chance, whatever it did before.
     pub fn forgive(&mut self) {
         self.failures = 0;
@@ -58,7 +73,7 @@ impl Health {
 
     /// It answered.
     pub fn answers(&mut self) {
-        (self.failures, self.answered) = (0, true);
+        (self.failures, self.answered, self.cause) = (0, true, None);
         self.brake -= self.brake.div_ceil(RELEASE);
     }
 
@@ -68,10 +83,11 @@ impl Health {
             (self.first, self.absent) = (at, true);
         }
         // Of a dead address a connection is often never refused.
-        self.absent &= is_down(failure) || failure.kind == FailureKind::Timeout;
+        self.absent &= failure.is_down() || failure.kind == FailureKind::Timeout;
         self.last = at;
+        self.cause = Some(failure.kind.clone());
         self.failures = self.failures.saturating_add(1);
-        if is_overload(failure) {
+        if failure.is_overload() {
             let most = millis(politeness.max_delay);
             let doubled = self.pace(politeness).saturating_mul(2).min(most);
             self.brake = self.brake.max(u32::try_from(doubled).unwrap_or(u32::MAX));
@@ -96,8 +112,12 @@ impl Health {
         by_load.max(u64::from(self.brake)).min(millis(politeness.max_delay)).max(millis(politeness.delay))
     }
 
-    /// Milliseconds to the next request after the last failure: doubling, or Retry-After if that is longer.
+    /// Milliseconds to the next request after the last failure: doubling, or Retry-After if that is longer. None where it was
+    /// that there is no such name: nothing is asked for any more, only refused.
     pub fn backoff(&self, politeness: &Politeness, failure: &Failure) -> u64 {
+        if self.is_nameless() {
+            return 0;
+        }
         let doubled = politeness.backoff * f64::from(1u32 << self.failures.saturating_sub(1).min(30));
         millis(doubled.min(politeness.max_backoff)).max(failure.retry_after.unwrap_or(0))
     }
@@ -107,42 +127,44 @@ impl Health {
         self.failures >= u32::from(limits.retries)
     }
 
-    /// Whether nobody knows that there is such a host, after as many tries as a page has.
+    /// Whether it has failed and nobody knows that there is such a host.
+    pub fn is_unknown(&self) -> bool {
+        !self.answered && self.absent && self.failures > 0
+    }
+
+    /// Whether nobody knows that there is such a host, after as many tries as a page has, or after one that said or took
+    /// long enough to be the last where nothing else is left.
     pub fn is_nowhere(&self, limits: &Limits) -> bool {
-        !self.answered && self.absent && self.failures > u32::from(limits.retries)
+        let once = matches!(self.cause, Some(FailureKind::NoSuchHost | FailureKind::Timeout));
+        self.is_unknown() && (once || self.failures > u32::from(limits.retries))
+    }
+
+    /// When it is asked again if it is unknown and nothing else is left to be asked: soon, and later with each failure.
+    pub fn last_call(&self, politeness: &Politeness) -> Millis {
+        self.last.after(self.pace(politeness).max(HURRY * u64::from(self.failures)))
+    }
+
+    /// Whether its name does not exist. A resolver that fails does not say so, and what has answered had a name.
+    pub fn is_nameless(&self) -> bool {
+        !self.answered && self.failures > 0 && self.cause == Some(FailureKind::NoSuchHost)
     }
 
     /// Whether it is given up for now.
     pub fn is_given_up(&self, limits: &Limits, politeness: &Politeness, now: Millis) -> bool {
-        if self.failures < limits.host_failures.max(1) {
-            return false;
-        }
         let span = millis(politeness.give_up);
+        let again = span == 0 || now.since(self.last) < another_try(politeness);
+        if self.failures < limits.host_failures.max(1) {
+            return self.is_nameless() && again;
+        }
         let long = !self.answered || politeness.backoff <= 0.0 || self.last.since(self.first) >= span;
-        long && (span == 0 || now.since(self.last) < another_try(politeness))
+        long && again
     }
-}
-
-/// Whether a failure says that the host is down or has too much to do, rather than that one page cannot be had.
-pub(super) fn is_hosts(failure: &Failure) -> bool {
-    // A failure inside the server is often its data base's; 52x and 530 are what a proxy in front of it says of it.
-    let inside = matches!(failure.kind, FailureKind::Broken | FailureKind::Status(500 | 520..=530));
-    inside || is_overload(failure) || is_down(failure)
 }
 
 /// Whether it asks for patience in so many words.
 pub(super) fn asks_to_wait(failure: &Failure) -> bool {
     failure.kind == FailureKind::Status(429)
         || failure.kind == FailureKind::Status(503) && failure.retry_after.is_some()
-}
-
-/// Whether no page could cause it: there is nobody to ask.
-pub(super) fn is_down(failure: &Failure) -> bool {
-    matches!(failure.kind, FailureKind::Dns | FailureKind::Connect | FailureKind::Tls)
-}
-
-fn is_overload(failure: &Failure) -> bool {
-    matches!(failure.kind, FailureKind::Timeout | FailureKind::Status(429 | 502 | 503 | 504))
 }
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ pub(super) struct Host {
     pub health: Health,
     /// Waits because it fails, not out of politeness.
     pub failing: bool,
+    /// It failed before a refresh began, and waits until nothing else is left; not to be asked before.
+    pub stands_back: Option<Millis>,
     pub in_flight: bool,
     /// Whether it is asked under https; none while it has not been asked.
     pub https: Option<bool>,
@@ -221,15 +223,35 @@ impl Hosts {
             + usize::try_from(self.rules).unwrap_or(usize::MAX)
     }
 
-    /// Every host gets another chance, whatever it did before.
-    pub fn forgive(&mut self) {
-        for host in &mut self.hosts {
-            host.failing = false;
+    /// Every host gets another chance, whatever it did before; those whose last request failed stand back for that, until
+    /// nothing else is left (`call`), for `beyond` at least and no sooner than `shortest` after that request, in milliseconds.
+    /// Gives them, and until when they rest.
+    pub fn stand_back(&mut self, shortest: u64, beyond: u64, at: Millis) -> Vec<(HostId, Millis)> {
+        let mut resting = Vec::new();
+        for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
+            // It may have stood back for the whole of the last one.
+            let failed = host.health.failures() > 0 || host.stands_back.is_some();
+            host.stands_back = failed.then(|| host.health.last().after(shortest));
+            host.failing = host.stands_back.is_some();
+            resting.extend(host.stands_back.map(|until| (id, until.max(at.after(beyond)))));
             host.health.forgive();
             for robots in host.robots.iter_mut().flatten() {
                 robots.forgive();
             }
         }
+        resting
+    }
+
+    /// Nothing else is left: the hosts that stood back and may be asked now.
+    pub fn call(&mut self, now: Millis) -> Vec<HostId> {
+        let mut called = Vec::new();
+        for (id, host) in (0..).map(HostId).zip(&mut self.hosts) {
+            if host.stands_back.is_some_and(|until| until <= now) {
+                (host.stands_back, host.failing) = (None, false);
+                called.push(id);
+            }
+        }
+        called
     }
 
     /// Sets up what is not kept over a restart: no request is under way, and nobody is held back. Gives the hosts of

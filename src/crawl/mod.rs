@@ -39,7 +39,7 @@ pub use frontier::Frontier;
 pub use goals::{Exhaustion, Goals};
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};
 pub use outcome::{Delivery, Outcome, outcome};
-pub use overview::{HostCounts, HostView, LaneView, Overview};
+pub use overview::{HostCounts, HostView, LaneView, Overview, Unreached, Waits};
 pub use politeness::Politeness;
 pub use refresh::{Planned, Refresh};
 pub use rehearsal::{Rehearsed, Turn};

@@ -10,6 +10,9 @@ use super::politeness::millis;
 use super::robots::{Permission, Robots};
 use crate::model::{Event, HostId, LinkState, Millis, Stop};
 
+/// A host that never answered is waited for by such a part of `politeness.patience`.
+const STRANGERS: u64 = 20;
+
 impl Crawl {
     /// Hands out the next fetch.
     pub fn next(&mut self, now: Millis) -> Next {
@@ -69,13 +72,16 @@ impl Crawl {
                 match self.idle(now) {
                     // The rest of the batch cannot be had: what waits for the next need not wait for it.
                     Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
+                    Next::Done(Stop::OnlyUnreachable) if self.hurry(now) => continue,
                     // Once, until something comes back: what cannot be taken now cannot be given up now.
                     Next::Done(Stop::OnlyUnreachable) if !self.closing && self.close() => continue,
                     Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
-                    Next::Done(_) if self.open_shares() => continue,
+                    Next::Done(_) if self.open_shares() || self.call_those_who_stood_back(now) => continue,
                     Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
                         // A board that was due is queued already.
-                        _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 => continue,
+                        _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 && !self.is_round_done() => {
+                            continue;
+                        }
                         Some(at) => return Next::Wait(Some(at)),
                         None => {
                             self.end_round(stop, now);
@@ -217,8 +223,7 @@ impl Crawl {
     /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does
     /// not keep a crawl from its end. Whether there were some.
     fn close(&mut self) -> bool {
-        // Whoever goes on for days comes to quiet moments that are no end.
-        if self.conditions.watch.is_some() || self.conditions.refresh.is_some() {
+        if self.goes_on_for_days() {
             return false;
         }
         let limits = &self.conditions.limits;
@@ -229,6 +234,38 @@ impl Crawl {
             self.make_ready(*host);
         }
         self.closing
+    }
+
+    /// How long a host that fails is waited for where nothing else is left, in milliseconds.
+    fn patience_with(&self, host: &Host) -> u64 {
+        let patience = millis(self.conditions.politeness.patience);
+        let is_stranger = host.health.is_unknown() && !self.goes_on_for_days();
+        if is_stranger { patience / STRANGERS } else { patience }
+    }
+
+    /// Only hosts that fail are left, and nobody waits as long as they want to be left alone: those that never answered are asked
+    /// a few times more, quickly, so that a crawl ends seconds after its last page. Whether one of them comes sooner by that.
+    fn hurry(&mut self, now: Millis) -> bool {
+        let limits = &self.conditions.limits;
+        let politeness = &self.conditions.politeness;
+        if self.goes_on_for_days() {
+            return false;
+        }
+        let sooner = |(id, host): (HostId, &Host)| {
+            let at = host.health.last_call(politeness);
+            let waits = host.queued > 0 && host.failing && host.health.is_unknown() && host.ready_at > now;
+            (waits && at < host.ready_at && !host.health.is_nowhere(limits)).then_some((id, at))
+        };
+        let calls: Vec<(HostId, Millis)> = self.hosts.all().filter_map(sooner).collect();
+        for (host, at) in &calls {
+            self.rest(*host, *at, now);
+        }
+        !calls.is_empty()
+    }
+
+    /// Whoever goes on for days comes to quiet moments that are no end.
+    fn goes_on_for_days(&self) -> bool {
+        self.conditions.watch.is_some() || self.conditions.refresh.is_some()
     }
 
     /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
@@ -248,13 +285,12 @@ impl Crawl {
         if self.in_flight() > 0 {
             return Next::Wait(self.hosts.next_due());
         }
-        if self.progress.queued == 0 {
+        if self.progress.queued == 0 || self.is_round_done() {
             return Next::Done(Stop::FrontierEmpty);
         }
-        let patience = millis(self.conditions.politeness.patience);
         let worth_waiting = self.hosts.waiting().filter(|&(at, host)| {
             let host = self.hosts.get(host);
-            host.queued > 0 && (!host.failing || at.since(now) <= patience)
+            host.queued > 0 && (!host.failing || at.since(now) <= self.patience_with(host))
         });
         match worth_waiting.map(|(at, _)| at).chain(self.hosts.groups.next_due()).min() {
             Some(at) => Next::Wait(Some(at)),

@@ -3,9 +3,10 @@
 
 use std::cmp::Reverse;
 
-use crate::model::{CrawlUrl, HostId, Lane, LinkState, Millis, Place, Refusal, UrlId};
+use crate::model::{CrawlUrl, Failure, FailureKind, HostId, Lane, LinkState, Millis, Place, Refusal, UrlId};
 
 use super::frontier::Claim;
+use super::goals::Goals;
 use super::machine::{Crawl, Ended, Progress};
 
 /// Where a crawl stands, in as much detail as fits on a page.
@@ -15,6 +16,8 @@ pub struct Overview {
     pub progress: Progress,
     /// Requests handed out and not settled.
     pub in_flight: u64,
+    /// What it is to end at, `limits.pages` among the pages.
+    pub goals: Goals,
     /// Hosts by what they are at.
     pub hosts: HostCounts,
     /// Hosts with the most pages, the most first.
@@ -61,6 +64,30 @@ pub struct HostView {
     pub ready_at: Millis,
 }
 
+/// What a crawl waits for that asks for nothing just now, and the hosts that it cannot reach: each list of a few.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    /// Hosts that have been asked and have not answered.
+    pub asked: Vec<Box<str>>,
+    /// How many there are of these.
+    pub all_asked: u64,
+    /// Hosts with URLs that wait because the last request failed: why, and when they may be asked again.
+    pub failing: Vec<(Box<str>, Failure, Millis)>,
+    /// How many there are of these.
+    pub all_failing: u64,
+    /// The host that may be asked first of those that are left alone out of politeness, and when.
+    pub resting: Option<(Box<str>, Millis)>,
+}
+
+/// Hosts of which nothing could be had when last they were asked.
+#[derive(Clone, Debug, Default)]
+pub struct Unreached {
+    /// The first of them, and why.
+    pub hosts: Vec<(Box<str>, Failure)>,
+    /// How many there are.
+    pub all: u64,
+}
+
 /// One lane of the frontier.
 #[derive(Clone, Debug)]
 pub struct LaneView {
@@ -68,6 +95,10 @@ pub struct LaneView {
     pub lane: Lane,
     /// Its best, in the order in which they would leave if every host were ready.
     pub heads: Vec<(CrawlUrl, Place)>,
+}
+
+fn plain(kind: &FailureKind) -> Failure {
+    Failure { kind: kind.clone(), retry_after: None }
 }
 
 impl Crawl {
@@ -110,6 +141,7 @@ impl Crawl {
         Overview {
             progress: self.progress,
             in_flight: self.in_flight(),
+            goals: Goals { pages: self.conditions.most_pages(), ..self.conditions.goals.clone() },
             hosts,
             largest,
             failing,
@@ -117,6 +149,46 @@ impl Crawl {
             refusals,
             memory: self.memory(),
         }
+    }
+
+    /// What the crawl waits for, with at most so many of each list. Takes time in proportion to the hosts.
+    #[must_use]
+    pub fn waits(&self, now: Millis, most: usize) -> Waits {
+        let names = self.hosts.names();
+        let name = |id: HostId| -> Box<str> { names.get(id.0 as usize).copied().unwrap_or_default().into() };
+        let mut waits = Waits::default();
+        for (id, host) in self.hosts.all() {
+            let cause = host.health.cause().filter(|_| host.failing);
+            if host.in_flight {
+                waits.all_asked += 1;
+                waits.asked.extend((waits.asked.len() < most).then(|| name(id)));
+            } else if host.queued == 0 {
+            } else if let Some(cause) = cause {
+                waits.all_failing += 1;
+                if waits.failing.len() < most {
+                    waits.failing.push((name(id), plain(cause), host.ready_at));
+                }
+            } else if host.ready_at > now && waits.resting.as_ref().is_none_or(|(_, at)| host.ready_at < *at) {
+                waits.resting = Some((name(id), host.ready_at));
+            }
+        }
+        waits
+    }
+
+    /// The hosts whose last request failed, with at most so many by name. Takes time in proportion to the hosts.
+    #[must_use]
+    pub fn unreached(&self, most: usize) -> Unreached {
+        let names = self.hosts.names();
+        let mut unreached = Unreached::default();
+        for (id, host) in self.hosts.all() {
+            let Some(cause) = host.health.cause().filter(|_| host.health.failures() > 0) else { continue };
+            unreached.all += 1;
+            if unreached.hosts.len() < most {
+                let name = names.get(id.0 as usize).copied().unwrap_or_default();
+                unreached.hosts.push((name.into(), plain(cause)));
+            }
+        }
+        unreached
     }
 
     fn lanes(&self, most: usize) -> Vec<LaneView> {

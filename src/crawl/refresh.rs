@@ -77,12 +77,15 @@ pub(super) struct Refreshing {
 }
 
 /// A round that was begun and has not ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     pub(super) budget: Budget,
     pub(super) begun: Millis,
     /// Requests that have come back, and those of them for pages that were due.
     pub(super) spent: [u64; 2],
+    /// Requests for other pages, and robots.txt, that nobody answered: not among those spent, as long as there are no more
+    /// than the round has requests.
+    pub(super) unanswered: u64,
     /// The pages were chosen: what sitemaps and feeds say was known.
     pub(super) planned: bool,
 }
@@ -123,6 +126,9 @@ impl Refreshing {
     /// Whether a page that is due, or one never fetched, may have the next request: where requests are counted each side keeps
     /// its share for as long as it has something that waits, be it for its host.
     fn may(&self, again: bool, queued: u64) -> bool {
+        if !again && self.wish.settings.discovery <= 0.0 {
+            return false;
+        }
         let Some(Round { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
             return true;
         };
@@ -207,7 +213,8 @@ impl Crawl {
             return;
         };
         // Sources of a host that rests are not waited for.
-        let waits = !refreshing.due.is_empty() && now.since(begun) < PATIENCE;
+        let answers = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
+        let waits = now.since(begun) < PATIENCE && refreshing.due.keys().any(answers);
         if waits || refreshing.stopped.is_some() {
             return;
         }
@@ -226,6 +233,11 @@ impl Crawl {
         let settings = &refreshing.wish.settings;
         let mut choices: Vec<Choice> = refreshing
             .pages(now)
+            // A host that failed a moment ago is not asked in this round.
+            .filter(|(page, _)| {
+                let host = self.hosts.get(self.urls.get(*page).host());
+                host.stands_back.is_none_or(|until| until <= now)
+            })
             .filter_map(|(page, tracked)| {
                 let worth = refreshing.doubted(tracked.worth(settings, now)?, tracked, self.urls.get(page).host());
                 Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
@@ -349,6 +361,34 @@ impl Crawl {
         self.refreshing.as_mut().is_some_and(|refreshing| {
             refreshing.round.is_some() && refreshing.stopped.is_none() && !std::mem::replace(&mut refreshing.open, true)
         })
+    }
+
+    /// Nothing else is left to be asked: the hosts that failed before the round take their turn. Whether there were some.
+    pub(super) fn call_those_who_stood_back(&mut self, now: Millis) -> bool {
+        if self.refreshing.as_ref().is_none_or(|refreshing| refreshing.stopped.is_some()) {
+            return false;
+        }
+        let called = self.hosts.call(now);
+        for host in &called {
+            self.rest(*host, now, now);
+        }
+        !called.is_empty()
+    }
+
+    /// Whether nothing is left to do of a round that fetches no new pages.
+    pub(super) fn is_round_done(&self) -> bool {
+        self.refreshing.as_ref().is_some_and(|refreshing| {
+            let planned = refreshing.round.is_some_and(|round| round.planned);
+            refreshing.wish.settings.discovery <= 0.0 && planned && refreshing.due.is_empty()
+        })
+    }
+
+    /// When the first of the known pages may be asked for again, if one will be.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Millis> {
+        let refreshing = self.refreshing.as_ref()?;
+        let pages = refreshing.histories.iter().filter(|(_, page)| !page.retired);
+        pages.map(|(_, page)| page.ripe(refreshing.settings())).min()
     }
 
     fn take_due(&mut self, now: Millis) -> Option<Head> {
@@ -480,6 +520,6 @@ pub(super) fn place(value: f32) -> Place {
 
 fn is_over(round: &Round, in_flight: u64, now: Millis) -> bool {
     let Budget::Round { requests, seconds } = round.budget else { return false };
-    requests.is_some_and(|most| round.spent[0] + in_flight >= most)
+    requests.is_some_and(|most| round.spent[0] + in_flight >= most || round.unanswered >= most)
         || seconds.is_some_and(|most| now.since(round.begun) >= most.saturating_mul(1000))
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{CrawlUrl, Event, Failure, FailureKind, HostId, Millis, Refusal, RobotsRules};
 
-use super::health::{Health, another_try, is_hosts};
+use super::health::{Health, another_try};
 use super::machine::{Crawl, Limits};
 use super::outcome::Outcome;
 use super::politeness::{Politeness, millis};
@@ -147,7 +147,8 @@ impl Robots {
     pub fn word(&self, url: &CrawlUrl, health: &Health, terms: (&Limits, &Politeness), rest: u64, now: Millis) -> Word {
         let (limits, politeness) = terms;
         let Some(rules) = &self.rules else {
-            let given_up = self.failed > 0 && self.is_given_up(health, limits, politeness, now);
+            let nameless = health.is_nameless() && health.is_given_up(limits, politeness, now);
+            let given_up = self.failed > 0 && (nameless || self.is_given_up(health, limits, politeness, now));
             return if given_up { Word::GivenUp } else { Word::Ask };
         };
         let fresh = now.since(self.had) <= millis(politeness.robots_max_age).max(rest.saturating_mul(2));
@@ -249,12 +250,13 @@ impl Crawl {
         let robots = self.hosts.learn_robots(host, origin, &self.conditions.agent, rules, at);
         let (is_known, asked) = (robots.rules.is_some(), failure.and_then(|failure| failure.retry_after));
         let kept_out = if is_known { 0 } else { robots.backoff(politeness, asked) };
-        let failed = failure.filter(|failure| is_hosts(failure));
+        let failed = failure.filter(|failure| failure.is_hosts());
         let record = self.hosts.get_mut(host);
         let wait = match failed {
             Some(failure) => {
                 record.health.fails(failure, politeness, at);
-                if is_known { record.health.backoff(politeness, failure) } else { kept_out }
+                let own = is_known || record.health.is_nameless();
+                if own { record.health.backoff(politeness, failure) } else { kept_out }
             }
             None => kept_out,
         };

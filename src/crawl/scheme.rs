@@ -53,7 +53,8 @@ impl Crawl {
             Outcome::Failed(Failure { kind, .. })
                 if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
             {
-                (asked && known.is_none() && *kind == FailureKind::Connect).then_some(false)
+                let closed = matches!(kind, FailureKind::Connect | FailureKind::Refused);
+                (asked && known.is_none() && closed).then_some(false)
             }
             _ => known.is_none().then_some(asked),
         };

@@ -11,7 +11,7 @@ use crate::model::{
 use crate::strategy::{Candidate, Visit};
 
 use super::forums::Made;
-use super::health::{asks_to_wait, is_down, is_hosts};
+use super::health::asks_to_wait;
 use super::machine::{Conditions, Crawl, Ended};
 use crate::forum::shape::{sessions, without};
 use crate::trap::row::rows;
@@ -312,7 +312,7 @@ impl Crawl {
         let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
         let failed = matches!(&event, Event::Failed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
         // A host that is out of order says nothing of a page.
-        let tells = matches!(&event, Event::Failed { failure, .. } if !is_hosts(failure));
+        let tells = matches!(&event, Event::Failed { failure, .. } if !failure.is_hosts());
         self.tell(events, event, now);
         if tells {
             self.tell_needed(events, id, now);
@@ -330,8 +330,8 @@ impl Crawl {
         let host = self.hosts.get(self.urls.get(id).host());
         let others = host.queued as usize > host.aside.len();
         let waits = politeness.backoff > 0.0 && limits.retries > 0;
-        let is_host = host.health.opens(limits) && (is_down(failure) || asks_to_wait(failure) || others);
-        is_hosts(failure) && waits && !self.is_due(id) && is_host
+        let is_host = host.health.opens(limits) && (failure.is_down() || asks_to_wait(failure) || others);
+        failure.is_hosts() && waits && !self.is_due(id) && is_host
     }
 }
 

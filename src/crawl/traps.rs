@@ -19,7 +19,6 @@ use crate::trap::session::{Sessions, without};
 use crate::trap::{Traps, absent, path};
 
 use super::Outcome;
-use super::health::is_hosts;
 use super::machine::Crawl;
 
 /// Pages of a host that say what others of it said, before it is asked for a page that cannot exist.
@@ -280,7 +279,7 @@ impl Crawl {
             Outcome::Page { page, .. } => Some(AbsentPage::Page { sketch: page.sketch, title: title(&page.title) }),
             Outcome::Redirect { to, .. } => Some(AbsentPage::Redirect(self.at_home(&to).unwrap_or(to))),
             // Held against the host as that of a page would be.
-            Outcome::Failed(failure) if failure.is_transient() || is_hosts(&failure) => {
+            Outcome::Failed(failure) if failure.is_transient() || failure.is_hosts() => {
                 self.tell(events, Event::Trap(Box::new(TrapStep::Unanswered { host, failure })), now);
                 return;
             }

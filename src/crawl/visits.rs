@@ -7,7 +7,11 @@ use crate::model::{Budget, Event, LinkState, Millis, RefreshStep, UrlId};
 use crate::revisit::history::days;
 
 use super::machine::Crawl;
+use super::politeness::millis;
 use super::refresh::{Refreshing, Round, place};
+
+/// In milliseconds: longer than a round that comes to its end.
+const A_DAY: u64 = 86_400_000;
 
 impl Crawl {
     /// The refresh's part of the fold, after the state has changed.
@@ -56,7 +60,10 @@ impl Crawl {
         });
         let found = refreshing.histories.observe(event, at);
         if let Some(round) = &mut refreshing.round {
-            round.spent[0] += 1;
+            // A host that is not there has taken nothing from the others.
+            let unanswered = !again && event.is_unanswered();
+            round.unanswered += u64::from(unanswered);
+            round.spent[0] += u64::from(!unanswered);
             round.spent[1] += u64::from(again);
         }
         let Some(id) = id else { return };
@@ -142,10 +149,10 @@ impl Crawl {
 
     fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
         let Some(refreshing) = &mut self.refreshing else { return };
+        let (shortest, wish) = (refreshing.wish.settings.shortest_ms(), refreshing.wish.budget);
         if let Some(budget) = step.budget {
             let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
-            refreshing.round =
-                (budget != Budget::Spent).then_some(Round { budget, begun: at, spent: [0; 2], planned: false });
+            refreshing.round = (budget != Budget::Spent).then_some(Round { budget, begun: at, ..Round::default() });
             refreshing.agenda = None;
             for id in left {
                 if self.urls.get(id).state == LinkState::Queued {
@@ -153,9 +160,17 @@ impl Crawl {
                 }
             }
         }
-        if step.due.is_empty() {
-            // A new beginning for the hosts too: they may be back.
-            self.hosts.forgive();
+        if step.due.is_empty() && step.budget != Some(Budget::Spent) {
+            // A new beginning for the hosts too: they may be back. Those that failed last are asked when nothing else is left,
+            // and not sooner than a page is.
+            let beyond = match wish {
+                Budget::PerDay(_) => millis(self.conditions.politeness.patience).saturating_add(1),
+                _ => A_DAY,
+            };
+            let rest = self.hosts.stand_back(shortest, beyond, at);
+            for (host, until) in rest {
+                self.rest(host, until, at);
+            }
         }
         if let Some(refreshing) = &mut self.refreshing {
             refreshing.signals.add(&step.sources, true);

@@ -128,7 +128,7 @@ impl<'a> Card<'a> {
         )?;
 
         writeln!(out, "## Languages\n")?;
-        table(out, "language (ISO 639-3)", by_documents(&self.languages))?;
+        table(out, "language (BCP 47)", by_documents(&self.languages))?;
         writeln!(out, "\n## Hosts\n\n{} hosts; the largest {}:\n", self.hosts.len(), HOSTS.min(self.hosts.len()))?;
         table(out, "host", by_documents(&self.hosts).into_iter().take(HOSTS))?;
         writeln!(out, "\n## Years of publication\n\nAs the pages tell it.\n")?;

@@ -8,7 +8,7 @@
 //! Memory: a number and the fingerprint of a URL for each page and redirect, and [`Names`].
 
 use std::io::{self, BufReader, BufWriter, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
@@ -31,18 +31,24 @@ const HOPS: usize = 20;
 /// Edges that are made into columns at a time.
 const BATCH: usize = 16_384;
 
+/// Where the tables of the nodes and of the edges lie.
+#[must_use]
+pub fn tables_of(path: &Path) -> [PathBuf; 2] {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".graphml").unwrap_or(&name);
+    ["nodes", "edges"].map(|table| path.with_file_name(format!("{stem}.{table}.parquet")))
+}
+
 /// Writes the graph: `path` is the GraphML file's, and the tables lie beside it.
 ///
 /// # Errors
 /// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let stem = name.strip_suffix(".graphml").unwrap_or(&name);
-    let beside = |ending: &str| path.with_file_name(format!("{stem}.{ending}.parquet"));
+    let [nodes, edges] = tables_of(path);
     let pages = Pages::read(export)?;
     // All are complete before one of them has its name.
-    write_whole(&beside("nodes"), |nodes| {
-        Ok(write_whole(&beside("edges"), |edges| {
+    write_whole(&nodes, |nodes| {
+        Ok(write_whole(&edges, |edges| {
             Ok(write_whole(path, |out| {
                 let mut graph = Graph::begin(out, nodes, edges, export, &pages)?;
                 let streamed = export.each(

@@ -64,7 +64,7 @@ mod tests {
         let last = &lines[1];
         let expected = serde_json::json!({
             "id": last["id"], "url": "http://a.cn/1", "host": "a.cn", "title": "比赛", "text": "发布于 2021-03-05\n篮球 比赛",
-            "chars": 17, "language": "cmn", "author": null, "published": "2021-03-05", "fetched": "2023-11-14T22:13:21Z",
+            "chars": 17, "language": "zh", "author": null, "published": "2021-03-05", "fetched": "2023-11-14T22:13:21Z",
             "first_seen": "2023-11-14T22:13:21Z", "last_seen": "2023-11-14T22:13:21Z",
             "last_changed": "2023-11-14T22:13:21Z", "versions": 1, "status": 200,
             "relevance": last["relevance"], "relevant": true, "terms": [{"term": "篮球", "count": 1}], "anchor": "链接1",

@@ -15,6 +15,7 @@ pub mod parquet;
 mod surt;
 pub mod text;
 pub mod warc;
+pub mod written;
 
 pub use output::{Output, Rows};
 

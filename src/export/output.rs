@@ -71,6 +71,12 @@ impl Output {
         })
     }
 
+    /// Where the companion of one file of rows lies.
+    #[must_use]
+    pub fn companion(&self, extension: &str, ending: &str) -> PathBuf {
+        self.path.with_file_name(format!("{}{ending}", Name::of(&self.path, extension).stem))
+    }
+
     /// Writes files that are packed by themselves, as Parquet and WARC files are; the content goes on to the next file
     /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`; companions as in
     /// [`Output::rows_with`].

@@ -5,6 +5,7 @@
 //! backslash and an n would be learnt as two letters. So line feeds become blanks; who needs paragraphs takes JSON lines.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
 
@@ -13,12 +14,21 @@ use super::{Export, Output};
 use crate::corpus::{Filter, Parts, Streamed};
 use crate::store::StoreError;
 
+/// How the card of a file ends.
+const CARD: &str = ".card.md";
+
+/// Where the card of a file lies.
+#[must_use]
+pub fn card_of(path: &Path) -> PathBuf {
+    Output::file(path).companion("txt", CARD)
+}
+
 /// Writes the chosen pages, a line each, with the card. `filter` is what chose them, for the card to tell.
 ///
 /// # Errors
 /// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Streamed, StoreError> {
-    output.rows_with("txt", Some(".card.md"), |rows| {
+    output.rows_with("txt", Some(CARD), |rows| {
         let mut card = Card::new(export, filter);
         let streamed = export.each(
             |chosen| {
@@ -127,7 +137,7 @@ mod tests {
             "sha1:LEXICON",
             "tunnel",
             "Documents: 2",
-            "| cmn | 2 |",
+            "| zh | 2 |",
             "| b.cn | 1 |",
             "| 2021 | 2 |",
             "1 left out: duplicate",

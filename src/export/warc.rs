@@ -2,6 +2,7 @@
 //! warcinfo record, with a CDXJ index beside them (`ml.warc.gz` and `ml.cdxj`).
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use super::Export;
 use super::cdxj::{Place, Sorter, line};
@@ -11,12 +12,23 @@ use crate::model::CrawlUrl;
 use crate::store::directory::WriteError;
 use crate::store::{StoreError, warcinfo};
 
+/// How a file ends, and its index.
+const SUFFIX: &str = ".warc.gz";
+const INDEX: &str = ".cdxj";
+
+/// Where the index of a file lies.
+#[must_use]
+pub fn index_of(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{}{INDEX}", name.strip_suffix(SUFFIX).unwrap_or(&name)))
+}
+
 /// Writes the records of the chosen pages. Beside the standard output there is no index.
 ///
 /// # Errors
 /// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
-    output.packed_files(".warc.gz", Some(".cdxj"), |mut files| {
+    output.packed_files(SUFFIX, Some(INDEX), |mut files| {
         let mut index = Sorter::default();
         let mut archive = Archive::begin(export, &mut files)?;
         let streamed = export.each(

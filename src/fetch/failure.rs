@@ -5,8 +5,8 @@
 //!
 //! | step | in the chain | kind |
 //! |---|---|---|
-//! | name | reqwest's DNS mark (`is_dns`), around this room's [`AllPrivate`] or the system's error | `PrivateAddress`, `Dns` |
-//! | TCP | hyper-util's connect error, whose text begins with `tcp ` | `Connect` |
+//! | name | reqwest's DNS mark (`is_dns`), around this room's [`AllPrivate`] or the system's error | `PrivateAddress`, `NoSuchHost` if the text says that there is none, else `Dns` |
+//! | TCP | hyper-util's connect error, whose text begins with `tcp ` | `Refused` if the system says so, else `Connect` |
 //! | tunnel through a proxy | hyper-util's tunnel error, whose text begins with `tunnel error` | `Connect` if the proxy refused it, else `Proxy` |
 //! | TLS | still `is_connect`, and the peer went away | `Connect` |
 //! | | still `is_connect`, and none of these | `Tls` |
@@ -32,10 +32,14 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
         // Unencrypted requests connect to the proxy and to nothing else.
         if by_proxy && error.is_connect() && !encrypted { FailureKind::Proxy } else { FailureKind::Timeout }
     } else if error.is_dns() {
-        if by_proxy { FailureKind::Proxy } else { FailureKind::Dns }
+        match by_proxy {
+            true => FailureKind::Proxy,
+            false if in_chain(&|link| denies(&link.to_string())) => FailureKind::NoSuchHost,
+            false => FailureKind::Dns,
+        }
     } else if error.is_builder() {
-        // The client knows no such host: characters in it that no name may have.
-        FailureKind::Dns
+        // Characters that no name may have.
+        FailureKind::NoSuchHost
     } else if error.is_connect() {
         if says("tunnel error: unsuccessful") {
             FailureKind::Connect
@@ -43,6 +47,8 @@ pub(super) fn kind(error: &reqwest::Error, by_proxy: bool, encrypted: bool) -> F
             FailureKind::Proxy
         } else if encrypted && !says("tcp ") && !in_chain(&is_gone) {
             FailureKind::Tls
+        } else if in_chain(&is_refused) {
+            FailureKind::Refused
         } else {
             FailureKind::Connect
         }
@@ -68,6 +74,26 @@ fn is_exhausted(error: &(dyn Error + 'static)) -> bool {
     }
 }
 
+/// Whether the system's resolver says that there is no such name, or none with an address, and not that it failed. The code of
+/// getaddrinfo is lost in the standard library, which keeps its text; of a text that is not known nothing is concluded.
+fn denies(text: &str) -> bool {
+    // glibc (no name, no address), musl (the same), macOS and BSD, Windows.
+    const DENIALS: [&str; 7] = [
+        "Name or service not known",
+        "No address associated with hostname",
+        "Name does not resolve",
+        "Name has no usable address",
+        "nodename nor servname provided",
+        "No such host is known",
+        "no data of the requested type",
+    ];
+    DENIALS.iter().any(|denial| text.contains(denial))
+}
+
+fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+}
+
 /// The peer left in the middle of the handshake, which says nothing of its certificate: a loaded server does so.
 fn is_gone(error: &(dyn Error + 'static)) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
@@ -78,4 +104,20 @@ fn is_gone(error: &(dyn Error + 'static)) -> bool {
 /// An error's sources, itself left out (its text holds the URL).
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(error.source(), |&link| link.source())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::denies;
+
+    #[test]
+    fn a_name_that_does_not_exist_is_told_from_a_resolver_that_fails() {
+        let text = |said: &str| format!("failed to lookup address information: {said}");
+        assert!(denies(&text("Name or service not known")) && denies(&text("Name does not resolve")));
+        for said in
+            ["Temporary failure in name resolution", "Try again", "Non-recoverable failure in name resolution", ""]
+        {
+            assert!(!denies(&text(said)), "{said}");
+        }
+    }
 }

@@ -371,11 +371,11 @@ async fn what_fails_before_the_answer_is_told_apart() {
     let fetcher = Fetcher::new(&Settings { connect_timeout: 3.0, ..local() }).unwrap();
     let kind = async |url: &str| fetcher.fetch(&CrawlUrl::parse(url).unwrap(), None).await.unwrap_err().kind;
     let (_bound, closed) = nobody();
-    assert_eq!(kind(&format!("http://{closed}/")).await, FailureKind::Connect);
-    assert_eq!(kind(&format!("https://{closed}/")).await, FailureKind::Connect);
+    assert_eq!(kind(&format!("http://{closed}/")).await, FailureKind::Refused);
+    assert_eq!(kind(&format!("https://{closed}/")).await, FailureKind::Refused);
     // A label longer than DNS allows is refused by every resolver without asking.
-    assert_eq!(kind(&format!("http://{}.invalid/", "x".repeat(70))).await, FailureKind::Dns);
-    assert_eq!(kind("http://a\"b.invalid/").await, FailureKind::Dns);
+    assert_eq!(kind(&format!("http://{}.invalid/", "x".repeat(70))).await, FailureKind::NoSuchHost);
+    assert_eq!(kind("http://a\"b.invalid/").await, FailureKind::NoSuchHost);
     for first in [&b""[..], b"HTTP/1.1 400 Bad\r\n\r\n", &[0x15, 3, 3, 0, 2, 2, 40]] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

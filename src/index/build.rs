@@ -20,7 +20,7 @@ use crate::store::directory::WriteError;
 use crate::store::{PartDirectory, Store};
 
 /// Format of the index: raised when a field or the cutting of text changes.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// Memory in which a part of the index is made before it is written, in bytes, for each thread.
 const MEMORY: usize = 64 << 20;

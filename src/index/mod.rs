@@ -9,6 +9,7 @@ mod build;
 mod clauses;
 mod collect;
 mod query;
+mod read_only;
 mod schema;
 mod search;
 mod snippet;

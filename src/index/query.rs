@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::model::Day;
+use crate::read::{language_code, language_tag};
 use crate::text::fold;
 
 /// Characters of a query that are read.
@@ -180,7 +181,7 @@ impl Token {
             Some("anchor" | "links") => Some(text(TextField::Anchors)),
             Some("text" | "body" | "intext") => Some(text(TextField::Body)),
             Some("host" | "site" | "网站") => Some(Clause::Host(value.trim_matches(['.', '/']).to_owned())),
-            Some("lang" | "language" | "语言") => Some(Clause::Language(language(&value).to_owned())),
+            Some("lang" | "language" | "语言") => Some(Clause::Language(language(&value))),
             Some("date" | "日期") => dates(&value).map(|(from, until)| Clause::Published(from, until)),
             Some("after") => period(&value).map(|(from, _)| Clause::Published(Some(from), None)),
             Some("before") => period(&value).map(|(_, until)| Clause::Published(None, Some(until))),
@@ -199,14 +200,15 @@ impl Token {
     }
 }
 
-/// The code for the name of a language that people try.
-fn language(value: &str) -> &str {
-    match value {
-        "zh" | "chi" | "zho" | "chinese" | "中文" => "cmn",
-        "en" | "english" | "英文" | "英语" => "eng",
-        "ja" | "日文" | "日语" => "jpn",
+/// The tag for the name of a language that people try; of one that is not known what was typed.
+fn language(value: &str) -> String {
+    let code = match value {
+        "chinese" | "中文" => "zh",
+        "english" | "英文" | "英语" => "en",
+        "japanese" | "日文" | "日语" => "ja",
         other => other,
-    }
+    };
+    language_code(code).map_or_else(|_| code.to_owned(), |code| language_tag(&code).to_owned())
 }
 
 /// `2021`, `2021-03`, `2021-03-05`, or two of them with `..` between, of which one may be left out.
@@ -255,7 +257,10 @@ mod tests {
         assert_eq!(one("title:机器学习"), Clause::Words(TextField::Title, "机器学习".into()));
         assert_eq!(one("標題：「機器 學習」"), Clause::Phrase(TextField::Title, "機器 學習".into()));
         assert_eq!(one("HOST:Example.cn/"), Clause::Host("example.cn".into()));
-        assert_eq!(one("lang:zh"), Clause::Language("cmn".into()));
+        for zh in ["lang:zh", "lang:cmn", "language:zh-CN", "语言:中文"] {
+            assert_eq!(one(zh), Clause::Language("zh".into()));
+        }
+        assert_eq!(one("lang:klingon"), Clause::Language("klingon".into()));
         assert_eq!(one("relevant:yes"), Clause::Relevant(true));
         let day = |text: &str| Day::parse(text);
         assert_eq!(one("date:2021..2022"), Clause::Published(day("2021-01-01"), day("2022-12-31")));

@@ -16,6 +16,7 @@ use super::build::{FORMAT, Origin};
 use super::clauses::{Compiled, compile, in_fields};
 use super::collect::{Row, Rows};
 use super::query::{Query, TextField};
+use super::read_only::ReadOnly;
 use super::schema::{Fields, day, schema};
 use super::snippet::{Marked, Words};
 use super::tokenizer::{TOKENIZER, analyzer};
@@ -37,6 +38,8 @@ pub struct Index {
     fields: Fields,
     searcher: Searcher,
     origin: Origin,
+    /// Removed with the value, where it lies in one.
+    _temporary: Option<tempfile::TempDir>,
 }
 
 /// What is asked.
@@ -214,7 +217,7 @@ impl Index {
         }
         let foreign = |what: &str| IndexError::Foreign { path: path.to_owned(), what: what.to_owned() };
         let opened = || {
-            let index = tantivy::Index::open_in_dir(path)?;
+            let index = tantivy::Index::open(ReadOnly::open(path)?)?;
             let payload = index.load_metas()?.payload.unwrap_or_default();
             Ok((index, payload))
         };
@@ -226,7 +229,13 @@ impl Index {
         }
         index.tokenizers().register(TOKENIZER, analyzer());
         let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;
-        Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin })
+        Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin, _temporary: None })
+    }
+
+    /// The same, with the temporary directory in which it lies, to be removed with it.
+    #[must_use]
+    pub fn keeping(self, temporary: tempfile::TempDir) -> Self {
+        Self { _temporary: Some(temporary), ..self }
     }
 
     /// What it was made from.

@@ -13,6 +13,7 @@
 
 use serde::Serialize;
 
+use super::noise::{Noise, noise};
 use super::strata::Strata;
 use crate::model::Relevance;
 
@@ -75,6 +76,8 @@ pub struct Estimate {
     pub pages: u64,
     /// Labelled ones.
     pub labelled: u64,
+    /// Why the answers look like noise, if they do: then nothing is estimated from them.
+    pub noise: Option<Noise>,
     /// Strata.
     pub strata: Vec<Layer>,
     /// Share of the relevant among the pages at or above the threshold; none if none of these is labelled.
@@ -151,8 +154,12 @@ pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
         pages: pages(&all) as u64,
         labelled: labels.len() as u64,
         strata: layers,
+        noise: noise(strata.threshold(), labels),
         ..Estimate::default()
     };
+    if estimate.noise.is_some() {
+        return estimate;
+    }
     if told(&above) && pages(&above) > 0.0 {
         estimate.precision = Some(share(&above));
     }

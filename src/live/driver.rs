@@ -15,7 +15,7 @@ use super::outage::{Judgement, Outage};
 use super::view::Glance;
 use super::{News, clock};
 use crate::crawl::{Crawl, Next, Seeding, Ticket};
-use crate::model::{Batch, CrawlUrl, Event, Stop};
+use crate::model::{Batch, CrawlUrl, Event, Origin, Stop};
 use crate::store::harvest::{Harvest, HarvestLine};
 use crate::store::{CrawlDirectory, Kept, Notice, Work, Writer};
 
@@ -28,6 +28,12 @@ const STOOD_STILL: Duration = Duration::from_secs(5);
 
 /// How long nothing is asked for when there were no descriptors left: idle connections are closed after a second at least.
 const HOLD: Duration = Duration::from_secs(1);
+
+/// After so long without an answer it is told what the crawl waits for, and again after so long.
+const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
+
+/// So many hosts are told by name.
+const NAMED: usize = 3;
 
 /// What the loop turned for.
 enum Turn {
@@ -86,15 +92,26 @@ impl<F: FnMut(News)> Driver<'_, F> {
         let (looked, mut seen) = unbounded_channel();
         let at = self.clock.now();
         let mut seeding = Seeding::of(seeds);
+        let (mut new, mut named) = (0, Vec::new());
         while let Some(batch) = self.crawl.seed_portion(&mut seeding, at) {
+            for event in &batch.events {
+                if let Event::Discovered(found) = event
+                    && found.origin == Origin::Seed
+                {
+                    new += 1;
+                    named.extend((named.len() < NAMED).then(|| found.url.clone()));
+                }
+            }
             self.keep(batch, None);
         }
+        (self.tell)(News::Seeded { new: (new, named), all: seeds.len() });
         for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
             self.keep(batch, None);
         }
         let mut interrupt = std::pin::pin!(interrupt);
         let mut open = true;
         let mut turned = clock();
+        let (mut heard, mut told) = (turned, None::<Instant>);
         loop {
             let mut wake = None;
             let held = self.held.is_some_and(|until| until > turned);
@@ -142,6 +159,15 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             turned = now;
             let slept = matches!(event, Turn::Slept);
+            if matches!(event, Turn::Finished(_)) {
+                heard = now;
+            }
+            let is_time = told.is_none_or(|told| now.duration_since(told) >= QUIET.1);
+            if slept && open && is_time && now.duration_since(heard) >= QUIET.0 && !self.outage.is_away() {
+                told = Some(now);
+                let at = self.clock.now();
+                (self.tell)(News::Waiting(&self.crawl.waits(at, NAMED), at));
+            }
             match event {
                 Turn::Noticed(Notice::Durable(durable)) => {
                     self.time_checkpoint(|driver| driver.checkpoints.durable(durable));

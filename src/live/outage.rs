@@ -108,12 +108,17 @@ impl Outage {
             Outcome::Failed(failure) => &failure.kind,
             _ => return self.answered(url),
         };
-        if self.by_proxy && *kind == FailureKind::Connect {
+        if self.by_proxy && matches!(kind, FailureKind::Connect | FailureKind::Refused) {
             // It was the proxy who said so.
             self.silent = None;
         }
         match kind {
-            FailureKind::Dns | FailureKind::Connect | FailureKind::Timeout | FailureKind::Broken => {}
+            FailureKind::Dns
+            | FailureKind::NoSuchHost
+            | FailureKind::Connect
+            | FailureKind::Refused
+            | FailureKind::Timeout
+            | FailureKind::Broken => {}
             // No request went out.
             FailureKind::PrivateAddress | FailureKind::Port => return Judgement::Settle,
             FailureKind::Exhausted => return Judgement::Exhausted,
@@ -271,7 +276,9 @@ mod tests {
         let dead = failed(FailureKind::Connect);
         assert_eq!(outage.judge(&url("dead.cn"), &dead, at(0), at(0)), Judgement::Settle, "nothing ever answered");
         assert_eq!(outage.judge(&url("a.cn"), &answer, at(0), at(0)), Judgement::Answered);
-        for kind in [FailureKind::Dns, FailureKind::Connect, FailureKind::Timeout, FailureKind::Broken] {
+        for kind in
+            [FailureKind::Dns, FailureKind::NoSuchHost, FailureKind::Refused, FailureKind::Timeout, FailureKind::Broken]
+        {
             assert_eq!(outage.judge(&url("dead.cn"), &failed(kind), at(3), at(3)), Judgement::Doubt);
         }
         // What was answered, well or not, is an answer; what was not asked is none.

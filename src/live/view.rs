@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-use crate::crawl::Overview;
-use crate::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Millis, Place};
+use crate::crawl::{Overview, Progress};
+use crate::model::{Batch, CrawlUrl, Event, Failure, Millis, Place};
 use crate::store::Reader;
 use crate::store::harvest::HarvestLine;
 
@@ -61,8 +61,8 @@ pub struct Glance {
 pub struct Tally {
     /// When the state was restored, and whether there was one; none before.
     pub ready: Option<(Millis, bool)>,
-    /// Pages at that time.
-    pub pages_before: u64,
+    /// Where it stood at that time.
+    pub before: Progress,
     /// Failed for good, by kind.
     pub failed: BTreeMap<String, u64>,
     /// Failed and to be tried again, by kind.
@@ -176,9 +176,9 @@ impl View {
         }
     }
 
-    pub(super) fn ready(&self, at: Millis, resumed: bool, pages: u64) {
+    pub(super) fn ready(&self, at: Millis, resumed: bool, before: Progress) {
         let mut tally = self.lock();
-        (tally.ready, tally.pages_before) = (Some((at, resumed)), pages);
+        (tally.ready, tally.before) = (Some((at, resumed)), before);
     }
 
     /// A fetch of this host took so many seconds and brought so many bytes.
@@ -205,11 +205,11 @@ impl View {
                     });
                 }
                 Event::Failed { failure, .. } => {
-                    *tally.failed.entry(kind(&failure.kind)).or_default() += 1;
+                    *tally.failed.entry(failure.kind.name()).or_default() += 1;
                     failed = Some((failure.clone(), false));
                 }
                 Event::Retried { failure, .. } => {
-                    *tally.retried.entry(kind(&failure.kind)).or_default() += 1;
+                    *tally.retried.entry(failure.kind.name()).or_default() += 1;
                     failed = Some((failure.clone(), true));
                 }
                 Event::Redirected { .. } | Event::RobotsRedirected { .. } => tally.redirects += 1,
@@ -259,20 +259,10 @@ impl Tally {
     }
 }
 
-/// Name of a kind of failure as it stands in events, of a status with its number: `dns`, `status-404`, `media-type`.
-fn kind(kind: &FailureKind) -> String {
-    match serde_json::to_value(kind) {
-        Ok(serde_json::Value::String(name)) => name,
-        Ok(serde_json::Value::Object(with)) => with.into_iter().next().map_or_else(String::new, |(name, more)| {
-            more.as_u64().map_or_else(|| name.clone(), |number| format!("{name}-{number}"))
-        }),
-        _ => String::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::FailureKind;
 
     #[test]
     fn what_is_remembered_is_bounded_and_the_slowest_stay() {
@@ -291,12 +281,5 @@ mod tests {
         assert_eq!(tally.slow.len(), SLOWEST);
         let slowest = tally.slowest(3);
         assert!(slowest.iter().all(|(_, pace)| pace.seconds > 490.0), "{slowest:?}");
-    }
-
-    #[test]
-    fn kinds_have_short_names() {
-        let names =
-            [FailureKind::Dns, FailureKind::Status(503), FailureKind::MediaType("image/x".into())].map(|k| kind(&k));
-        assert_eq!(names, ["dns", "status-503", "media-type"]);
     }
 }

@@ -374,6 +374,18 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Whether it tells of a request that brought no answer, or none but that the host is out of order.
+    #[must_use]
+    pub fn is_unanswered(&self) -> bool {
+        match self {
+            Self::Robots { failure, .. } => failure.as_ref().is_some_and(Failure::is_hosts),
+            Self::Retried { failure, .. } | Self::Failed { failure, .. } => failure.is_hosts(),
+            _ => false,
+        }
+    }
+}
+
 /// What one settling brought, at one time: the store's transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Batch {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum FailureKind {
     /// An answer whose status is neither 2xx nor a redirect.
     Status(u16),
-    /// The host name has no address.
+    /// The host name could not be looked up: the resolver failed or did not answer.
     Dns,
     /// No connection.
     Connect,
@@ -41,6 +41,24 @@ pub enum FailureKind {
     ReadingTimeout,
     /// Nothing was asked: the port belongs to a service that is not the web.
     Port,
+    /// The host name does not exist, or has no address: the resolver says so.
+    NoSuchHost,
+    /// The machine answers, and takes no connection at this port.
+    Refused,
+}
+
+impl FailureKind {
+    /// Its name as it stands in events, of a status with its number: `no-such-host`, `status-404`, `media-type`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match serde_json::to_value(self) {
+            Ok(serde_json::Value::String(name)) => name,
+            Ok(serde_json::Value::Object(with)) => with.into_iter().next().map_or_else(String::new, |(name, more)| {
+                more.as_u64().map_or_else(|| name.clone(), |number| format!("{name}-{number}"))
+            }),
+            _ => String::new(),
+        }
+    }
 }
 
 /// A fetch that brought no page.
@@ -60,6 +78,7 @@ impl Failure {
             FailureKind::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
             FailureKind::Dns
             | FailureKind::Connect
+            | FailureKind::Refused
             | FailureKind::Timeout
             | FailureKind::Broken
             | FailureKind::Proxy
@@ -69,14 +88,39 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// Whether it says that the host is down or has too much to do, rather than that one page cannot be had.
+    #[must_use]
+    pub fn is_hosts(&self) -> bool {
+        // A failure inside the server is often its data base's; 52x and 530 are what a proxy in front of it says of it.
+        let inside = matches!(self.kind, FailureKind::Broken | FailureKind::Status(500 | 520..=530));
+        inside || self.is_overload() || self.is_down()
+    }
+
+    /// Whether no page could cause it: there is nobody to ask.
+    #[must_use]
+    pub fn is_down(&self) -> bool {
+        use FailureKind::{Connect, Dns, NoSuchHost, Refused, Tls};
+        matches!(self.kind, Dns | NoSuchHost | Connect | Refused | Tls)
+    }
+
+    /// Whether it says that the host has too much to do.
+    #[must_use]
+    pub fn is_overload(&self) -> bool {
+        matches!(self.kind, FailureKind::Timeout | FailureKind::Status(429 | 502 | 503 | 504))
+    }
+}
+
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.kind {
             FailureKind::Status(status) => write!(f, "the server answered {status}"),
-            FailureKind::Dns => f.write_str("the host name has no address"),
+            FailureKind::Dns => f.write_str("the host name could not be looked up: the resolver failed"),
+            FailureKind::NoSuchHost => f.write_str("the host name does not exist"),
             FailureKind::Connect => f.write_str("no connection"),
+            FailureKind::Refused => f.write_str("the connection was refused"),
             FailureKind::Tls => f.write_str("TLS failed"),
-            FailureKind::Timeout => f.write_str("a time limit passed"),
+            FailureKind::Timeout => f.write_str("no complete answer within the time limit"),
             FailureKind::Broken => f.write_str("the answer broke off or is not HTTP"),
             FailureKind::TooLarge => f.write_str("the answer is larger than fetch.max_body allows"),
             FailureKind::Encoding => f.write_str("the content encoding does not unpack"),
@@ -94,5 +138,16 @@ impl std::fmt::Display for Failure {
                 f.write_str("it says what its host says of pages that do not exist (a soft 404)")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FailureKind;
+
+    #[test]
+    fn kinds_have_short_names() {
+        let kinds = [FailureKind::Dns, FailureKind::Status(503), FailureKind::MediaType("image/x".into())];
+        assert_eq!(kinds.map(|kind| kind.name()), ["dns", "status-503", "media-type"]);
     }
 }

@@ -68,6 +68,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether it is said of a host that could not be had, be it itself or its robots.txt.
+    #[must_use]
+    pub fn is_hosts(self) -> bool {
+        matches!(self, Self::RobotsUnreachable | Self::HostFailing)
+    }
+
     /// One sentence for people.
     #[must_use]
     pub fn why(self) -> &'static str {

@@ -20,6 +20,19 @@ impl Millis {
     }
 }
 
+/// A length of time as people say it.
+#[must_use]
+pub fn span(seconds: f64) -> String {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+    let seconds = seconds.round() as u64;
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
 /// A day of the calendar, in days since 1970-01-01: all that pages can be relied on to tell of their date. People read
 /// and write it as `2021-03-05`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -67,75 +67,98 @@ pub fn language_code(name: &str) -> Result<String, UnknownLanguage> {
     stated(name).map(|known| known.code().to_owned()).ok_or_else(|| UnknownLanguage(name.trim().to_owned()))
 }
 
-/// The codes of all languages that can be told, in order.
+/// The tags of all languages that can be told, in order.
 fn all() -> String {
-    let mut codes: Vec<&str> = Lang::all().iter().map(Lang::code).collect();
+    let mut codes: Vec<&str> = Lang::all().iter().map(|lang| language_tag(lang.code())).collect();
     codes.sort_unstable();
     codes.join(", ")
+}
+
+/// ISO 639-3 codes, with the tag of BCP 47 (RFC 5646), and other names that are met.
+const TAGS: &[(&str, &[&str])] = &[
+    ("cmn", &["zh", "chi", "zho", "cn"]),
+    ("eng", &["en"]),
+    ("jpn", &["ja"]),
+    ("kor", &["ko"]),
+    ("deu", &["de"]),
+    ("fra", &["fr"]),
+    ("spa", &["es"]),
+    ("por", &["pt"]),
+    ("ita", &["it"]),
+    ("nld", &["nl"]),
+    ("rus", &["ru"]),
+    ("vie", &["vi"]),
+    ("tha", &["th"]),
+    ("ara", &["ar"]),
+    ("tur", &["tr"]),
+    ("pol", &["pl"]),
+    ("ind", &["id"]),
+    ("ukr", &["uk"]),
+    ("ces", &["cs"]),
+    ("hun", &["hu"]),
+    ("ron", &["ro"]),
+    ("bul", &["bg"]),
+    ("ell", &["el"]),
+    ("heb", &["he", "iw"]),
+    ("hin", &["hi"]),
+    ("ben", &["bn"]),
+    ("tam", &["ta"]),
+    ("tel", &["te"]),
+    ("urd", &["ur"]),
+    ("pes", &["fa", "fas"]),
+    ("swe", &["sv"]),
+    ("dan", &["da"]),
+    ("fin", &["fi"]),
+    ("nob", &["nb", "no", "nn"]),
+    ("slk", &["sk"]),
+    ("slv", &["sl"]),
+    ("srp", &["sr"]),
+    ("hrv", &["hr"]),
+    ("cat", &["ca"]),
+    ("est", &["et"]),
+    ("lav", &["lv"]),
+    ("lit", &["lt"]),
+    ("mkd", &["mk"]),
+    ("kat", &["ka"]),
+    ("hye", &["hy"]),
+    ("aze", &["az"]),
+    ("uzb", &["uz"]),
+    ("tuk", &["tk"]),
+    ("mya", &["my"]),
+    ("khm", &["km"]),
+    ("nep", &["ne"]),
+    ("sin", &["si"]),
+    ("jav", &["jv"]),
+    ("tgl", &["tl"]),
+    ("lat", &["la"]),
+    ("epo", &["eo"]),
+    ("yid", &["yi"]),
+    ("amh", &["am"]),
+    ("bel", &["be"]),
+    ("mar", &["mr"]),
+    ("kan", &["kn"]),
+    ("guj", &["gu"]),
+    ("pan", &["pa"]),
+    ("mal", &["ml"]),
+    ("ori", &["or"]),
+    ("aka", &["ak"]),
+    ("zul", &["zu"]),
+    ("sna", &["sn"]),
+    ("afr", &["af"]),
+    ("cym", &["cy"]),
+];
+
+/// The tag of BCP 47 for an ISO 639-3 code: `zh` for `cmn`, `en` for `eng`; of one that has no shorter the code itself.
+#[must_use]
+pub fn language_tag(code: &str) -> &str {
+    TAGS.iter().find(|(known, _)| *known == code).and_then(|(_, names)| names.first()).copied().unwrap_or(code)
 }
 
 /// The language a BCP 47 tag names, as far as whatlang knows it.
 fn stated(tag: &str) -> Option<Lang> {
     let primary = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
-    let code = match primary.as_str() {
-        "zh" | "chi" | "zho" | "cn" => "cmn",
-        "en" => "eng",
-        "ja" => "jpn",
-        "ko" => "kor",
-        "de" => "deu",
-        "fr" => "fra",
-        "es" => "spa",
-        "pt" => "por",
-        "it" => "ita",
-        "nl" => "nld",
-        "ru" => "rus",
-        "vi" => "vie",
-        "th" => "tha",
-        "ar" => "ara",
-        "tr" => "tur",
-        "pl" => "pol",
-        "id" => "ind",
-        "uk" => "ukr",
-        "cs" => "ces",
-        "hu" => "hun",
-        "ro" => "ron",
-        "bg" => "bul",
-        "el" => "ell",
-        "he" | "iw" => "heb",
-        "hi" => "hin",
-        "bn" => "ben",
-        "ta" => "tam",
-        "te" => "tel",
-        "ur" => "urd",
-        "fa" | "fas" => "pes",
-        "sv" => "swe",
-        "da" => "dan",
-        "fi" => "fin",
-        "nb" | "no" | "nn" => "nob",
-        "sk" => "slk",
-        "sl" => "slv",
-        "sr" => "srp",
-        "hr" => "hrv",
-        "ca" => "cat",
-        "et" => "est",
-        "lv" => "lav",
-        "lt" => "lit",
-        "mk" => "mkd",
-        "ka" => "kat",
-        "hy" => "hye",
-        "az" => "aze",
-        "uz" => "uzb",
-        "tk" => "tuk",
-        "my" => "mya",
-        "km" => "khm",
-        "ne" => "nep",
-        "si" => "sin",
-        "jv" => "jav",
-        "tl" => "tgl",
-        "la" => "lat",
-        "eo" => "epo",
-        other => other,
-    };
+    let is_name = |names: &[&str]| names.contains(&primary.as_str());
+    let code = TAGS.iter().find(|(_, names)| is_name(names)).map_or(primary.as_str(), |(code, _)| *code);
     Lang::from_code(code)
 }
 
@@ -177,10 +200,12 @@ mod tests {
             assert_eq!(language_code(name).as_deref(), Ok(code), "{name}");
         }
         let told = language_code("xx").unwrap_err().to_string();
-        assert!(told.starts_with("xx is no language") && told.contains("cmn, ") && told.contains("zul"), "{told}");
+        assert!(told.starts_with("xx is no language") && told.contains("zh, ") && told.contains("zu"), "{told}");
+        assert_eq!(["cmn", "eng", "pes", "ceb"].map(language_tag), ["zh", "en", "fa", "ceb"]);
         // Every tag of two letters that is known leads to a language that can be told.
         for lang in Lang::all() {
             assert_eq!(language_code(lang.code()).as_deref(), Ok(lang.code()));
+            assert_eq!(language_code(language_tag(lang.code())).as_deref(), Ok(lang.code()));
         }
     }
 }

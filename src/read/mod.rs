@@ -34,7 +34,7 @@ use sha1::{Digest as _, Sha1};
 pub use charset::CharsetFrom;
 pub use document::{Block, Document, DocumentLink, Form, Piece};
 pub use hints::{hints, score_hints};
-pub use language::{UnknownLanguage, language_code};
+pub use language::{UnknownLanguage, language_code, language_tag};
 pub use outlinks::{anchor, page};
 
 use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region, Sketch};

@@ -16,7 +16,7 @@ use super::{Finding, Level};
 use crate::model::{CrawlUrl, Event, Millis, UrlId};
 use crate::store::archive::warc_files;
 use crate::store::directory::Lock;
-use crate::store::{CrawlDirectory, Location, Meta, Record, StoreError, checkpoint, own};
+use crate::store::{CrawlDirectory, Location, Meta, Record, StoreError, checkpoint, is_read_only, own};
 
 /// So many lost pages are named one by one.
 const NAMED: usize = 20;
@@ -115,7 +115,11 @@ pub fn check(dir: &CrawlDirectory) -> Result<Checked, StoreError> {
     if !dir.holds_crawl() && !dir.log().exists() && paths.is_empty() {
         return Err(StoreError::NoCrawl { dir: dir.root().to_owned(), missing: dir.meta_json() });
     }
-    let lock = dir.state().is_dir().then(|| dir.lock()).transpose()?;
+    let lock = match dir.state().is_dir().then(|| dir.lock()).transpose() {
+        // Nobody can write there, and nothing is written here.
+        Err(error) if is_read_only(&error) => None,
+        lock => lock?,
+    };
     let mut checked = Checked {
         findings: Vec::new(),
         batches: 0,

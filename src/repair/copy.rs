@@ -2,13 +2,13 @@
 //! because here it is told whether the log is damaged or the machine is at fault: by a full disk no log is broken, and none
 //! may be made anew for it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::model::Millis;
-use crate::store::{CrawlDirectory, Meta, Store, StoreError};
+use crate::store::{CrawlDirectory, Meta, Store, StoreError, copy_directory, no_copy};
 
 /// What has to fit beside a copy that the engine calls damaged, before that is believed: more than it writes at a time.
 const ROOM: usize = 4 << 20;
@@ -66,29 +66,4 @@ fn attempt<T>(dir: &Path, ask: impl FnOnce() -> Result<T, StoreError>) -> Result
 /// Whether an error is one of the system, and not the engine's word on bytes that do not read or a file of its that is gone.
 fn is_the_systems(error: &io::Error) -> bool {
     error.raw_os_error().is_some() && !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
-}
-
-/// An error of the machine: of the copy, and not of the log.
-fn no_copy(dir: &Path) -> impl FnOnce(io::Error) -> StoreError + use<> {
-    let dir: PathBuf = dir.to_owned();
-    move |error| StoreError::Io {
-        path: dir,
-        doing: "look at a copy of the log there",
-        source: io::Error::other(format!("{error}; set TMPDIR to a directory that has room for it")),
-    }
-}
-
-fn copy_directory(from: &Path, to: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(to).map_err(no_copy(to))?;
-    for entry in fs::read_dir(from).map_err(StoreError::io(from, "list the directory"))? {
-        let path = entry.map_err(StoreError::io(from, "list the directory"))?.path();
-        let to = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            copy_directory(&path, &to)?;
-        } else {
-            let mut file = File::open(&path).map_err(StoreError::io(&path, "open it"))?;
-            File::create(&to).and_then(|mut to| io::copy(&mut file, &mut to)).map_err(no_copy(&to))?;
-        }
-    }
-    Ok(())
 }

@@ -179,7 +179,7 @@ impl Tracked {
     pub fn ripe(&self, settings: &RefreshSettings) -> Millis {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
         let millis = |days: f64| (days * DAY).ceil() as u64;
-        let rested = self.asked.after(millis(settings.shortest));
+        let rested = self.asked.after(settings.shortest_ms());
         match (self.missing, settings.policy) {
             (Some(missing), _) => rested.max(missing.after(millis(settings.grace))),
             (None, Policy::Adaptive) => rested.max(self.asked.after(millis(self.interval.1))),

@@ -65,6 +65,14 @@ impl RefreshSettings {
         self.policy != Policy::Adaptive || value >= 1.0
     }
 
+    /// `shortest` in milliseconds.
+    #[must_use]
+    pub fn shortest_ms(&self) -> u64 {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked, and `as` saturates
+        let ms = (self.shortest * 86_400_000.0).ceil() as u64;
+        ms
+    }
+
     /// What is wrong with the settings, if anything: the key and the sentence.
     ///
     /// # Errors

@@ -46,6 +46,8 @@ pub struct Round {
     pub pages: u64,
     /// Relevant ones among them.
     pub relevant: u64,
+    /// Requests that nobody answered, robots.txt among them; they count as requests only where a page was due.
+    pub unanswered: u64,
 }
 
 /// All rounds of a crawl.
@@ -86,6 +88,7 @@ impl Rounds {
             }
         }
         let Some(round) = self.rounds.last_mut().filter(|round| !round.ended) else { return };
+        round.unanswered += u64::from(event.is_unanswered());
         match event {
             Event::Discovered(found) => {
                 let Origin::Link(from) = found.origin else { return };

@@ -26,8 +26,8 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
         .take(4)
         .map(|(code, pages)| {
             let name = match code.as_deref() {
-                Some("cmn") => tongue.pick("Chinese", "中文"),
-                Some("eng") => tongue.pick("English", "英文"),
+                Some("zh") => tongue.pick("Chinese", "中文"),
+                Some("en") => tongue.pick("English", "英文"),
                 Some(code) => code,
                 None => tongue.pick("not told", "未知"),
             };

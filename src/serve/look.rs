@@ -159,9 +159,7 @@ pub(super) fn address(url: &str) -> String {
 /// The code of a page's language for HTML.
 pub(super) fn lang(page: &Stored) -> String {
     match page.language.as_deref() {
-        Some("cmn") => " lang=\"zh\"".to_owned(),
-        Some("eng") => " lang=\"en\"".to_owned(),
-        Some(code) if code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_lowercase()) => {
+        Some(code) if (2..=3).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_lowercase()) => {
             format!(" lang=\"{code}\"")
         }
         _ => String::new(),

@@ -73,7 +73,9 @@ impl Site {
             Err(refused) => return self.refuse(path, preferred, refused),
         };
         let made = match path {
-            "/" => home::page(self, &asked),
+            "/" if asked.q.is_empty() => home::page(self, &asked),
+            // Where people who type an address expect it.
+            "/" => results::page(self, &asked),
             "/search" => results::page(self, &asked),
             "/page" => kept::page(self, &asked),
             "/api/search" => self.json(&asked),
@@ -200,6 +202,7 @@ mod tests {
         let mut paths = vec![
             ("/".to_owned(), String::new()),
             ("/search".to_owned(), "q=%E8%B6%B3%E7%90%83&duplicates=keep".to_owned()),
+            ("/".to_owned(), "q=%E8%B6%B3%E7%90%83".to_owned()),
         ];
         paths.extend(answer.hits.iter().map(|hit| ("/page".to_owned(), format!("id={}", hit.page.id))));
         for (path, query) in paths {
@@ -234,6 +237,8 @@ mod tests {
             "{narrowed}"
         );
         assert!(body("q=%E8%B6%B3%E7%90%83&year=1999", "en").contains("Search in the whole corpus"));
+        assert_eq!(site.get("/", "q=%E8%B6%B3%E7%90%83", "en").body, english, "the home page searches too");
+        assert_eq!(site.get("/", "q=", "en").body, site.get("/", "", "en").body);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::crawl::{HostView, Overview};
 use crate::html::{self, Column, count, escape, per_cent, table, thousands};
 use crate::live::{Glance, RecentFailure, RecentPage, Tally};
-use crate::model::{CrawlUrl, Millis, Place, Tunnel};
+use crate::model::{CrawlUrl, Millis, Place, Tunnel, span};
 use crate::plot::{self, Along, Interval, Line, Style, curves};
 use crate::store::date;
 use crate::store::harvest::HarvestLine;
@@ -71,12 +71,14 @@ fn head(tally: &Tally, glance: &Glance, paused: bool) -> String {
     let Overview { progress, hosts, in_flight, .. } = &glance.overview;
     let (since, resumed) = tally.ready.unwrap_or_default();
     let seconds = glance.at.since(since) as f64 / 1000.0;
-    let now = progress.pages.saturating_sub(tally.pages_before);
+    let now = progress.pages.saturating_sub(tally.before.pages);
     let mut out = String::new();
     let how = if resumed { "going on from an earlier run" } else { "a new crawl" };
+    let left = glance.overview.goals.seconds_left(&tally.before, progress, seconds);
+    let left = left.map_or_else(String::new, |left| format!(", about {} left", span(left)));
     let _ = writeln!(
         out,
-        "<p class=\"lead\">{} fetched, <strong>{} relevant</strong> ({}); running for {}, {how}.</p>",
+        "<p class=\"lead\">{} fetched, <strong>{} relevant</strong> ({}); running for {}{left}, {how}.</p>",
         count(progress.pages as usize, "page", "pages"),
         thousands(progress.relevant),
         per_cent(progress.relevant as f64, progress.pages as f64),
@@ -327,17 +329,6 @@ fn size(bytes: u64) -> String {
         _ if bytes >= 1e9 => format!("{:.2} GB", bytes / 1e9),
         _ if bytes >= 1e6 => format!("{:.1} MB", bytes / 1e6),
         _ => format!("{:.1} kB", bytes / 1e3),
-    }
-}
-
-/// A length of time as people say it.
-fn span(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
-        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
     }
 }
 

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::{Location, warc_files};
 use super::directory::{CrawlDirectory, Lock, write_own};
+use super::log_copy::{LogCopy, is_read_only};
 use super::{StoreError, own};
 use crate::model::{Batch, Millis};
 
@@ -139,9 +140,16 @@ pub struct Store {
     dir: CrawlDirectory,
     log: PathBuf,
     next: u64,
-    mark: Mark,
-    // Last, so that the engine is closed before another process may come in.
-    _lock: Lock,
+    hold: Hold,
+}
+
+/// How the directory is held: the last field of the log, so that the engine is closed before another process may come in.
+#[derive(Debug)]
+enum Hold {
+    /// To be written.
+    Whole(Mark, #[expect(dead_code, reason = "held")] Lock),
+    /// It cannot be written, and the engine works on a copy.
+    Copy(#[expect(dead_code, reason = "held")] LogCopy),
 }
 
 impl Store {
@@ -158,7 +166,7 @@ impl Store {
         if dir.holds_crawl() {
             let there = Meta::read(dir)?;
             meta.resumes(&there, dir)?;
-            return Self::open(dir);
+            return Self::open_to_write(dir);
         }
         Self::may_begin(dir)?;
         dir.make()?;
@@ -193,40 +201,51 @@ impl Store {
         Ok(())
     }
 
-    /// Opens the crawl in `dir`, for going on with it, for `why` or for an export.
+    /// Opens the crawl in `dir`, for `why`, for a report or an export. Where the directory cannot be written the log is read from
+    /// a copy, and nothing can be appended.
     ///
     /// # Errors
     /// [`StoreError::NoCrawl`] if there is none, [`StoreError::InUse`] while one runs there,
     /// [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::Io`].
     pub fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
+        match Self::open_to_write(dir) {
+            Err(error) if is_read_only(&error) => Self::open_copy(dir),
+            opened => opened,
+        }
+    }
+
+    /// The same, for going on with it.
+    fn open_to_write(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         let meta = Meta::read(dir)?;
         let lock = dir.lock()?;
         Self::open_engine(dir, meta, lock)
     }
 
+    fn open_copy(dir: &CrawlDirectory) -> Result<Self, StoreError> {
+        let meta = Meta::read(dir)?;
+        let copy = LogCopy::of(dir)?;
+        let log = dir.log();
+        let (db, next) = engine(copy.place.path(), &log)?;
+        let mark = Mark::open(dir, File::options().read(true))?;
+        check_mark(dir, &mark, next)?;
+        Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Copy(copy) })
+    }
+
+    /// Whether the directory cannot be written, so that the log is a copy.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.hold, Hold::Copy(_))
+    }
+
     fn open_engine(dir: &CrawlDirectory, meta: Meta, lock: Lock) -> Result<Self, StoreError> {
         dir.clear_parts();
         let log = dir.log();
-        let config = sled::Config::new().path(&log).cache_capacity(Self::CACHE).flush_every_ms(None);
-        let db = open_patiently(&config).map_err(|error| engine_error(&log, "open the log", error))?;
-        let last = db.last().map_err(|error| engine_error(&log, "read the log", error))?;
-        let next = match last {
-            None => 0,
-            Some((key, _)) => number(&log, &key)? + 1,
-        };
-        let mark = Mark::open(dir)?;
-        match mark.read()? {
-            // Whoever went on would cut the archive to a log of which nobody knows that it is whole.
-            None if next > 0 || dir.pages().is_dir() && !warc_files(&dir.pages())?.is_empty() => {
-                return Err(StoreError::damaged(&mark.path, "it does not say how many batches were kept"));
-            }
-            None => mark.write(0)?,
-            Some(kept) if kept > next => {
-                return Err(StoreError::damaged(&log, format!("the log holds {next} batches, and {kept} were kept")));
-            }
-            Some(_) => {}
+        let (db, next) = engine(&log, &log)?;
+        let mark = Mark::open(dir, File::options().read(true).write(true).create(true).truncate(false))?;
+        if check_mark(dir, &mark, next)?.is_none() {
+            mark.write(0)?;
         }
-        Ok(Self { db, meta, dir: dir.clone(), log, next, mark, _lock: lock })
+        Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Whole(mark, lock) })
     }
 
     /// What crawl this is.
@@ -261,6 +280,9 @@ impl Store {
         if records.is_empty() {
             return Ok(());
         }
+        let Hold::Whole(mark, _) = &self.hold else {
+            return Err(StoreError::io(&self.log, "append to the log")(io::ErrorKind::ReadOnlyFilesystem.into()));
+        };
         let mut batch = sled::Batch::default();
         for (number, record) in (self.next..).zip(records) {
             let value = encode(record).map_err(|error| StoreError::damaged(&self.log, error.to_string()))?;
@@ -269,7 +291,7 @@ impl Store {
         let written = self.db.apply_batch(batch).and_then(|()| self.db.flush());
         written.map_err(|error| engine_error(&self.log, "append to the log", error))?;
         self.next += records.len() as u64;
-        self.mark.write(self.next)
+        mark.write(self.next)
     }
 
     /// All batches in order. An error ends the iteration.
@@ -391,9 +413,9 @@ struct Mark {
 }
 
 impl Mark {
-    fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
+    fn open(dir: &CrawlDirectory, options: &mut fs::OpenOptions) -> Result<Self, StoreError> {
         let path = dir.acknowledged();
-        let file = own::open(&path, File::options().read(true).write(true).create(true).truncate(false))?;
+        let file = own::open(&path, options)?;
         Ok(Self { file, path })
     }
 
@@ -440,6 +462,32 @@ fn checksum(bytes: &[u8]) -> u32 {
 fn number(log: &Path, key: &[u8]) -> Result<u64, StoreError> {
     let key: [u8; 8] = key.try_into().map_err(|_| StoreError::damaged(log, format!("a key of {} bytes", key.len())))?;
     Ok(u64::from_be_bytes(key))
+}
+
+/// Opens the engine in a directory, and tells the number of the next batch. `log`: the place that people know.
+fn engine(place: &Path, log: &Path) -> Result<(sled::Db, u64), StoreError> {
+    let config = sled::Config::new().path(place).cache_capacity(Store::CACHE).flush_every_ms(None);
+    let db = open_patiently(&config).map_err(|error| engine_error(log, "open the log", error))?;
+    let last = db.last().map_err(|error| engine_error(log, "read the log", error))?;
+    let next = match last {
+        None => 0,
+        Some((key, _)) => number(log, &key)? + 1,
+    };
+    Ok((db, next))
+}
+
+/// That a log of so many batches has lost none; what the mark says, if anything.
+fn check_mark(dir: &CrawlDirectory, mark: &Mark, next: u64) -> Result<Option<u64>, StoreError> {
+    match mark.read()? {
+        // Whoever went on would cut the archive to a log of which nobody knows that it is whole.
+        None if next > 0 || dir.pages().is_dir() && !warc_files(&dir.pages())?.is_empty() => {
+            Err(StoreError::damaged(&mark.path, "it does not say how many batches were kept"))
+        }
+        Some(kept) if kept > next => {
+            Err(StoreError::damaged(&dir.log(), format!("the log holds {next} batches, and {kept} were kept")))
+        }
+        kept => Ok(kept),
+    }
 }
 
 /// The engine's threads let go of its own lock a moment after it was closed; ours is held, so nobody else has it.

@@ -44,6 +44,7 @@ pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
             "new_links",
             "pages",
             "relevant",
+            "unanswered",
         ])?;
         for round in &rounds {
             let kind = if matches!(round.budget, Budget::PerDay(_)) { "watch" } else { "round" };
@@ -63,6 +64,7 @@ pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
                 round.new_links,
                 round.pages,
                 round.relevant,
+                round.unanswered,
             ];
             let begun = [date(round.begun), kind.to_owned(), round.ended.to_string()];
             csv.write_record(begun.into_iter().chain(counts.map(|count| count.to_string())))?;

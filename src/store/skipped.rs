@@ -2,11 +2,13 @@
 //! will, or given up because its fetch failed. Streamed from the log at the end of a crawl, for the list may be longer
 //! than the memory is large.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::directory::write_own;
 use super::{Store, StoreError};
-use crate::model::{Event, Link, Refusal, UrlId, Verdict};
+use crate::model::{Event, Failure, Link, Refusal, UrlId, Verdict};
 use crate::visible::Visible;
 
 /// Where a URL stands in the end.
@@ -101,24 +103,86 @@ impl Standings {
     }
 }
 
+/// What [`write`] has written.
+#[derive(Debug, Default)]
+pub struct Skipped {
+    /// Lines.
+    pub lines: u64,
+    /// Those of them that failed, by the name of the kind.
+    pub failures: BTreeMap<String, u64>,
+}
+
+/// Why hosts could not be had that were given up, by name and port.
+#[derive(Default)]
+struct Causes {
+    of: FxHashMap<Box<str>, Failure>,
+    /// The last failure of single URLs.
+    of_urls: FxHashMap<UrlId, Failure>,
+}
+
+impl Causes {
+    fn observe(&mut self, event: &Event) {
+        match event {
+            Event::Robots { origin, failure, .. } => {
+                let host = origin.split_once("://").map_or(origin.as_str(), |(_, host)| host);
+                match failure {
+                    Some(failure) => drop(self.of.insert(host.into(), failure.clone())),
+                    None => drop(self.of.remove(host)),
+                }
+            }
+            Event::Retried { id, failure } | Event::Failed { id, failure } => {
+                self.of_urls.insert(*id, failure.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// A reason as it is listed: of a host that could not be had with the cause.
+    fn named(&self, reason: Refusal, host: &str) -> String {
+        let name = serde_json::to_value(reason).ok();
+        let name = name.as_ref().and_then(|name| name.as_str()).unwrap_or_default();
+        match self.of.get(host).filter(|_| reason.is_hosts()) {
+            Some(failure) => format!("{name}: {failure}"),
+            None => name.to_owned(),
+        }
+    }
+}
+
 /// Writes `skipped.csv` (url, reason) and tells how many lines it has: URLs with a number in order of discovery, but the
 /// failed ones when they failed, then those refused without a number. Reads the log three times: for how each URL
 /// stands in the end, for the text of those, and for the rest, which the first two may have shown to be known after
-/// all. Memory: 2 bytes per known URL, and about 10 per URL refused without a number.
+/// all; once more where hosts were given up that had answered before, for the cause. Memory: 2 bytes per known URL, about 10
+/// per URL refused without a number, some 50 for each that failed.
 ///
 /// # Errors
 /// [`StoreError`] if the log does not read or the file cannot be written; a former file then stands.
-pub fn write(store: &Store) -> Result<u64, StoreError> {
+pub fn write(store: &Store) -> Result<Skipped, StoreError> {
     let mut standings = Standings::default();
+    let mut causes = Causes::default();
     for record in store.batches() {
-        record?.batch.events.iter().for_each(|event| standings.observe(event));
+        record?.batch.events.iter().for_each(|event| {
+            standings.observe(event);
+            causes.observe(event);
+        });
+    }
+    let of_urls = std::mem::take(&mut causes.of_urls);
+    if standings.of.contains(&Standing::Refused(Refusal::HostFailing)) {
+        for record in store.batches() {
+            for event in record?.batch.events {
+                if let Event::Discovered(found) = event
+                    && let Some(failure) = of_urls.get(&found.id)
+                {
+                    causes.of.entry(found.url.authority().into()).or_insert_with(|| failure.clone());
+                }
+            }
+        }
     }
     let without_number = &mut standings.without_number;
     write_own(&store.directory().skipped_csv(), |out| {
         // A media type is the server's word.
         let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(Visible::new(out));
         table.write_record(["url", "reason"])?;
-        let mut lines = 0;
+        let mut skipped = Skipped::default();
         let mut failing = FxHashMap::default();
         for record in store.batches() {
             for event in record?.batch.events {
@@ -127,8 +191,9 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
                         without_number.remove(&found.url.fingerprint());
                         match standings.of.get(found.id.0 as usize) {
                             Some(Standing::Dropped(reason) | Standing::Refused(reason)) => {
-                                table.serialize((found.url.as_str(), reason))?;
-                                lines += 1;
+                                let reason = causes.named(*reason, found.url.authority());
+                                table.write_record([found.url.as_str(), &reason])?;
+                                skipped.lines += 1;
                             }
                             Some(Standing::Failed) => {
                                 failing.insert(found.id, found.url);
@@ -138,8 +203,9 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
                     }
                     Event::Failed { id, failure } => {
                         if let Some(url) = failing.remove(&id) {
-                            table.serialize((url.as_str(), format!("failed: {failure}")))?;
-                            lines += 1;
+                            table.write_record([url.as_str(), &format!("failed: {failure}")])?;
+                            *skipped.failures.entry(failure.kind.name()).or_default() += 1;
+                            skipped.lines += 1;
                         }
                     }
                     _ => {}
@@ -152,12 +218,12 @@ pub fn write(store: &Store) -> Result<u64, StoreError> {
                     && without_number.remove(&url.fingerprint())
                 {
                     table.serialize((url.as_str(), reason))?;
-                    lines += 1;
+                    skipped.lines += 1;
                 }
             }
         }
         table.flush()?;
-        Ok(lines)
+        Ok(skipped)
     })
 }
 
@@ -217,7 +283,8 @@ mod tests {
         let records: Vec<_> =
             batches.into_iter().map(|batch| Record { batch, archive: None, revisit: false }).collect();
         store.append(&records).unwrap();
-        assert_eq!(write(&store).unwrap(), 5);
+        let skipped = write(&store).unwrap();
+        assert_eq!((skipped.lines, skipped.failures), (5, BTreeMap::from([("status-404".to_owned(), 1)])));
         let text = std::fs::read_to_string(store.directory().skipped_csv()).unwrap();
         let expected = [
             (1, "tunnel-end"),

@@ -240,7 +240,8 @@ pub fn pages(dir: &Path) -> BTreeMap<CrawlUrl, usize> {
 /// The lines of an export of a crawl directory.
 pub fn export(dir: &Path, file: &Path) -> Vec<serde_json::Value> {
     let mut command = suidao();
-    command.arg("export").arg(dir).arg("-o").arg(file);
+    // One file for the exports of several crawls.
+    command.arg("export").arg(dir).arg("-o").arg(file).arg("--force");
     run(command).expect(0);
     let text = fs::read_to_string(file).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

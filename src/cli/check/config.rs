@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use suidao::config::Config;
+use suidao::model::number;
 
 /// Shows it.
 pub fn show(config: &Config, as_json: bool) -> Result<()> {
@@ -17,7 +18,7 @@ pub fn show(config: &Config, as_json: bool) -> Result<()> {
 fn in_force(config: &Config) -> Result<String> {
     let config = config.shown();
     let mut text = toml::to_string(&config)?;
-    for (name, section) in serde_json::to_value(&config)?.as_object().into_iter().flatten() {
+    for (name, section) in number::plain(serde_json::to_value(&config)?).as_object().into_iter().flatten() {
         let keys = section.as_object().into_iter().flatten();
         let unset: String =
             keys.filter(|(_, value)| value.is_null()).map(|(key, _)| format!("# {key} is not set\n")).collect();

@@ -13,7 +13,7 @@ use serde_json::json;
 use suidao::config::Config;
 use suidao::live::{self, Job, News};
 use suidao::model::{
-    CrawlUrl, Defect, Event, Evidence, Fetched, Outlink, Page, Refusal, Region, Relevance, RobotsRules,
+    CrawlUrl, Defect, Event, Evidence, Fetched, Outlink, Page, Refusal, Region, Relevance, RobotsRules, number,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::store::archive::ArchiveReader;
@@ -77,7 +77,7 @@ pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
     };
     let seen = Seen::of(&fetched, live::agent(&config), topic.as_ref());
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&seen.as_json())?);
+        say!("{}", serde_json::to_string_pretty(&number::rounded(seen.as_json()))?);
     } else {
         seen.tell()?;
     }
@@ -117,7 +117,11 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     let mut why = None;
     let listen = |news: News| {
         if let News::Batch(batch, _) = news {
-            why = batch.events.iter().find_map(reason).or(why.take());
+            for event in &batch.events {
+                // Why a host is given up was told by what it failed with.
+                let after = matches!(event, Event::Refused { reason, .. } if reason.is_hosts()) && why.is_some();
+                why = reason(event).filter(|_| !after).or(why.take());
+            }
         }
     };
     live::run(&job, listen, interrupted())?;
@@ -138,8 +142,9 @@ fn reason(event: &Event) -> Option<String> {
     match event {
         Event::Failed { failure, .. } | Event::Retried { failure, .. } => Some(failure.to_string()),
         Event::Skipped { reason, .. } | Event::Refused { reason, .. } => Some(Refusal::why(*reason).to_owned()),
-        Event::Robots { origin, rules: RobotsRules::Unreachable, .. } => {
-            Some(format!("{origin}/robots.txt cannot be read, so nothing may be fetched there"))
+        Event::Robots { origin, rules: RobotsRules::Unreachable, failure, .. } => {
+            let cause = failure.as_ref().map_or_else(String::new, |failure| format!(" ({failure})"));
+            Some(format!("{origin}/robots.txt cannot be had{cause}, so nothing may be fetched there"))
         }
         _ => None,
     }
@@ -180,7 +185,7 @@ impl<'a> Seen<'a> {
         let page = &self.page;
         let mut shown = json!({
             "url": self.url, "title": page.title, "author": page.author,
-            "published": page.published.map(|day| day.to_string()), "language": page.language,
+            "published": page.published.map(|day| day.to_string()), "language": page.language.as_deref().map(read::language_tag),
             "charset": page.charset, "charset_from": self.charset, "digest": page.digest.to_string(),
             "noindex": page.noindex, "nofollow": page.nofollow, "listing": page.listing,
             "canonical": page.canonical, "feeds": page.feeds, "defects": page.defects,
@@ -207,7 +212,7 @@ impl<'a> Seen<'a> {
         line("title", &page.title)?;
         line("author", page.author.as_deref().unwrap_or_default())?;
         line("published", &page.published.map(|day| day.to_string()).unwrap_or_default())?;
-        line("language", page.language.as_deref().unwrap_or_default())?;
+        line("language", page.language.as_deref().map(read::language_tag).unwrap_or_default())?;
         line("charset", &format!("{} ({})", page.charset, told_by(self.charset)))?;
         if let (Some(topic), Some(relevant)) = (self.topic, self.relevant()) {
             let words = if relevant { "relevant" } else { "not relevant" };

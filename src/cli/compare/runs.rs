@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
 use suidao::config::Config;
-use suidao::crawl::Crawl;
+use suidao::crawl::{Crawl, Goals};
 use suidao::eval::{Known, Oracle, Plan, Recorder, Run, RunOf, TaskFacts, TaskPlan};
 use suidao::live::conditions;
 use suidao::model::{CrawlUrl, Settled};
@@ -133,7 +133,7 @@ impl<'a> Races<'a> {
     ) -> Result<(Vec<Run>, Vec<TaskFacts>)> {
         let count = self.cases.len() * strategies.len();
         let pages = marks.last().copied().unwrap_or(0);
-        let screen = Mutex::new(Screen::new(voice, false, Some((count * pages) as u64)));
+        let screen = Mutex::new(Screen::new(voice, false, Goals::pages((count * pages) as u64)));
         let told = Told { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
         let done: Vec<OnceLock<Result<Run>>> = (0..count).map(|_| OnceLock::new()).collect();
         let facts: Vec<OnceLock<TaskFacts>> = self.cases.iter().map(|_| OnceLock::new()).collect();

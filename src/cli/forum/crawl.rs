@@ -10,7 +10,7 @@ use suidao::crawl::ForumMode;
 use suidao::forum::map;
 use suidao::forum::tally::Tally;
 use suidao::live::{self, Job, News, Report, View};
-use suidao::model::{CrawlUrl, Stop, UrlId};
+use suidao::model::{CrawlUrl, Stop, UrlId, number};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, own};
 use suidao::visible::Visible;
@@ -56,7 +56,7 @@ pub struct ForumCrawlArgs {
 /// Runs the verb.
 pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let (job, _) = job(args, voice)?;
-    let mut screen = Screen::new(voice, false, job.config.limits.pages);
+    let mut screen = Screen::new(voice, false, job.config.goals());
     let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
     let view = operation.view.clone();
     let tell = |news: &News, _: &Run| {
@@ -124,7 +124,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> R
         }
     }
     let tally = &run.tally;
-    let summary = json!({
+    let summary = number::plain(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "strategy": "boards",
         "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),
@@ -134,7 +134,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> R
         "queued": report.progress.queued,
         "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
         "config": job.config.shown(),
-    });
+    }));
     write_own(&job.directory.summary_json(), |out| {
         serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
         Ok(writeln!(out)?)

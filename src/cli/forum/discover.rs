@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use suidao::crawl::ForumMode;
+use suidao::crawl::{ForumMode, Goals};
 use suidao::forum::map;
 use suidao::forum::shape::Shapes;
 use suidao::live::{self, News};
@@ -51,7 +51,7 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
     let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
-    let mut screen = Screen::new(voice, false, None);
+    let mut screen = Screen::new(voice, false, Goals::default());
     let mut seen: Vec<Sight> = Vec::new();
     let tell = |news: News| {
         screen.tell(&news);

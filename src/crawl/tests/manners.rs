@@ -222,8 +222,12 @@ fn a_dead_host_is_given_up_and_one_that_answered_is_for_a_day_only() {
 #[test]
 fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next_run() {
     let web = star(&["http://t.cn/".to_owned(), "http://u.cn/".to_owned()]);
-    let kinds = [FailureKind::Dns, FailureKind::Timeout, FailureKind::Connect];
-    for (robots, kind) in [true, false].into_iter().flat_map(|robots| kinds.clone().map(|kind| (robots, kind))) {
+    use FailureKind::{Connect, Dns, NoSuchHost, Refused, Timeout};
+    // What the host fails with, and how often it is asked. A name that does not exist and a time limit are not waited for again
+    // where nothing else is left.
+    let kinds = [(Dns, 3), (Timeout, 1), (Connect, 3), (Refused, 3), (NoSuchHost, 1)];
+    for (robots, (kind, tries)) in [true, false].into_iter().flat_map(|robots| kinds.clone().map(|kind| (robots, kind)))
+    {
         let mut conditions = polite(robots);
         conditions.politeness.patience = 60.0;
         let seeds = ["http://s.cn/", "http://t.cn/"];
@@ -233,9 +237,8 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
         };
         let first = course(&conditions, &seeds, 4, &[], &answer);
         assert_eq!((fetched(&first), first.stop), (2, Stop::FrontierEmpty), "robots {robots}, {kind:?}");
-        let tries = first.to("t.cn").len();
-        assert!((3..=6).contains(&tries), "{tries} tries, robots {robots}: {:?}", first.to("t.cn"));
-        assert!(first.at < 200_000, "{} ms", first.at);
+        assert_eq!(first.to("t.cn").len(), tries, "{kind:?}, robots {robots}: {:?}", first.to("t.cn"));
+        assert!(first.at < 8_000, "{} ms, {kind:?}", first.at);
         let progress = first.crawl.progress();
         assert_eq!(progress.refused + progress.failed, 1);
         // The run after it, when the host is back.
@@ -263,6 +266,24 @@ fn a_dead_link_keeps_no_crawl_from_its_end_and_a_seed_is_tried_again_by_the_next
         }
         assert_eq!(crawl.progress().pages, 3);
         assert!(now.0 < kills[0] + 60_000, "it waits for nothing of the former run: {now:?}");
+    }
+}
+
+#[test]
+fn a_name_that_does_not_exist_is_asked_once_while_others_go_on() {
+    let pages: Vec<String> = (0..40).map(|n| format!("http://s.cn/{n}")).collect();
+    let links = [pages.clone(), vec!["http://t.cn/a".to_owned(), "http://t.cn/b".to_owned()]].concat();
+    let web = star(&links);
+    for robots in [true, false] {
+        for (kind, tries) in [(FailureKind::NoSuchHost, 1), (FailureKind::Dns, 3)] {
+            let answer = |url: &str, _: u64| {
+                (if url.contains("t.cn") { failed(kind.clone()) } else { page(&web, url) }, 100, None)
+            };
+            let course = course(&polite(robots), &["http://s.cn/"], 4, &[], &answer);
+            let asked = course.to("t.cn").len();
+            assert!(if tries == 1 { asked == 1 } else { asked >= tries }, "{asked} tries, {kind:?}, robots {robots}");
+            assert_eq!((fetched(&course), course.stop), (41, Stop::FrontierEmpty), "{kind:?}");
+        }
     }
 }
 

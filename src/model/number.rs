@@ -1,0 +1,51 @@
+//! Numbers as they are told in JSON. Apart because scores are kept as f32, and JSON's values are f64: 0.85 would be told as
+//! 0.8500000238418579.
+
+use serde_json::{Number, Value};
+
+/// The value with every number that is an f32 written as that is: 0.85. Others stay as they are.
+#[must_use]
+pub fn plain(value: Value) -> Value {
+    each(value, &|number| {
+        #[allow(clippy::cast_possible_truncation)] // that is the question
+        let short = number as f32;
+        let is_short = f64::from(short).to_bits() == number.to_bits();
+        if is_short { short.to_string().parse().unwrap_or(number) } else { number }
+    })
+}
+
+/// The value with all fractions rounded to six digits, for what is measured and computed.
+#[must_use]
+pub fn rounded(value: Value) -> Value {
+    each(value, &|number| format!("{number:.5e}").parse().unwrap_or(number))
+}
+
+fn each(value: Value, change: &dyn Fn(f64) -> f64) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let changed = number.as_f64().map(change).and_then(Number::from_f64);
+            Value::Number(changed.unwrap_or(number))
+        }
+        Value::Array(values) => values.into_iter().map(|value| each(value, change)).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, each(value, change))).collect(),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_are_told_as_people_write_them() {
+        let told = json!({ "a": [0.85f32, 0.017_028_576f32], "b": 1.0 / 24.0, "c": 7, "d": "0.8500000238", "e": 1e-30, "f": 0.0 });
+        let text = plain(told.clone()).to_string();
+        assert_eq!(
+            text,
+            r#"{"a":[0.85,0.017028576],"b":0.041666666666666664,"c":7,"d":"0.8500000238","e":1e-30,"f":0.0}"#
+        );
+        let text = rounded(told).to_string();
+        assert_eq!(text, r#"{"a":[0.85,0.0170286],"b":0.0416667,"c":7,"d":"0.8500000238","e":1e-30,"f":0.0}"#);
+    }
+}
