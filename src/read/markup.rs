@@ -116,7 +116,10 @@ impl TokenSink for Sink {
                         return TokenSinkResult::RawData(kind);
                     }
                 }
-                TagKind::EndTag => builder.end(&tag.name),
+                TagKind::EndTag => {
+                    builder.markup.dates.end(&tag.name);
+                    builder.end(&tag.name);
+                }
             },
             _ => {}
         }
@@ -387,6 +390,7 @@ impl Builder {
     }
 
     fn text(&mut self, text: &str) {
+        self.markup.dates.text(text);
         if self.skip.is_some() {
             if let Some(script) = self.script.as_mut().filter(|script| script.len() + text.len() <= SCRIPT) {
                 script.push_str(text);
@@ -443,7 +447,7 @@ impl Builder {
     }
 }
 
-fn is_json_ld(tag: &Tag) -> bool {
+pub(super) fn is_json_ld(tag: &Tag) -> bool {
     attribute(tag, &local_name!("type")).is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"))
 }
 

@@ -1,0 +1,160 @@
+//! When a page was published: what its address says, what it declares, what it shows, and which of these is believed.
+//!
+//! Apart because dates are written in dozens of ways, and because a page holds many that are not its own (those of other
+//! articles, comments, the site's foundation): the rules here say which one is believed. What is compared is the day, the
+//! one of the page's own zone; time and zone are kept beside it where they are known.
+
+mod address;
+mod declared;
+mod months;
+mod script;
+mod shown;
+mod words;
+mod written;
+
+pub(super) use address::is_section;
+pub(super) use declared::Dates;
+
+use declared::{Kind, Mark};
+use written::Written;
+
+use super::document::Document;
+use crate::model::{CrawlUrl, Day, Timestamp};
+
+/// A page that shows more days than this one after the other is a list of articles, none of whose days is its own.
+const FEW: usize = 2;
+/// Characters of text around a heading in which the date of what it heads stands.
+const NEAR: usize = 800;
+/// Characters of text that an article has before the next date, where a list has the next article.
+const BODY: usize = 300;
+
+/// The date of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Published {
+    pub(super) day: Day,
+    /// The instant, where the page tells time and zone of it.
+    pub(super) at: Option<Timestamp>,
+}
+
+/// Decides on the date of a page with this markup, title, text and address.
+pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url: &CrawlUrl) -> Option<Published> {
+    if address::is_archive(url) {
+        return None;
+    }
+    let address = address::day(url.path()).map(Written::of);
+    if is_section(url) {
+        return address.map(|written| Published { day: written.day, at: None });
+    }
+    dates.finish();
+    let shown = shown::shown(document, title);
+    let marked = |kinds: &[Kind]| pick(&dates, kinds);
+    let ranked = [
+        address,
+        dates.meta,
+        one(&dates.json_ld),
+        marked(&[Kind::Published]),
+        dates.dated,
+        said(&dates),
+        marked(&[Kind::Time, Kind::Shown]),
+        shown.said,
+        shown.near,
+        one(&dates.data),
+        dates.created,
+        one(&dates.json_ld_created),
+        marked(&[Kind::Created]),
+        shown.top,
+        dates.changed,
+        marked(&[Kind::Changed]),
+        shown.changed,
+    ];
+    let mut found: Vec<Written> = ranked.into_iter().flatten().collect();
+    let month_first = dates.writes_month_first(url);
+    settle(&mut found, month_first, address::month(url.path()));
+    let best = *found.first()?;
+    let mut day = best.day;
+    if best.is_utc() {
+        // What tells the page's own zone, or what it shows, goes before what a program wrote in UTC.
+        let others = [
+            marked(&[Kind::Time]),
+            marked(&[Kind::Published]),
+            said(&dates),
+            marked(&[Kind::Shown]),
+            shown.said,
+            shown.near,
+        ];
+        let own = others.into_iter().flatten().find(|other| !other.is_utc() && best.may_be(other.day));
+        day = own.map_or(day, |own| own.day);
+    }
+    let at = found.iter().filter(|written| written.may_be(day)).find_map(Written::timestamp);
+    Some(Published { day, at })
+}
+
+/// Decides between day and month where a date can mean two: the one that the address or another date says too, else the
+/// usage of the page's language.
+fn settle(found: &mut [Written], month_first: bool, month: Option<(i16, i8)>) {
+    for at in 0..found.len() {
+        let Some(or) = found[at].or else { continue };
+        let day = found[at].day;
+        let other = |wanted: Day| found.iter().enumerate().any(|(n, w)| n != at && w.or.is_none() && w.may_be(wanted));
+        let in_month = |day: Day| {
+            let text = day.to_string();
+            month.is_some_and(|(year, month)| text.starts_with(&format!("{year:04}-{month:02}-")))
+        };
+        let sure = |day: Day| in_month(day) || other(day);
+        if sure(or) && !sure(day) || month_first && !sure(day) {
+            found[at].day = or;
+        }
+    }
+}
+
+/// The first of a few dates; none of many, which are a list's.
+fn one(written: &[Written]) -> Option<Written> {
+    let mut days = Vec::new();
+    written.iter().for_each(|written| few(&mut days, written.day));
+    if days.len() <= FEW { written.first().copied() } else { None }
+}
+
+/// The date that an element named after dates says is that of publication.
+fn said(dates: &Dates) -> Option<Written> {
+    let said: Vec<Written> = dates.marks.iter().filter(|mark| mark.said && !mark.aside).map(|mark| mark.written).collect();
+    one(&said)
+}
+
+/// The date of marked elements of these kinds: where there are few, the first; else the one beside a heading, if an
+/// article's text stands between it and the next.
+fn pick(dates: &Dates, kinds: &[Kind]) -> Option<Written> {
+    let of = |aside: bool| -> Vec<&Mark> {
+        dates.marks.iter().filter(|mark| kinds.contains(&mark.kind) && mark.aside == aside).collect()
+    };
+    let mut marks = of(false);
+    if marks.is_empty() {
+        marks = of(true);
+    }
+    // An attribute and the text of one element are one date.
+    marks.dedup_by_key(|mark| mark.at);
+    let mut days = Vec::new();
+    marks.iter().for_each(|mark| few(&mut days, mark.written.day));
+    if days.len() <= FEW {
+        return marks.first().map(|mark| mark.written);
+    }
+    let distance = |mark: &Mark| dates.headings.iter().map(|heading| heading.abs_diff(mark.at)).min();
+    let (at, near) = marks.iter().enumerate().min_by_key(|(_, mark)| distance(mark).unwrap_or(usize::MAX))?;
+    let next = marks[at..].iter().find(|mark| mark.written.day != near.written.day);
+    let apart = next.is_none_or(|next| next.at - near.at >= BODY);
+    (apart && distance(near).is_some_and(|distance| distance <= NEAR)).then_some(near.written)
+}
+
+/// Keeps a day, once, as long as there are not more than a few.
+fn few(days: &mut Vec<Day>, day: Day) {
+    if days.len() <= FEW && !days.contains(&day) {
+        days.push(day);
+    }
+}
+
+/// The first bytes of a text, whole characters.
+fn clip(text: &str, bytes: usize) -> &str {
+    crate::read::tokens::head(text, bytes)
+}
+
+#[cfg(test)]
+mod tests;
