@@ -8,26 +8,31 @@ pub(in crate::read) fn is_section(url: &CrawlUrl) -> bool {
     const SECTIONS: [&str; 10] =
         ["tag", "tags", "category", "categories", "page", "author", "series", "links", "friends", "about"];
     let mut segments = url.path().split('/').filter(|segment| !segment.is_empty());
-    url.path() == "/" || segments.any(|segment| SECTIONS.iter().any(|section| segment.eq_ignore_ascii_case(section)))
+    let paged = |query: &str| query.starts_with("page") || query.starts_with("cat") || query.starts_with("tag");
+    let home = url.path() == "/" && url.query().is_none_or(paged);
+    home || segments.any(|segment| SECTIONS.iter().any(|section| segment.eq_ignore_ascii_case(section)))
 }
 
-/// Whether it is one of an archive: `/2021/03/`, `/archives/2021/`, `/2021/03/05/`.
+/// Whether it is one of an archive: `/2021/03/`, `/archives/2021/`, `/blog/2021/03/05/`. Behind a title, numbers are the
+/// date of what has it.
 pub(super) fn is_archive(url: &CrawlUrl) -> bool {
-    let mut segments = url.path().split('/').filter(|segment| !segment.is_empty() && !segment.starts_with("index."));
-    let Some(last) = segments.next_back() else { return true };
-    let number = |segment: &str| segment.len() <= 4 && segment.bytes().all(|byte| byte.is_ascii_digit());
-    if last.eq_ignore_ascii_case("archives") || last.eq_ignore_ascii_case("archive") {
-        return true;
+    const BEFORE: [&str; 8] = ["archives", "archive", "blog", "date", "news", "daily", "posts", "post"];
+    let segments = url.path().split('/').filter(|segment| !segment.is_empty() && !segment.starts_with("index."));
+    let mut segments: Vec<&str> = segments.collect();
+    if url.query().is_some() {
+        return false;
     }
-    let year = |segment: &str| segment.len() == 4 && number(segment) && (segment.starts_with("19") || segment.starts_with("20"));
-    let before: Vec<&str> = segments.rev().take(2).collect();
-    url.query().is_none()
-        && (year(last)
-            || last.len() <= 2 && number(last) && before.first().is_some_and(|&before| year(before))
-            || last.len() <= 2
-                && number(last)
-                && before.get(1).is_some_and(|&before| year(before))
-                && before.first().is_some_and(|&month| month.len() <= 2 && number(month)))
+    let number = |segment: &&str| segment.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = segments.iter().rev().take_while(|segment| number(segment)).count();
+    let dated = segments.split_off(segments.len() - numbers);
+    let of_list = segments.last().is_none_or(|last| BEFORE.iter().any(|name| last.eq_ignore_ascii_case(name)));
+    let year = |segment: &str| segment.len() == 4 && (segment.starts_with("19") || segment.starts_with("20"));
+    of_list
+        && match dated.as_slice() {
+            [] => segments.last().is_some_and(|last| last.starts_with("archive")),
+            [one] => year(one) && segments.last().is_none_or(|last| !last.starts_with("post")),
+            [one, others @ ..] => year(one) && others.len() <= 2 && others.iter().all(|part| part.len() <= 2),
+        }
 }
 
 /// `/2021/03/05/title`, `/2021-03-05-title`, `/title-2021-03-05`, `/20210305/`, `/2021-03/05/`.
@@ -142,10 +147,10 @@ mod tests {
     #[test]
     fn archives_are_lists() {
         let archive = |url: &str| is_archive(&CrawlUrl::parse(url).unwrap());
-        for url in ["http://a.cn/2021/03/", "http://a.cn/2021", "http://a.cn/archives/", "http://a.cn/x/2021/03/05/"] {
+        for url in ["http://a.cn/2021/03/", "http://a.cn/2021", "http://a.cn/archives/", "http://a.cn/blog/2021/03/05/"] {
             assert!(archive(url), "{url}");
         }
-        for url in ["http://a.cn/2021/03/x", "http://a.cn/archives/12", "http://a.cn/2021/x", "http://a.cn/20210305"] {
+        for url in ["http://a.cn/2021/03/x", "http://a.cn/archives/12", "http://a.cn/2021/x", "http://a.cn/title/2021/03/05/", "http://a.cn/2021/03/05/2021/"] {
             assert!(!archive(url), "{url}");
         }
     }

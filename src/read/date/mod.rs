@@ -53,9 +53,9 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         dates.meta,
         one(&dates.json_ld),
         marked(&[Kind::Published]),
-        dates.dated,
         said(&dates),
         marked(&[Kind::Time, Kind::Shown]),
+        dates.dated,
         shown.said,
         shown.near,
         one(&dates.data),
@@ -63,10 +63,12 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         one(&dates.json_ld_created),
         marked(&[Kind::Created]),
         shown.top,
+        shown.lone,
         dates.changed,
         marked(&[Kind::Changed]),
         shown.changed,
     ];
+    if std::env::var("DBG").is_ok() { eprintln!("{} {ranked:#?} heads {:?} marks {:?}", title, dates.headings, dates.marks); }
     let mut found: Vec<Written> = ranked.into_iter().flatten().collect();
     let month_first = dates.writes_month_first(url);
     settle(&mut found, month_first, address::month(url.path()));

@@ -5,11 +5,14 @@ use super::written::{Written, located};
 use super::{FEW, few};
 use crate::model::Region;
 use crate::read::document::Document;
+use crate::read::tokens::head;
 
 /// Bytes of a line that may say when the page was published.
-const LINE: usize = 240;
+const LINE: usize = 600;
 /// Characters of a line that holds a date and little else.
 const SHORT: usize = 60;
+/// Of one that holds nothing else: a day of the week may stand before it, a time or a word behind.
+const LONE: usize = 36;
 /// Lines with digits that are read for a date.
 const READ: usize = 2_000;
 /// Blocks from the top among which lines of particulars (author, date, tags) stand, where nothing else tells.
@@ -27,6 +30,8 @@ pub(super) struct Shown {
     pub(super) near: Option<Written>,
     /// In a short line near the top.
     pub(super) top: Option<Written>,
+    /// On a line that says nothing else.
+    pub(super) lone: Option<Written>,
     /// Said to be the date of the last change.
     pub(super) changed: Option<Written>,
 }
@@ -36,6 +41,15 @@ struct Line {
     written: Written,
     sense: Option<Sense>,
     short: bool,
+    /// It holds little but the date.
+    lone: bool,
+}
+
+impl Line {
+    /// Nothing says that the date is another's.
+    fn is_own(&self) -> bool {
+        !matches!(self.sense, Some(Sense::Changed | Sense::Other))
+    }
 }
 
 /// Reads the lines of a page with this title.
@@ -46,7 +60,8 @@ pub(super) fn shown(document: &Document, title: &str) -> Shown {
     Shown {
         said: said(of(Sense::Published), headline),
         near: headline.and_then(|headline| near(&lines, headline)),
-        top: top(&lines),
+        top: one(lines.iter().filter(|line| line.block < TOP && line.short && line.is_own())),
+        lone: one(lines.iter().filter(|line| line.lone && line.is_own())),
         changed: of(Sense::Changed).next_back().map(|line| line.written),
     }
 }
@@ -70,10 +85,11 @@ fn lines(document: &Document, from: usize) -> Vec<Line> {
         if read > READ {
             break;
         }
-        let short = text.chars().count() <= SHORT;
+        let chars = text.chars().count();
         let Some((start, written)) = located(&text, text.len() < 24) else { continue };
         let label = sense(&text[..start], &text[start..]).or_else(|| label_before(document, at));
-        lines.push(Line { block: at, written, sense: label, short });
+        let lone = chars <= LONE && text[..start].chars().count() <= LONE / 3;
+        lines.push(Line { block: at, written, sense: label, short: chars <= SHORT, lone });
     }
     lines
 }
@@ -101,7 +117,7 @@ fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usiz
 fn near(lines: &[Line], headline: usize) -> Option<Written> {
     let (from, to) = (headline.saturating_sub(BEFORE), headline + BEHIND);
     let beside = lines.iter().filter(|line| {
-        (from..=to).contains(&line.block) && line.short && !matches!(line.sense, Some(Sense::Changed | Sense::Other))
+        (from..=to).contains(&line.block) && line.short && line.is_own()
     });
     let mut days = Vec::new();
     beside.clone().for_each(|line| few(&mut days, line.written.day));
@@ -114,22 +130,19 @@ fn near(lines: &[Line], headline: usize) -> Option<Written> {
     beside.min_by_key(distance).map(|line| line.written)
 }
 
-/// The date of a line near the top, where few lines there have one.
-fn top(lines: &[Line]) -> Option<Written> {
-    let lines = lines.iter().filter(|line| {
-        line.block < TOP && line.short && !matches!(line.sense, Some(Sense::Changed | Sense::Other))
-    });
+/// The date of the first of these lines, where few days stand in them.
+fn one<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Option<Written> {
     let mut days = Vec::new();
     lines.clone().for_each(|line| few(&mut days, line.written.day));
     if days.len() <= FEW { lines.clone().next().map(|line| line.written) } else { None }
 }
 
-/// The block that repeats the title or its part: the longest, of those alike the first of the main content.
+/// The block that repeats the title or its part, the end of it perhaps written otherwise: the longest, of those alike the first of the main content.
 fn headline(document: &Document, title: &str) -> Option<usize> {
     let mut best: Option<(usize, bool, usize)> = None;
     for (at, block) in document.blocks.iter().enumerate().skip(1) {
         let text = document.block_text(block).trim();
-        if text.len() < 6 || text.len() > title.len() || !title.contains(text) {
+        if text.len() < 6 || text.len() > title.len() + 8 || !title.contains(head(text, text.len() * 2 / 3)) {
             continue;
         }
         let rank = (text.len(), block.region == Region::Content);

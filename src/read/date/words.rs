@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
+use crate::read::tokens::head;
+
 /// What a date is said to be of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sense {
@@ -36,10 +38,17 @@ const CHANGED: [&str; 49] = [
 ];
 
 /// What a line says of dates that are no page's.
-const OTHER: [&str; 24] = [
+const OTHER: [&str; 36] = [
+    "aktuelle zeit", "es ist jetzt", "heute ist", "current time", "currently", "today is", "heure actuelle", "当前时间", "现在时间", "登録", "入会", "last visit",
     "copyright", "©", "valid until", "expires", "born", "geboren", "deadline", "registered", "member since", "joined", "registriert",
     "dabei seit", "beiträge:", "注册", "註冊", "加入于", "截止", "有效期", "备案", "comment", "kommentar", "retrieved", "abgerufen", "accessed",
 ];
+
+/// What begins a line that names the author before the date.
+const BY: [&str; 10] = ["von ", "by ", "par ", "por ", "author", "autor", "auteur", "автор", "作者", "door "];
+
+/// Bytes before and behind a date that say what it is.
+const BESIDE: usize = 90;
 
 static LINE: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let words = PUBLISHED.iter().chain(&CHANGED).chain(&OTHER);
@@ -54,9 +63,16 @@ pub(super) fn sense(before: &str, behind: &str) -> Option<Sense> {
         pattern if pattern < PUBLISHED.len() + CHANGED.len() => Sense::Changed,
         _ => Sense::Other,
     };
-    let before = before.to_lowercase();
+    // Of a long line only what stands beside the date.
+    let mut from = before.len().saturating_sub(BESIDE);
+    while !before.is_char_boundary(from) {
+        from += 1;
+    }
+    let behind = head(behind, BESIDE);
+    let (begins, before) = (from == 0, before[from..].to_lowercase());
     let last = LINE.find_iter(&before).last().map(|found| of(found.pattern().as_usize()));
     last.or_else(|| LINE.find(&behind.to_lowercase()).map(|found| of(found.pattern().as_usize())))
+        .or_else(|| (begins && BY.iter().any(|by| before.starts_with(by))).then_some(Sense::Published))
 }
 
 /// What may make a name one of a date or of a region: only names that hold one of these are taken apart.
