@@ -23,8 +23,10 @@ use crate::model::{CrawlUrl, Day, Timestamp};
 
 /// A page that shows more days than this one after the other is a list of articles, none of whose days is its own.
 const FEW: usize = 2;
-/// Characters of text around a heading in which the date of what it heads stands.
+/// Characters of text behind a heading in which the date of what it heads stands.
 const NEAR: usize = 800;
+/// And before a heading.
+const JUST_BEFORE: usize = 80;
 /// Characters of text that an article has before the next date, where a list has the next article.
 const BODY: usize = 300;
 
@@ -48,16 +50,31 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
     dates.finish();
     let shown = shown::shown(document, title);
     let marked = |kinds: &[Kind]| pick(&dates, kinds);
+    // What stands far before the headline may be the day the page was sent.
+    let named = choose(&dates, &[Kind::Time, Kind::Shown]);
+    let beside = named.filter(|(_, place)| *place != Place::Before).map(|(mark, _)| mark.written);
+    let apart = named.map(|(mark, _)| mark.written);
+    let (meta, json_ld) = (dates.meta, one(&dates.json_ld));
+    let declared = match (meta, json_ld) {
+        // Two of three.
+        (Some(one), Some(other)) if one.day != other.day => {
+            let seen = [said(&dates), beside, shown.said, shown.near];
+            let seen = seen.into_iter().flatten().next();
+            if seen.is_some_and(|seen| other.may_be(seen.day) && !one.may_be(seen.day)) { json_ld } else { meta }
+        }
+        _ => meta,
+    };
     let ranked = [
         address,
-        dates.meta,
-        one(&dates.json_ld),
+        declared,
+        json_ld,
         marked(&[Kind::Published]),
         said(&dates),
-        marked(&[Kind::Time, Kind::Shown]),
-        dates.dated,
+        beside,
         shown.said,
         shown.near,
+        apart,
+        dates.dated,
         one(&dates.data),
         dates.created,
         one(&dates.json_ld_created),
@@ -122,28 +139,53 @@ fn said(dates: &Dates) -> Option<Written> {
     one(&said)
 }
 
-/// The date of marked elements of these kinds: where there are few, the first; else the one beside a heading, if an
-/// article's text stands between it and the next.
+/// Where a marked element stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Beside a heading, or on a page without any.
+    Near,
+    /// Far before all headings.
+    Before,
+    /// Anywhere else.
+    Elsewhere,
+}
+
 fn pick(dates: &Dates, kinds: &[Kind]) -> Option<Written> {
-    let of = |aside: bool| -> Vec<&Mark> {
-        dates.marks.iter().filter(|mark| kinds.contains(&mark.kind) && mark.aside == aside).collect()
-    };
-    let mut marks = of(false);
-    if marks.is_empty() {
-        marks = of(true);
-    }
+    choose(dates, kinds).map(|(mark, _)| mark.written)
+}
+
+/// The marked element of these kinds whose date is the page's, those among comments and the like left out: where there
+/// are few days, the first beside a heading; where there are many, only if an article's text stands between it and the
+/// next.
+fn choose(dates: &Dates, kinds: &[Kind]) -> Option<(Mark, Place)> {
+    let mut marks: Vec<Mark> =
+        dates.marks.iter().filter(|mark| kinds.contains(&mark.kind) && !mark.aside).copied().collect();
     // An attribute and the text of one element are one date.
     marks.dedup_by_key(|mark| mark.at);
     let mut days = Vec::new();
     marks.iter().for_each(|mark| few(&mut days, mark.written.day));
-    if days.len() <= FEW {
-        return marks.first().map(|mark| mark.written);
-    }
-    let distance = |mark: &Mark| dates.headings.iter().map(|heading| heading.abs_diff(mark.at)).min();
-    let (at, near) = marks.iter().enumerate().min_by_key(|(_, mark)| distance(mark).unwrap_or(usize::MAX))?;
-    let next = marks[at..].iter().find(|mark| mark.written.day != near.written.day);
-    let apart = next.is_none_or(|next| next.at - near.at >= BODY);
-    (apart && distance(near).is_some_and(|distance| distance <= NEAR)).then_some(near.written)
+    let place = |mark: &Mark| {
+        let near = |heading: &usize| *heading <= mark.at + JUST_BEFORE && mark.at <= *heading + NEAR;
+        if dates.headings.is_empty() || dates.headings.iter().any(near) {
+            Place::Near
+        } else if dates.headings.iter().all(|heading| *heading > mark.at) {
+            Place::Before
+        } else {
+            Place::Elsewhere
+        }
+    };
+    let near = marks.iter().position(|mark| place(mark) == Place::Near);
+    let at = match near {
+        Some(at) if days.len() <= FEW => at,
+        None if days.len() <= FEW => 0,
+        Some(at) => {
+            let next = marks[at..].iter().find(|mark| mark.written.day != marks[at].written.day);
+            next.is_none_or(|next| next.at - marks[at].at >= BODY).then_some(at)?
+        }
+        None => return None,
+    };
+    let mark = *marks.get(at)?;
+    Some((mark, place(&mark)))
 }
 
 /// Keeps a day, once, as long as there are not more than a few.

@@ -56,6 +56,7 @@ impl Line {
 pub(super) fn shown(document: &Document, title: &str) -> Shown {
     let headline = headline(document, title);
     let lines = lines(document, usize::from(!title.is_empty()));
+    if std::env::var("DBG").is_ok() { for l in &lines { eprintln!("LINE head {headline:?} {} {} {:?} {} {} {:?}", l.block, l.written.day, l.sense, l.short, l.lone, document.block_text(&document.blocks[l.block])); } for (n,b) in document.blocks.iter().enumerate() { eprintln!("BLOCK {n} {:?}", document.block_text(b)); } }
     let of = |sense: Sense| lines.iter().filter(move |line| line.sense == Some(sense));
     Shown {
         said: said(of(Sense::Published), headline),

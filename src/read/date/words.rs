@@ -71,7 +71,9 @@ pub(super) fn sense(before: &str, behind: &str) -> Option<Sense> {
     let behind = head(behind, BESIDE);
     let (begins, before) = (from == 0, before[from..].to_lowercase());
     let last = LINE.find_iter(&before).last().map(|found| of(found.pattern().as_usize()));
-    last.or_else(|| LINE.find(&behind.to_lowercase()).map(|found| of(found.pattern().as_usize())))
+    // `5 March 2021, 3 comments` is no comment's date.
+    let next = || LINE.find(&behind.to_lowercase()).map(|found| of(found.pattern().as_usize()));
+    last.or_else(|| next().filter(|sense| *sense != Sense::Other))
         .or_else(|| (begins && BY.iter().any(|by| before.starts_with(by))).then_some(Sense::Published))
 }
 
