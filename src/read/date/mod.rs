@@ -75,6 +75,7 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         shown.near,
         apart,
         dates.dated,
+        shown.told,
         one(&dates.data),
         dates.created,
         one(&dates.json_ld_created),
@@ -85,7 +86,6 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         marked(&[Kind::Changed]),
         shown.changed,
     ];
-    if std::env::var("DBG").is_ok() { eprintln!("{} {ranked:#?} heads {:?} marks {:?}", title, dates.headings, dates.marks); }
     let mut found: Vec<Written> = ranked.into_iter().flatten().collect();
     let month_first = dates.writes_month_first(url);
     settle(&mut found, month_first, address::month(url.path()));
@@ -154,16 +154,10 @@ fn pick(dates: &Dates, kinds: &[Kind]) -> Option<Written> {
     choose(dates, kinds).map(|(mark, _)| mark.written)
 }
 
-/// The marked element of these kinds whose date is the page's, those among comments and the like left out: where there
-/// are few days, the first beside a heading; where there are many, only if an article's text stands between it and the
-/// next.
+/// The marked element of these kinds whose date is the page's, those among comments and the like left out (unless one that
+/// names publication stands beside a heading): where there are few days, the first beside a heading; where there are many,
+/// only if an article's text stands between it and the next.
 fn choose(dates: &Dates, kinds: &[Kind]) -> Option<(Mark, Place)> {
-    let mut marks: Vec<Mark> =
-        dates.marks.iter().filter(|mark| kinds.contains(&mark.kind) && !mark.aside).copied().collect();
-    // An attribute and the text of one element are one date.
-    marks.dedup_by_key(|mark| mark.at);
-    let mut days = Vec::new();
-    marks.iter().for_each(|mark| few(&mut days, mark.written.day));
     let place = |mark: &Mark| {
         let near = |heading: &usize| *heading <= mark.at + JUST_BEFORE && mark.at <= *heading + NEAR;
         if dates.headings.is_empty() || dates.headings.iter().any(near) {
@@ -174,6 +168,18 @@ fn choose(dates: &Dates, kinds: &[Kind]) -> Option<(Mark, Place)> {
             Place::Elsewhere
         }
     };
+    let of = |aside: bool| -> Vec<Mark> {
+        dates.marks.iter().filter(|mark| kinds.contains(&mark.kind) && mark.aside == aside).copied().collect()
+    };
+    let mut marks = of(false);
+    if marks.is_empty() && kinds.contains(&Kind::Published) {
+        marks = of(true);
+        marks.retain(|mark| place(mark) == Place::Near);
+    }
+    // An attribute and the text of one element are one date.
+    marks.dedup_by_key(|mark| mark.at);
+    let mut days = Vec::new();
+    marks.iter().for_each(|mark| few(&mut days, mark.written.day));
     let near = marks.iter().position(|mark| place(mark) == Place::Near);
     let at = match near {
         Some(at) if days.len() <= FEW => at,

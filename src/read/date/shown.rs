@@ -10,7 +10,7 @@ use crate::read::tokens::head;
 /// Bytes of a line that may say when the page was published.
 const LINE: usize = 600;
 /// Characters of a line that holds a date and little else.
-const SHORT: usize = 60;
+const SHORT: usize = 80;
 /// Of one that holds nothing else: a day of the week may stand before it, a time or a word behind.
 const LONE: usize = 36;
 /// Lines with digits that are read for a date.
@@ -24,8 +24,10 @@ const BEHIND: usize = 12;
 /// What a page's lines say.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// Said to be the date of publication.
+    /// Said to be the date of publication in a line that says little more.
     pub(super) said: Option<Written>,
+    /// The same in a longer line: of particulars behind the article, or of the article itself.
+    pub(super) told: Option<Written>,
     /// In a short line beside the headline.
     pub(super) near: Option<Written>,
     /// In a short line near the top.
@@ -56,10 +58,10 @@ impl Line {
 pub(super) fn shown(document: &Document, title: &str) -> Shown {
     let headline = headline(document, title);
     let lines = lines(document, usize::from(!title.is_empty()));
-    if std::env::var("DBG").is_ok() { for l in &lines { eprintln!("LINE head {headline:?} {} {} {:?} {} {} {:?}", l.block, l.written.day, l.sense, l.short, l.lone, document.block_text(&document.blocks[l.block])); } for (n,b) in document.blocks.iter().enumerate() { eprintln!("BLOCK {n} {:?}", document.block_text(b)); } }
     let of = |sense: Sense| lines.iter().filter(move |line| line.sense == Some(sense));
     Shown {
-        said: said(of(Sense::Published), headline),
+        said: said(of(Sense::Published).filter(|line| line.short), headline),
+        told: said(of(Sense::Published).filter(|line| !line.short), headline),
         near: headline.and_then(|headline| near(&lines, headline)),
         top: one(lines.iter().filter(|line| line.block < TOP && line.short && line.is_own())),
         lone: one(lines.iter().filter(|line| line.lone && line.is_own())),

@@ -16,8 +16,8 @@ pub(super) enum Sense {
 }
 
 /// What a line says of publication, in lower case. Stems: `veröffentlicht` and `Veröffentlichung`.
-const PUBLISHED: [&str; 78] = [
-    "publi", "posted", "written", "released", "issued", "submitted", "filed", "date:", "date :", "created", "first seen",
+const PUBLISHED: [&str; 74] = [
+    "publi", "posted", "written", "date:", "date :", "created", "submitted",
     "veröffentlich", "erschien", "erstellt", "gepostet", "verfasst", "geschrieben", "eingestellt", "datum", "pressemitteilung vom",
     "mitteilung vom", "meldung vom", "beitrag vom", "artikel vom", "sendung vom",
     "mise en ligne", "mis en ligne", "paru le", "posté", "écrit le", "créé le", "date de",
@@ -38,7 +38,8 @@ const CHANGED: [&str; 49] = [
 ];
 
 /// What a line says of dates that are no page's.
-const OTHER: [&str; 36] = [
+const OTHER: [&str; 42] = [
+    "发行", "發行", "上映", "出版日期", "出版时间", "出版年",
     "aktuelle zeit", "es ist jetzt", "heute ist", "current time", "currently", "today is", "heure actuelle", "当前时间", "现在时间", "登録", "入会", "last visit",
     "copyright", "©", "valid until", "expires", "born", "geboren", "deadline", "registered", "member since", "joined", "registriert",
     "dabei seit", "beiträge:", "注册", "註冊", "加入于", "截止", "有效期", "备案", "comment", "kommentar", "retrieved", "abgerufen", "accessed",
