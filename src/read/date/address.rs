@@ -147,10 +147,17 @@ mod tests {
     #[test]
     fn archives_are_lists() {
         let archive = |url: &str| is_archive(&CrawlUrl::parse(url).unwrap());
-        for url in ["http://a.cn/2021/03/", "http://a.cn/2021", "http://a.cn/archives/", "http://a.cn/blog/2021/03/05/"] {
+        for url in ["http://a.cn/2021/03/", "http://a.cn/2021", "http://a.cn/archives/", "http://a.cn/blog/2021/03/05/"]
+        {
             assert!(archive(url), "{url}");
         }
-        for url in ["http://a.cn/2021/03/x", "http://a.cn/archives/12", "http://a.cn/2021/x", "http://a.cn/title/2021/03/05/", "http://a.cn/2021/03/05/2021/"] {
+        for url in [
+            "http://a.cn/2021/03/x",
+            "http://a.cn/archives/12",
+            "http://a.cn/2021/x",
+            "http://a.cn/title/2021/03/05/",
+            "http://a.cn/2021/03/05/2021/",
+        ] {
             assert!(!archive(url), "{url}");
         }
     }

@@ -1,10 +1,14 @@
 //! What a page's markup says of its date: meta elements, marked elements and what stands in them, scripts.
 
+use std::sync::LazyLock;
+
 use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, local_name};
+use rustc_hash::FxHashMap;
 
+use super::names::Named;
 use super::script;
-use super::words::{self, Named, Sense};
+use super::words::{self, Sense};
 use super::written::{Written, epoch, first, located};
 use super::{FEW, clip};
 use crate::model::CrawlUrl;
@@ -16,6 +20,8 @@ const TEXT: usize = 200;
 const VALUE: usize = 120;
 /// Dates of marked elements that are kept: a page may hold 400,000.
 const MARKS: usize = 400;
+/// Bytes of a name that declares a date.
+const SIGN: usize = 48;
 /// Bytes of scripts that are looked at for data.
 const SCRIPTS: usize = 512 << 10;
 /// Headings that are remembered.
@@ -23,30 +29,25 @@ const HEADINGS: usize = 8;
 
 /// Names of meta elements that say when the page was published (Open Graph, schema.org, Dublin Core, and what Chinese
 /// portals and publishers' systems have in their place), in lower case.
-const PUBLISHED: [&str; 44] = [
-    "article:published_time", "og:published_time", "og:article:published_time", "article:create_at", "article:published",
-    "bytedance:published_time", "datepublished", "date_published", "publishdate", "publish_date", "published_date", "publish-date",
-    "published-date", "publisheddate", "publishtime", "publish_time", "published_time", "pubdate", "pub_date", "pubtime",
-    "publication_date", "publication-date", "publicationdate", "article.published", "article_date_original", "article:post_date",
-    "article.created", "dc.date.issued", "dc.date.published", "dc.date.publication", "dcterms.issued", "dcterms.created",
-    "dc.date.created", "dcterms.date.issued", "citation_publication_date", "citation_online_date", "sailthru.date", "parsely-pub-date",
-    "shareaholic:article_published_time", "rnews:datepublished", "vr:published-time", "originalpublicationdate", "ptime", "article_date",
-];
+const PUBLISHED: &str = "article:published_time|og:published_time|og:article:published_time|article:create_at|article:published|\
+    bytedance:published_time|datepublished|date_published|publishdate|publish_date|published_date|publish-date|\
+    published-date|publisheddate|publishtime|publish_time|published_time|pubdate|pub_date|pubtime|publication_date|\
+    publication-date|publicationdate|article.published|article_date_original|article:post_date|article.created|\
+    dc.date.issued|dc.date.published|dc.date.publication|dcterms.issued|dcterms.created|dc.date.created|\
+    dcterms.date.issued|citation_publication_date|citation_online_date|sailthru.date|parsely-pub-date|\
+    shareaholic:article_published_time|rnews:datepublished|vr:published-time|originalpublicationdate|ptime|\
+    article_date";
 
 /// Names that may mean a date of change too.
-const DATED: [&str; 13] = [
-    "date", "dc.date", "dcterms.date", "dc:date", "og:time", "og:date", "article:date", "time", "displaydate", "sitename_date",
-    "cxenseparse:recs:publishtime", "created", "citation_date",
-];
+const DATED: &str = "date|dc.date|dcterms.date|dc:date|og:time|og:date|article:date|time|displaydate|sitename_date|\
+    cxenseparse:recs:publishtime|created|citation_date";
 
 /// Of the making of what the page shows.
-const CREATED: [&str; 6] = ["datecreated", "uploaddate", "article:created_time", "creation_date", "og:created_time", "ctime"];
+const CREATED: &str = "datecreated|uploaddate|article:created_time|creation_date|og:created_time|ctime";
 
 /// Of the last change.
-const CHANGED: [&str; 12] = [
-    "article:modified_time", "og:updated_time", "datemodified", "last-modified", "lastmod", "modified", "dcterms.modified",
-    "dc.date.modified", "revised", "og:modified_time", "article:modified", "modified_time",
-];
+const CHANGED: &str = "article:modified_time|og:updated_time|datemodified|last-modified|lastmod|modified|dcterms.modified|\
+    dc.date.modified|revised|og:modified_time|article:modified|modified_time";
 
 /// What kind of sign a date was found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,16 +235,7 @@ impl Dates {
                 "data-datetime" | "data-date" | "data-published" if !text.is_empty() => value = value.or(Some(text)),
                 "title" => title = Some(text),
                 "pubdate" => sign = sign.or(Some(Sign::Published)),
-                "class" | "id" => {
-                    let more = words::named(text);
-                    named = Named {
-                        published: named.published | more.published,
-                        dated: named.dated | more.dated,
-                        changed: named.changed | more.changed,
-                        other: named.other | more.other,
-                        aside: named.aside | more.aside,
-                    };
-                }
+                "class" | "id" => named.read(text),
                 _ => {}
             }
         }
@@ -353,21 +345,17 @@ enum Sign {
     Changed,
 }
 
+static SIGNS: LazyLock<FxHashMap<&'static str, Sign>> = LazyLock::new(|| {
+    let of = |names: &'static str, sign| names.split('|').map(move |name| (name, sign));
+    let known = of(PUBLISHED, Sign::Published).chain(of(DATED, Sign::Dated));
+    known.chain(of(CREATED, Sign::Created)).chain(of(CHANGED, Sign::Changed)).collect()
+});
+
 /// What the value of a `name`, `property` or `itemprop` declares.
 fn declared(value: &str) -> Option<Sign> {
-    value.split_ascii_whitespace().take(4).find_map(|name| {
-        let is = |names: &[&str]| names.iter().any(|known| name.eq_ignore_ascii_case(known));
-        let bare = name.strip_prefix("schema:").or_else(|| name.rsplit("schema.org/").next()).unwrap_or(name);
-        if is(&PUBLISHED) || bare.eq_ignore_ascii_case("datePublished") {
-            Some(Sign::Published)
-        } else if is(&DATED) {
-            Some(Sign::Dated)
-        } else if is(&CREATED) || bare.eq_ignore_ascii_case("dateCreated") {
-            Some(Sign::Created)
-        } else if is(&CHANGED) || bare.eq_ignore_ascii_case("dateModified") {
-            Some(Sign::Changed)
-        } else {
-            None
-        }
+    value.split_ascii_whitespace().take(4).filter(|name| name.len() <= SIGN).find_map(|name| {
+        let name = name.to_ascii_lowercase();
+        let bare = name.strip_prefix("schema:").or_else(|| name.rsplit("schema.org/").next());
+        SIGNS.get(bare.unwrap_or(&name)).copied()
     })
 }

@@ -5,10 +5,13 @@
 //! one of the page's own zone; time and zone are kept beside it where they are known.
 
 mod address;
+mod clock;
 mod declared;
 mod months;
+mod names;
 mod script;
 mod shown;
+mod tokens;
 mod words;
 mod written;
 
@@ -135,7 +138,8 @@ fn one(written: &[Written]) -> Option<Written> {
 
 /// The date that an element named after dates says is that of publication.
 fn said(dates: &Dates) -> Option<Written> {
-    let said: Vec<Written> = dates.marks.iter().filter(|mark| mark.said && !mark.aside).map(|mark| mark.written).collect();
+    let said: Vec<Written> =
+        dates.marks.iter().filter(|mark| mark.said && !mark.aside).map(|mark| mark.written).collect();
     one(&said)
 }
 

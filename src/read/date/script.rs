@@ -69,8 +69,8 @@ fn rank(kind: &Value) -> Option<usize> {
     let names = |name: &str| -> Option<usize> {
         let name = name.rsplit(['/', ':']).next().unwrap_or(name);
         match name {
-            "Review" | "UserReview" | "CriticReview" | "Comment" | "Answer" | "Person" | "Organization" | "WebSite" | "ImageObject" | "Event"
-            | "Offer" => None,
+            "Review" | "UserReview" | "CriticReview" | "Comment" | "Answer" | "Person" | "Organization" | "WebSite"
+            | "ImageObject" | "Event" | "Offer" => None,
             _ if name.ends_with("Article") || name.ends_with("Posting") || name == "Report" => Some(0),
             _ if name.ends_with("Page") => Some(1),
             _ => Some(2),
@@ -110,12 +110,14 @@ fn values(script: &str, key: &str) -> Vec<Written> {
 
 /// Keys under which applications keep the date of publication, in lower case, quoted or not, in any form of compound.
 static KEYS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    const KEYS: [&str; 24] = [
-        "datepublished", "publishedat", "published_at", "publisheddate", "published_date", "publishdate", "publish_date", "publishtime",
-        "publish_time", "publishedtime", "published_time", "publicationdate", "publication_date", "pubdate", "pub_date", "pubtime", "firstpublished",
-        "first_published", "datepublication", "date_published", "post_date", "postdate", "dateofpublication", "date_publication",
-    ];
-    let built = AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostLongest).build(KEYS);
+    const KEYS: &str = "datepublished|publishedat|published_at|publisheddate|published_date|publishdate|publish_date|publishtime|\
+        publish_time|publishedtime|published_time|publicationdate|publication_date|pubdate|pub_date|pubtime|\
+        firstpublished|first_published|datepublication|date_published|post_date|postdate|dateofpublication|\
+        date_publication";
+    let built = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(KEYS.split('|'));
     built.expect("a few keys make a small automaton")
 });
 
@@ -130,7 +132,11 @@ pub(super) fn data(script: &str, most: usize) -> Vec<Written> {
         // `Mon, 27 Jun 2019` has a comma in it.
         date(text).or_else(|| epoch(text)).or_else(|| date(super::clip(rest, 24)))
     };
-    KEYS.find_iter(script).take(OBJECTS).filter_map(|found| value(super::clip(&script[found.end()..], 96))).take(most).collect()
+    KEYS.find_iter(script)
+        .take(OBJECTS)
+        .filter_map(|found| value(super::clip(&script[found.end()..], 96)))
+        .take(most)
+        .collect()
 }
 
 #[cfg(test)]

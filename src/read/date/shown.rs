@@ -119,9 +119,7 @@ fn said<'a>(lines: impl Iterator<Item = &'a Line> + Clone, headline: Option<usiz
 /// The date in a short line beside the headline, behind it rather than before.
 fn near(lines: &[Line], headline: usize) -> Option<Written> {
     let (from, to) = (headline.saturating_sub(BEFORE), headline + BEHIND);
-    let beside = lines.iter().filter(|line| {
-        (from..=to).contains(&line.block) && line.short && line.is_own()
-    });
+    let beside = lines.iter().filter(|line| (from..=to).contains(&line.block) && line.short && line.is_own());
     let mut days = Vec::new();
     beside.clone().for_each(|line| few(&mut days, line.written.day));
     if days.len() > FEW {

@@ -1,16 +1,13 @@
 //! Dates as people and programs write them: from text to a day, with the time of day and the zone where they stand beside
-//! it. A date is looked for among the first [`TOKENS`] tokens of a text (numbers, words, other signs), so that a text of
+//! it. A date is looked for among the first tokens of a text (numbers, words, other signs), so that a text of
 //! any length costs little.
 
-use super::months::month;
+use super::clock::{ZONES, clock, second, take_clock};
+use super::tokens::{Cursor, Kind, Token, tokens};
 use crate::model::{Day, Timestamp};
 
-/// Tokens of a text that are looked at.
-const TOKENS: usize = 96;
 /// Minutes of a day.
 const DAY: i32 = 1_440;
-/// The widest zones there are, in minutes: 12 hours west, 14 east.
-const ZONES: (i32, i32) = (-720, 840);
 
 /// A date that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,154 +57,6 @@ pub(super) fn located(text: &str, terse: bool) -> Option<(usize, Written)> {
     (0..tokens.len()).find_map(|at| Some((tokens[at].start, date_at(&tokens, at, terse)?)))
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
-    Number { value: u64, digits: usize },
-    Word(String),
-    Sign(char),
-}
-
-#[derive(Clone, Debug)]
-struct Token {
-    kind: Kind,
-    /// White space stands before it.
-    spaced: bool,
-    /// Its first byte.
-    start: usize,
-}
-
-fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut spaced = false;
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, c)) = chars.next() {
-        if tokens.len() == TOKENS {
-            break;
-        }
-        let kind = if let Some(digit) = digit(c) {
-            let (mut value, mut digits) = (u64::from(digit), 1);
-            while let Some(next) = chars.peek().and_then(|&(_, c)| self::digit(c)) {
-                value = value.saturating_mul(10).saturating_add(u64::from(next));
-                digits += 1;
-                chars.next();
-            }
-            Kind::Number { value, digits }
-        } else if hanzi(c).is_some() {
-            let mut run = vec![hanzi(c).unwrap_or_default()];
-            while let Some(next) = chars.peek().and_then(|&(_, c)| hanzi(c)).filter(|_| run.len() < 8) {
-                run.push(next);
-                chars.next();
-            }
-            hanzi_number(&run)
-        } else if c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}') {
-            spaced = true;
-            continue;
-        } else if c.is_alphabetic() && !is_east_asian(c) {
-            let mut word: String = c.to_lowercase().collect();
-            // Combining marks belong to the letters of Hindi and Arabic.
-            let in_word = |c: char| {
-                c.is_alphabetic() && !is_east_asian(c) || matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{94f}')
-            };
-            while let Some(&(_, next)) = chars.peek().filter(|(_, c)| in_word(*c) && digit(*c).is_none()) {
-                if word.len() < 40 {
-                    word.extend(next.to_lowercase());
-                }
-                chars.next();
-            }
-            Kind::Word(word)
-        } else {
-            Kind::Sign(c)
-        };
-        tokens.push(Token { kind, spaced, start });
-        spaced = false;
-    }
-    tokens
-}
-
-/// The value of a digit: ASCII, full width, Arabic, Persian, Devanagari, Bengali, Thai.
-fn digit(c: char) -> Option<u32> {
-    const ZEROS: [char; 6] = ['０', '٠', '۰', '०', '০', '๐'];
-    if c.is_ascii_digit() {
-        return c.to_digit(10);
-    }
-    ZEROS.iter().find_map(|&zero| u32::from(c).checked_sub(u32::from(zero)).filter(|value| *value < 10))
-}
-
-/// The value of a Chinese numeral; 10 for 十.
-fn hanzi(c: char) -> Option<u64> {
-    const NUMERALS: [char; 11] = ['〇', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十'];
-    if matches!(c, '零' | '○') {
-        return Some(0);
-    }
-    NUMERALS.iter().position(|numeral| *numeral == c).map(|value| value as u64)
-}
-
-/// 二〇一九 digit by digit; 二十七 by tens.
-fn hanzi_number(run: &[u64]) -> Kind {
-    let value = match *run {
-        [10] => 10,
-        [10, ones] if ones < 10 => 10 + ones,
-        [tens, 10] if tens < 10 => tens * 10,
-        [tens, 10, ones] if tens < 10 && ones < 10 => tens * 10 + ones,
-        _ => run.iter().fold(0, |value, digit| value * 10 + digit),
-    };
-    Kind::Number { value, digits: if run.contains(&10) { 2 } else { run.len() } }
-}
-
-fn is_east_asian(c: char) -> bool {
-    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
-}
-
-/// Tokens from a place on.
-#[derive(Clone, Copy)]
-struct Cursor<'a>(&'a [Token]);
-
-impl<'a> Cursor<'a> {
-    fn number(&mut self, digits: std::ops::RangeInclusive<usize>) -> Option<u64> {
-        match self.0.first()?.kind {
-            Kind::Number { value, digits: count } if digits.contains(&count) => {
-                self.0 = &self.0[1..];
-                Some(value)
-            }
-            _ => None,
-        }
-    }
-
-    fn sign(&mut self, is: impl Fn(char) -> bool) -> Option<char> {
-        match self.0.first()?.kind {
-            Kind::Sign(sign) if is(sign) => {
-                self.0 = &self.0[1..];
-                Some(sign)
-            }
-            _ => None,
-        }
-    }
-
-    fn word(&mut self, is: impl Fn(&str) -> bool) -> Option<&'a str> {
-        match &self.0.first()?.kind {
-            Kind::Word(word) if is(word) => {
-                self.0 = &self.0[1..];
-                Some(word)
-            }
-            _ => None,
-        }
-    }
-
-    fn month(&mut self) -> Option<u64> {
-        let name = self.word(|word| month(word).is_some())?;
-        month(name).map(u64::from)
-    }
-
-    fn is_spaced(&self) -> bool {
-        self.0.first().is_some_and(|token| token.spaced)
-    }
-
-    /// Skips signs and words that may stand between the parts of a date.
-    fn skip(&mut self, signs: &[char], words: &[&str]) {
-        while self.sign(|sign| signs.contains(&sign)).is_some() || self.word(|word| words.contains(&word)).is_some() {}
-    }
-}
-
 fn date_at(tokens: &[Token], at: usize, terse: bool) -> Option<Written> {
     let start = Cursor(&tokens[at..]);
     // A number that goes on to the left (`1.2021-03-05`, `-5`) is another thing's part.
@@ -221,7 +70,8 @@ fn date_at(tokens: &[Token], at: usize, terse: bool) -> Option<Written> {
         Kind::Number { digits: 8 | 14, .. } if terse => packed(start),
         Kind::Number { digits: 4, .. } => year_first(start),
         Kind::Number { digits: 1 | 2, .. } if !glued => day_first(start, terse).or_else(|| day_named(start)),
-        Kind::Word(_) => month_named(start),
+        // Only beside a number can it be a month.
+        Kind::Word(_) if tokens[at + 1..].iter().take(3).any(Token::is_number) => month_named(start),
         Kind::Sign('民') => republic(start),
         _ => None,
     };
@@ -237,7 +87,8 @@ type Found<'a> = Option<(Written, Cursor<'a>)>;
 /// `20190627`, `20190627101530`.
 fn packed(mut at: Cursor) -> Found {
     let number = at.number(8..=14)?;
-    let (date, time) = if number > 99_999_999 { (number / 1_000_000, Some(number % 1_000_000)) } else { (number, None) };
+    let (date, time) =
+        if number > 99_999_999 { (number / 1_000_000, Some(number % 1_000_000)) } else { (number, None) };
     let mut written = Written::of(day(date / 10_000, date / 100 % 100, date % 100)?);
     written.clock = time.and_then(|time| second(time / 10_000, time / 100 % 100, time % 100));
     Some((written, at))
@@ -253,7 +104,8 @@ fn year_first(mut at: Cursor) -> Found {
         let date = day(year, month, named.number(1..=2)?)?;
         return Some((Written::of(date), named));
     }
-    let sign = at.sign(|sign| matches!(sign, '-' | '/' | '.' | '–' | '−' | '_' | '年' | '년' | '‑' | '－' | '／' | '．'))?;
+    let sign =
+        at.sign(|sign| matches!(sign, '-' | '/' | '.' | '–' | '−' | '_' | '年' | '년' | '‑' | '－' | '／' | '．'))?;
     let month = at.number(1..=2)?;
     let next = match sign {
         '年' => '月',
@@ -299,11 +151,14 @@ fn day_first(mut at: Cursor, terse: bool) -> Found {
 /// `5 Mar 2021`, `5. März 2021`, `27 de junio de 2019`, `1er juillet 2019`, `16th of May, 2012`, `27 tháng 6, 2019`.
 fn day_named(mut at: Cursor) -> Found {
     let number = at.number(1..=2)?;
-    at.skip(&['.', '-', ',', '/', 'º', '°', 'ª', '\''], &["st", "nd", "rd", "th", "er", "de", "di", "d", "of", "den", "η", "го"]);
+    at.skip(
+        &['.', '-', ',', '/', 'º', '°', 'ª', '\''],
+        &["st", "nd", "rd", "th", "er", "de", "di", "d", "of", "den", "η", "го"],
+    );
     let month = match at.month() {
         Some(month) => month,
         None => {
-            at.word(|word| word == "tháng")?;
+            at.word(&["tháng"])?;
             at.number(1..=2)?
         }
     };
@@ -331,8 +186,8 @@ fn month_named(mut at: Cursor) -> Found {
     }
     let mut timed = before_time;
     let (clock, mut offset) = take_clock(&mut timed)?;
-    if let Some(zone) = timed.word(|word| word.len() <= 4) {
-        offset = offset.or((zone == "utc" || zone == "gmt").then_some(0));
+    if let Some(zone) = timed.short_word(4) {
+        offset = offset.or((zone == "UTC" || zone == "GMT").then_some(0));
     }
     let year = timed.number(4..=4)?;
     Some((Written { clock: Some(clock), offset, ..Written::of(day(year, month, number)?) }, timed))
@@ -349,81 +204,6 @@ fn republic(mut at: Cursor) -> Found {
     let date = day(year + 1911, month, at.number(1..=2)?)?;
     at.sign(|sign| sign == '日');
     Some((Written::of(date), at))
-}
-
-/// The time of day behind a date, and the zone behind that.
-fn clock(mut at: Cursor) -> (Option<u32>, Option<i16>) {
-    const BETWEEN: [&str; 14] = ["t", "at", "um", "à", "a", "las", "om", "alle", "ore", "kl", "в", "g", "klo", "o"];
-    for _ in 0..4 {
-        let mut time = at;
-        if let Some((clock, offset)) = take_clock(&mut time) {
-            return (Some(clock), offset);
-        }
-        let skipped = at.sign(|sign| matches!(sign, ',' | '-' | '–' | '|' | '@' | '.' | '，' | '·' | '&')).is_some()
-            || at.word(|word| BETWEEN.contains(&word)).is_some();
-        if !skipped {
-            break;
-        }
-    }
-    (None, None)
-}
-
-/// `10:15`, `10:15:30.250 +08:00`, `7:05 pm`, `下午 3:05`, `10h15`, `10時15分`.
-fn take_clock(at: &mut Cursor) -> Option<(u32, Option<i16>)> {
-    let mut later = false;
-    if at.sign(|sign| matches!(sign, '上' | '下')).inspect(|sign| later = *sign == '下').is_some() {
-        at.sign(|sign| sign == '午')?;
-    }
-    let mut hour = at.number(1..=2)?;
-    if at.sign(|sign| matches!(sign, ':' | '：' | '时' | '時' | '点' | '點' | '시')).is_none() {
-        at.word(|word| word == "h")?;
-    }
-    let minute = at.number(1..=2)?;
-    let mut seconds = 0;
-    let mut longer = *at;
-    if longer.sign(|sign| matches!(sign, ':' | '：' | '分')).is_some()
-        && let Some(count) = longer.number(1..=2)
-    {
-        (seconds, *at) = (count, longer);
-        if longer.sign(|sign| matches!(sign, '.' | ',')).is_some() && longer.number(1..=9).is_some() {
-            *at = longer;
-        }
-    }
-    match at.word(|word| matches!(word, "am" | "pm")) {
-        Some("am") if hour == 12 => hour = 0,
-        Some("pm") => later = true,
-        _ => {}
-    }
-    if later && hour < 12 {
-        hour += 12;
-    }
-    let clock = second(hour, minute, seconds)?;
-    Some((clock, zone(*at)))
-}
-
-/// `Z`, `UTC`, `GMT`, `+08:00`, `+0800`, `GMT+8`.
-fn zone(mut at: Cursor) -> Option<i16> {
-    let named = at.word(|word| matches!(word, "z" | "utc" | "gmt")).map(|_| 0);
-    let Some(sign) = at.sign(|sign| matches!(sign, '+' | '-' | '−')) else { return named };
-    let digits = match at.0.first()?.kind {
-        Kind::Number { digits, .. } => digits,
-        _ => return named,
-    };
-    let number = at.number(1..=4)?;
-    let minutes = match digits {
-        3 | 4 => number / 100 * 60 + number % 100,
-        _ if at.sign(|sign| sign == ':').is_some() => number * 60 + at.number(2..=2)?,
-        // `10:00 - 12` is a span; in zones the hour has a sign, and two digits or `GMT` before it.
-        _ if digits == 2 && sign == '+' || named.is_some() => number * 60,
-        _ => return named,
-    };
-    let minutes = i16::try_from(minutes).ok().filter(|minutes| *minutes <= ZONES.1 as i16)?;
-    Some(if sign == '+' { minutes } else { -minutes })
-}
-
-fn second(hour: u64, minute: u64, second: u64) -> Option<u32> {
-    let clock = (hour < 24 && minute < 60 && second < 61).then(|| hour * 3_600 + minute * 60 + second.min(59))?;
-    u32::try_from(clock).ok()
 }
 
 /// Of an instant in seconds or milliseconds since 1970, as programs keep it.
@@ -496,8 +276,17 @@ mod tests {
             assert_eq!(read(text).as_deref(), Some("2021-03-05"), "{text}");
         }
         for text in [
-            "2021-13-05", "12021-03-05", "1.2.3", "2021-03", "99 maybe 2021", "1970-01-01", "2021-03/05", "", "20210305",
-            "5.3.21", "192.168.1.2021",
+            "2021-13-05",
+            "12021-03-05",
+            "1.2.3",
+            "2021-03",
+            "99 maybe 2021",
+            "1970-01-01",
+            "2021-03/05",
+            "",
+            "20210305",
+            "5.3.21",
+            "192.168.1.2021",
         ] {
             assert_eq!(read(text), None, "{text}");
         }
