@@ -138,4 +138,15 @@ mod tests {
         assert_eq!(postcard::from_bytes::<Day>(&postcard::to_stdvec(&day).unwrap()).unwrap(), day);
         assert_eq!(Day(i32::MAX).to_string().len(), "9910-01-01".len());
     }
+
+    #[test]
+    fn instants_are_written_with_their_zone() {
+        let written = |day: &str, second, offset| {
+            Timestamp::of(Day::parse(day).unwrap(), second, offset).map(|at| at.to_string())
+        };
+        assert_eq!(written("2021-03-05", 8 * 3_600 + 61, 480).as_deref(), Some("2021-03-05T08:01:01+08:00"));
+        assert_eq!(written("2021-03-05", 86_399, -210).as_deref(), Some("2021-03-05T23:59:59-03:30"));
+        assert_eq!(written("1969-12-31", 0, 0).as_deref(), Some("1969-12-31T00:00:00Z"));
+        assert_eq!((written("2021-03-05", 86_400, 0), written("2021-03-05", 0, 1_440)), (None, None));
+    }
 }

@@ -88,6 +88,15 @@ struct Window {
     at: usize,
 }
 
+impl Window {
+    /// A tag stands in its text.
+    fn part(&mut self) {
+        if !self.text.ends_with(' ') {
+            self.text.push(' ');
+        }
+    }
+}
+
 /// What a page's markup says of its date.
 #[derive(Debug, Default)]
 pub(in crate::read) struct Dates {
@@ -122,7 +131,7 @@ impl Dates {
         self.end_script();
         if let Some(window) = &mut self.window {
             window.depth += u32::from(window.name == tag.name);
-            window.text.push(' ');
+            window.part();
         }
         if let Some((name, depth)) = &mut self.aside {
             *depth += u32::from(*name == tag.name);
@@ -148,7 +157,7 @@ impl Dates {
         }
         if let Some(window) = self.window.as_mut() {
             window.depth -= u32::from(window.name == *name);
-            window.text.push(' ');
+            window.part();
             if window.depth == 0 {
                 self.end_window();
             }
@@ -263,7 +272,7 @@ impl Dates {
         };
         // A title of a link or a picture is a sentence.
         let value = value.or(title.filter(|_| tag.name != local_name!("a") || kind == Kind::Published));
-        let written = value.and_then(|value| first(clip(value, VALUE), true).or_else(|| epoch(value)));
+        let written = value.and_then(instant);
         let at = self.at;
         if let Some(written) = written {
             self.mark(Mark { kind, written, said: false, aside: self.aside.is_some(), at });
@@ -283,7 +292,7 @@ impl Dates {
     }
 
     fn meta(&mut self, tag: &Tag, sign: Sign, value: &str) {
-        let Some(written) = first(clip(value, VALUE), true).or_else(|| epoch(value)) else { return };
+        let Some(written) = instant(value) else { return };
         // In the body `itemprop` may be of any thing there.
         let of_item = tag.attrs.iter().any(|attribute| attribute.name.local == local_name!("itemprop"));
         if of_item {
@@ -343,6 +352,12 @@ enum Sign {
     Dated,
     Created,
     Changed,
+}
+
+/// The date in an attribute's value.
+fn instant(value: &str) -> Option<Written> {
+    let value = clip(value, VALUE);
+    first(value, true).or_else(|| epoch(value))
 }
 
 static SIGNS: LazyLock<FxHashMap<&'static str, Sign>> = LazyLock::new(|| {

@@ -97,6 +97,7 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
     if best.is_utc() {
         // What tells the page's own zone, or what it shows, goes before what a program wrote in UTC.
         let others = [
+            json_ld,
             marked(&[Kind::Time]),
             marked(&[Kind::Published]),
             said(&dates),
@@ -104,8 +105,9 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
             shown.said,
             shown.near,
         ];
-        let own = others.into_iter().flatten().find(|other| !other.is_utc() && best.may_be(other.day));
-        day = own.map_or(day, |own| own.day);
+        let days = others.into_iter().flatten().filter(|other| !other.is_utc());
+        let mut days = days.flat_map(|other| [Some(other.day), other.or]).flatten();
+        day = days.find(|&other| best.may_be(other)).unwrap_or(day);
     }
     let at = found.iter().filter(|written| written.may_be(day)).find_map(Written::timestamp);
     Some(Published { day, at })

@@ -13,6 +13,9 @@ const LINE: usize = 600;
 const SHORT: usize = 80;
 /// Of one that holds nothing else: a day of the week may stand before it, a time or a word behind.
 const LONE: usize = 36;
+/// Bytes of a title, and blocks among which the headline is looked for.
+const TITLE: usize = 400;
+const BLOCKS: usize = 20_000;
 /// Lines with digits that are read for a date.
 const READ: usize = 2_000;
 /// Blocks from the top among which lines of particulars (author, date, tags) stand, where nothing else tells.
@@ -140,8 +143,9 @@ fn one<'a>(lines: impl Iterator<Item = &'a Line> + Clone) -> Option<Written> {
 
 /// The block that repeats the title or its part, the end of it perhaps written otherwise: the longest, of those alike the first of the main content.
 fn headline(document: &Document, title: &str) -> Option<usize> {
+    let title = head(title, TITLE);
     let mut best: Option<(usize, bool, usize)> = None;
-    for (at, block) in document.blocks.iter().enumerate().skip(1) {
+    for (at, block) in document.blocks.iter().enumerate().take(BLOCKS).skip(1) {
         let text = document.block_text(block).trim();
         if text.len() < 6 || text.len() > title.len() + 8 || !title.contains(head(text, text.len() * 2 / 3)) {
             continue;

@@ -66,6 +66,7 @@ fn the_day_is_the_one_of_the_pages_own_zone() {
         "<h1>题</h1><time datetime='2018-07-23T16:00:00Z'>2018-07-24</time>",
         "<h1>题</h1><span class=post-time>发表于 2018-07-24</span>",
         "<p>发布时间：2018年7月24日</p>",
+        "<script type='application/ld+json'>{\"datePublished\":\"2018-07-24T00:00:00+08:00\"}</script>",
     ] {
         assert_eq!(both(&format!("{utc}{shown}")), (late.clone(), instant.clone()), "{shown}");
     }
