@@ -60,6 +60,8 @@ pub(super) enum Kind {
     Shown,
     Created,
     Changed,
+    /// In an element named after another thing: an event, today.
+    Other,
 }
 
 /// A date of an element.
@@ -145,7 +147,8 @@ impl Dates {
             local_name!("body") => return,
             _ => {}
         }
-        if !tag.attrs.is_empty() {
+        // Where so many are marked nothing more is learnt.
+        if !tag.attrs.is_empty() && (self.marks.len() < MARKS || tag.name == local_name!("meta")) {
             self.element(tag);
         }
     }
@@ -258,13 +261,14 @@ impl Dates {
         if (named.aside || tag.name == local_name!("aside")) && self.aside.is_none() && !holds_all {
             self.aside = Some((tag.name.clone(), 1));
         }
-        if holds_all || !(time || sign.is_some() || named.dated) || named.other && sign.is_none() && !time {
+        if holds_all || !(time || sign.is_some() || named.dated) {
             return;
         }
         let kind = match sign {
             Some(Sign::Published) => Kind::Published,
             Some(Sign::Created) => Kind::Created,
             Some(Sign::Changed) => Kind::Changed,
+            _ if named.other && !time => Kind::Other,
             _ if named.changed => Kind::Changed,
             _ if named.published && !named.aside => Kind::Published,
             _ if time => Kind::Time,

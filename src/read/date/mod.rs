@@ -67,6 +67,8 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         }
         _ => meta,
     };
+    let of_page =
+        |written: &Written| !dates.marks.iter().any(|mark| mark.kind == Kind::Other && mark.written.day == written.day);
     let ranked = [
         address,
         declared,
@@ -83,8 +85,8 @@ pub(super) fn published(mut dates: Dates, document: &Document, title: &str, url:
         dates.created,
         one(&dates.json_ld_created),
         marked(&[Kind::Created]),
-        shown.top,
-        shown.lone,
+        shown.top.filter(of_page),
+        shown.lone.filter(of_page),
         dates.changed,
         marked(&[Kind::Changed]),
         shown.changed,

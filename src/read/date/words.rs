@@ -59,7 +59,13 @@ pub(super) fn sense(before: &str, behind: &str) -> Option<Sense> {
     }
     let behind = head(behind, BESIDE);
     let (begins, before) = (from == 0, before[from..].to_lowercase());
-    let last = line.find_iter(&before).last().map(|found| senses[found.pattern()]);
+    // Words side by side are one label, and the first tells what of: `更新时间`, `last updated date`.
+    let mut label: Option<(usize, Sense)> = None;
+    for found in line.find_iter(&before) {
+        let goes_on = label.filter(|(end, _)| found.start() <= end + 1);
+        label = Some((found.end(), goes_on.map_or(senses[found.pattern()], |(_, sense)| sense)));
+    }
+    let last = label.map(|(_, sense)| sense);
     // `5 March 2021, 3 comments` is no comment's date.
     let next = || line.find(&behind.to_lowercase()).map(|found| senses[found.pattern()]);
     last.or_else(|| next().filter(|sense| *sense != Sense::Other))
@@ -75,6 +81,9 @@ mod tests {
         assert_eq!(sense("Veröffentlicht am ", ""), Some(Sense::Published));
         assert_eq!(sense("Published 1 May, updated ", ""), Some(Sense::Changed));
         assert_eq!(sense("最后更新于", ""), Some(Sense::Changed));
+        assert_eq!(sense("更新时间：", ""), Some(Sense::Changed));
+        assert_eq!(sense("发布时间：", ""), Some(Sense::Published));
+        assert_eq!(sense("注册日期 ", ""), Some(Sense::Other));
         assert_eq!(sense("am ", " geschrieben"), Some(Sense::Published));
         assert_eq!(sense("2 ", " 3"), None);
     }
