@@ -28,6 +28,6 @@ pub use refresh::{Budget, Found, RefreshStep};
 pub use refusal::Refusal;
 pub use rows::Rows;
 pub use scores::{Discipline, Evidence, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
-pub use time::{Day, Millis, span};
+pub use time::{Day, Millis, Timestamp, span};
 pub use trap::{AbsentPage, Signs, TrapStep};
 pub use url::{CrawlUrl, HostId, UrlError, UrlId};

@@ -76,6 +76,40 @@ impl Day {
     }
 }
 
+/// An instant with the zone it was told in; written as RFC 3339 (`2021-03-05T08:00:00+08:00`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Timestamp {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    seconds: i64,
+    /// Minutes east of UTC, less than a day.
+    offset: i16,
+}
+
+impl Timestamp {
+    /// Of a day and a second of it in a zone; none if there is no such time or zone.
+    #[must_use]
+    pub fn of(day: Day, second: u32, offset: i16) -> Option<Self> {
+        let local = i64::from(day.0) * 86_400 + i64::from(second);
+        (second < 86_400 && offset.abs() < 1_440).then(|| Self { seconds: local - i64::from(offset) * 60, offset })
+    }
+}
+
+impl std::fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let local = self.seconds + i64::from(self.offset) * 60;
+        let second = local.rem_euclid(86_400);
+        let day = Day(i32::try_from(local.div_euclid(86_400)).unwrap_or_default());
+        write!(f, "{day}T{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)?;
+        match self.offset {
+            0 => f.write_str("Z"),
+            east => {
+                let (sign, minutes) = (if east < 0 { '-' } else { '+' }, east.abs());
+                write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
+        }
+    }
+}
+
 impl std::fmt::Display for Day {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let epoch = jiff::civil::Date::constant(1970, 1, 1);
@@ -116,5 +150,16 @@ mod tests {
         assert_eq!(serde_json::from_str::<Day>(&serde_json::to_string(&day).unwrap()).unwrap(), day);
         assert_eq!(postcard::from_bytes::<Day>(&postcard::to_stdvec(&day).unwrap()).unwrap(), day);
         assert_eq!(Day(i32::MAX).to_string().len(), "9910-01-01".len());
+    }
+
+    #[test]
+    fn instants_are_written_with_their_zone() {
+        let written = |day: &str, second, offset| {
+            Timestamp::of(Day::parse(day).unwrap(), second, offset).map(|at| at.to_string())
+        };
+        assert_eq!(written("2021-03-05", 8 * 3_600 + 61, 480).as_deref(), Some("2021-03-05T08:01:01+08:00"));
+        assert_eq!(written("2021-03-05", 86_399, -210).as_deref(), Some("2021-03-05T23:59:59-03:30"));
+        assert_eq!(written("1969-12-31", 0, 0).as_deref(), Some("1969-12-31T00:00:00Z"));
+        assert_eq!((written("2021-03-05", 86_400, 0), written("2021-03-05", 0, 1_440)), (None, None));
     }
 }

@@ -96,7 +96,10 @@ pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, leni
     let mut builder = Builder::new(url, encoding, lenient);
     let whole = walk(html, !lenient, |step| match step {
         Step::Open(tag, ns) => builder.start(tag, ns),
-        Step::Close(tag) => builder.end(tag),
+        Step::Close(tag) => {
+            builder.markup.dates.end(&tag.name);
+            builder.end(tag);
+        }
         Step::Text(text) => builder.text(text),
     });
     builder.markup.cut |= !whole;
@@ -303,6 +306,7 @@ impl Builder {
     }
 
     fn text(&mut self, text: &str) {
+        self.markup.dates.text(text);
         if self.skip.is_some() {
             if let Some(script) = self.script.as_mut().filter(|script| script.len() + text.len() <= SCRIPT) {
                 script.push_str(text);
@@ -362,7 +366,7 @@ impl Builder {
     }
 }
 
-fn is_json_ld(tag: &Tag) -> bool {
+pub(super) fn is_json_ld(tag: &Tag) -> bool {
     attribute(tag, &local_name!("type")).is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"))
 }
 

@@ -37,7 +37,7 @@ pub use hints::{hints, score_hints};
 pub use language::{UnknownLanguage, language_code, language_tag};
 pub use outlinks::{anchor, page};
 
-use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region, Sketch};
+use crate::model::{CrawlUrl, Day, Defect, Digest, Fetched, Millis, Page, Region, Sketch, Timestamp};
 use crate::text::{simhash, without_address};
 use crate::topic::Topic;
 
@@ -80,8 +80,10 @@ pub struct Parsed {
     pub feeds: Vec<CrawlUrl>,
     /// Sketch of the main text.
     pub sketch: Sketch,
-    /// When it was published, as far as it says so.
+    /// When it was published, as far as it says so: a day of its own zone.
     pub published: Option<Day>,
+    /// The instant, where it tells time and zone too.
+    pub published_at: Option<Timestamp>,
     /// A browser ran its scripts, and what it made of the page was read.
     pub rendered: bool,
     /// What was wrong with it.
@@ -125,6 +127,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         feeds: Vec::new(),
         sketch: Sketch::default(),
         published: None,
+        published_at: None,
         rendered: fetched.rendered.is_some(),
         defects: Vec::new(),
     };
@@ -144,7 +147,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
     decoded.charset.clone_into(&mut parsed.charset);
     parsed.charset_from = decoded.from;
     parsed.defects = decoded.defects;
-    let (mut lang, mut published) = (None, None);
+    let (mut lang, mut dates) = (None, date::Dates::default());
     if kind == media::Kind::Plain {
         let (document, cut) = plain(&decoded.text);
         parsed.document = document;
@@ -178,12 +181,14 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         parsed.title = markup.title;
         lang = markup.lang;
         let lists = date::is_section(&fetched.url);
-        published = markup.dates.best(lists);
+        dates = markup.dates;
         parsed.author = markup.bylines.best(lists, &parsed.document);
     }
     parsed.text = parsed.document.main_text(&parsed.title);
     parsed.sketch = simhash::sketch(&without_address(&parsed.text, &fetched.url));
-    parsed.published = published.or_else(|| date::of(&parsed.document, &fetched.url));
+    let published = date::published(dates, &parsed.document, &parsed.title, &fetched.url);
+    parsed.published = published.map(|published| published.day);
+    parsed.published_at = published.and_then(|published| published.at);
     let document = &parsed.document;
     parsed.language = language::of(document.content().map(|piece| document.piece(piece)), lang.as_deref());
     if parsed.text.is_empty() {

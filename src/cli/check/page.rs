@@ -13,7 +13,8 @@ use serde_json::json;
 use suidao::config::Config;
 use suidao::live::{self, Job, News};
 use suidao::model::{
-    CrawlUrl, Defect, Event, Evidence, Fetched, Outlink, Page, Refusal, Region, Relevance, RobotsRules, number,
+    CrawlUrl, Defect, Event, Evidence, Fetched, Outlink, Page, Refusal, Region, Relevance, RobotsRules, Timestamp,
+    number,
 };
 use suidao::read::{self, CharsetFrom, Parsed};
 use suidao::store::archive::ArchiveReader;
@@ -154,6 +155,7 @@ fn reason(event: &Event) -> Option<String> {
 struct Seen<'a> {
     url: &'a CrawlUrl,
     charset: CharsetFrom,
+    published_at: Option<Timestamp>,
     page: Page,
     topic: Option<&'a Topic>,
 }
@@ -163,7 +165,8 @@ impl<'a> Seen<'a> {
         let parsed = read::parse_as(fetched, robot);
         let charset = parsed.charset_from;
         let scores = topic.map_or_else(|| unscored(&parsed), |topic| topic.score(&parsed.document));
-        Self { url: &fetched.url, charset, page: read::page(parsed, scores, &fetched.url), topic }
+        let published_at = parsed.published_at;
+        Self { url: &fetched.url, charset, published_at, page: read::page(parsed, scores, &fetched.url), topic }
     }
 
     fn relevant(&self) -> Option<bool> {
@@ -185,7 +188,9 @@ impl<'a> Seen<'a> {
         let page = &self.page;
         let mut shown = json!({
             "url": self.url, "title": page.title, "author": page.author,
-            "published": page.published.map(|day| day.to_string()), "language": page.language.as_deref().map(read::language_tag),
+            "published": page.published.map(|day| day.to_string()),
+            "published_at": self.published_at.map(|at| at.to_string()),
+            "language": page.language.as_deref().map(read::language_tag),
             "charset": page.charset, "charset_from": self.charset, "digest": page.digest.to_string(),
             "noindex": page.noindex, "nofollow": page.nofollow, "listing": page.listing,
             "canonical": page.canonical, "feeds": page.feeds, "defects": page.defects,
@@ -211,7 +216,8 @@ impl<'a> Seen<'a> {
         line("url", self.url.as_str())?;
         line("title", &page.title)?;
         line("author", page.author.as_deref().unwrap_or_default())?;
-        line("published", &page.published.map(|day| day.to_string()).unwrap_or_default())?;
+        let at = self.published_at.map(|at| format!(" ({at})")).unwrap_or_default();
+        line("published", &page.published.map(|day| format!("{day}{at}")).unwrap_or_default())?;
         line("language", page.language.as_deref().map(read::language_tag).unwrap_or_default())?;
         line("charset", &format!("{} ({})", page.charset, told_by(self.charset)))?;
         if let (Some(topic), Some(relevant)) = (self.topic, self.relevant()) {

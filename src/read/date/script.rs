@@ -1,0 +1,184 @@
+//! Dates in scripts: JSON-LD, which is about the page, and data of applications, which may be about anything.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use serde_json::Value;
+
+use super::written::{Written, epoch, first};
+
+/// Objects of one script that are looked at.
+const OBJECTS: usize = 2_000;
+/// Bytes of a date.
+const DATE: usize = 48;
+
+/// What JSON-LD declares of the page.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Dates of publication, of the kind of object that is most a page of its own.
+    pub(super) published: Vec<Written>,
+    pub(super) created: Vec<Written>,
+    pub(super) changed: Vec<Written>,
+}
+
+/// Reads a script of JSON-LD. One that is broken is read as far as keys and values go.
+pub(super) fn json_ld(script: &str) -> Found {
+    let Ok(value) = serde_json::from_str::<Value>(script.trim().trim_end_matches(';')) else {
+        let of = |key: &str| values(script, key);
+        return Found {
+            published: of("\"datePublished\""),
+            created: of("\"dateCreated\""),
+            changed: of("\"dateModified\""),
+        };
+    };
+    let mut found: [Found; 3] = Default::default();
+    let mut open = vec![&value];
+    for _ in 0..OBJECTS {
+        let Some(value) = open.pop() else { break };
+        match value {
+            Value::Array(items) => open.extend(items.iter().rev()),
+            Value::Object(object) => {
+                let rank = object.get("@type").map_or(Some(1), rank);
+                let Some(rank) = rank else { continue };
+                let date = |key: &str| object.get(key).and_then(value_of);
+                found[rank].published.extend(date("datePublished"));
+                found[rank].created.extend(date("uploadDate").or_else(|| date("dateCreated")));
+                found[rank].changed.extend(date("dateModified"));
+                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
+            }
+            _ => {}
+        }
+    }
+    let mut best = Found::default();
+    for kind in found {
+        let take = |into: &mut Vec<Written>, from: Vec<Written>| {
+            if into.is_empty() {
+                *into = from;
+            }
+        };
+        take(&mut best.published, kind.published);
+        take(&mut best.created, kind.created);
+        take(&mut best.changed, kind.changed);
+    }
+    best
+}
+
+/// How much an object of this type is the page: 0 for articles, 1 for pages, 2 for other things; none for what only
+/// stands on it.
+fn rank(kind: &Value) -> Option<usize> {
+    let names = |name: &str| -> Option<usize> {
+        let name = name.rsplit(['/', ':']).next().unwrap_or(name);
+        match name {
+            "Review" | "UserReview" | "CriticReview" | "Comment" | "Answer" | "Person" | "Organization" | "WebSite"
+            | "ImageObject" | "Event" | "Offer" => None,
+            _ if name.ends_with("Article") || name.ends_with("Posting") || name == "Report" => Some(0),
+            _ if name.ends_with("Page") => Some(1),
+            _ => Some(2),
+        }
+    };
+    match kind {
+        Value::String(name) => names(name),
+        Value::Array(kinds) => {
+            let ranks = kinds.iter().filter_map(Value::as_str).map(names);
+            ranks.flatten().min()
+        }
+        _ => Some(2),
+    }
+}
+
+fn value_of(value: &Value) -> Option<Written> {
+    match value {
+        Value::String(text) => date(text),
+        Value::Array(values) => values.first().and_then(Value::as_str).and_then(date),
+        _ => None,
+    }
+}
+
+fn date(text: &str) -> Option<Written> {
+    first(super::clip(text, DATE), true)
+}
+
+/// The dates behind a key, in order.
+fn values(script: &str, key: &str) -> Vec<Written> {
+    let rests = memchr::memmem::find_iter(script.as_bytes(), key).map(|at| &script[at + key.len()..]);
+    let value = |rest: &str| {
+        let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+        date(rest.strip_prefix('"').map(|rest| rest.split('"').next().unwrap_or(rest))?)
+    };
+    rests.take(OBJECTS).filter_map(value).collect()
+}
+
+/// Keys under which applications keep the date of publication, in lower case, quoted or not, in any form of compound.
+static KEYS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    const KEYS: &str = "datepublished|publishedat|published_at|publisheddate|published_date|publishdate|publish_date|publishtime|\
+        publish_time|publishedtime|published_time|publicationdate|publication_date|pubdate|pub_date|pubtime|\
+        firstpublished|first_published|datepublication|date_published|post_date|postdate|dateofpublication|\
+        date_publication";
+    let built = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(KEYS.split('|'));
+    built.expect("a few keys make a small automaton")
+});
+
+/// Dates of publication among the data of other scripts; at most `most`.
+pub(super) fn data(script: &str, most: usize) -> Vec<Written> {
+    let value = |rest: &str| {
+        // Quotes may be escaped where data stands in a string.
+        let rest = rest.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '='])?;
+        let rest = rest.trim_start_matches([' ', '"', '\'', '\\']);
+        let end = rest.find(['"', '\'', '\\', ',', ';', '}', '\n']).unwrap_or(rest.len());
+        let text = super::clip(&rest[..end], DATE);
+        // `Mon, 27 Jun 2019` has a comma in it.
+        date(text).or_else(|| epoch(text)).or_else(|| date(super::clip(rest, 24)))
+    };
+    KEYS.find_iter(script)
+        .take(OBJECTS)
+        .filter_map(|found| value(super::clip(&script[found.end()..], 96)))
+        .take(most)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn days(written: &[Written]) -> Vec<String> {
+        written.iter().map(|written| written.day.to_string()).collect()
+    }
+
+    #[test]
+    fn articles_go_before_other_objects() {
+        let script = r#"{"@graph":[{"@type":"WebSite","datePublished":"2001-01-01"},
+            {"@type":"WebPage","datePublished":"2019-06-28","comment":[{"@type":"Comment","datePublished":"2020-01-01"}]},
+            {"@type":["NewsArticle"],"datePublished":"2019-06-27T10:00:00+02:00","dateModified":"2019-07-01"}]}"#;
+        let found = json_ld(script);
+        assert_eq!(days(&found.published), ["2019-06-27"]);
+        assert_eq!(days(&found.changed), ["2019-07-01"]);
+        assert_eq!(days(&json_ld("{broken \"datePublished\" : \"2019-06-27\", }").published), ["2019-06-27"]);
+    }
+
+    #[test]
+    fn data_of_applications() {
+        for script in [
+            r#"window.x={"publishedAt":"2019-06-27T10:00:00Z"}"#,
+            r#"a = "{\"publish_date\":\"2019-06-27\"}""#,
+            "var pubDate = '2019/06/27';",
+            r#"{"publishTime":1561629600000}"#,
+            r#"{"publication_date":"Thu, 27 Jun 2019 21:16:15 GMT"}"#,
+        ] {
+            assert_eq!(days(&data(script, 3)), ["2019-06-27"], "{script}");
+        }
+        assert!(data("if (publishDate) { show(2019, 1, 2) }", 3).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn no_script_panics(script in "[\"{}:,a-z0-9年\\\\-]{0,60}", tail in "\\PC{0,20}") {
+            let script = format!("{{\"datePublished\":\"{script}\",{tail}");
+            let _ = (json_ld(&script), data(&script, 3), json_ld(&tail));
+        }
+    }
+}
