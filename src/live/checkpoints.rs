@@ -19,6 +19,9 @@ const AT_END: u64 = 16;
 /// What a piece begins with that is the harvest curve's; the machine's own begin with small letters.
 const HARVEST: u8 = b'H';
 
+/// Raised when a part of the machine is kept otherwise than before: a checkpoint of another is folded anew.
+const LAYOUT: u32 = 2;
+
 /// A digest of all settings that the fold of a crawl's events depends on.
 pub(super) fn settings(job: &Job) -> u64 {
     let mut config = job.config.clone();
@@ -31,7 +34,7 @@ pub(super) fn settings(job: &Job) -> u64 {
     config.stop = Goals { harvest: config.stop.harvest, ..other.stop };
     (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
     (config.crawl.linked_pages, config.crawl.reading_timeout) = (false, 0.0);
-    let fold = (env!("CARGO_PKG_VERSION"), agent(&job.config), job.topic.digest(), config);
+    let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent(&job.config), job.topic.digest(), config);
     xxh3_64(format!("{fold:?}").as_bytes())
 }
 
