@@ -7,7 +7,8 @@ use crate::model::Region;
 use crate::read::document::Document;
 use crate::read::tokens::head;
 
-/// Bytes of a line that may say when the page was published.
+/// Bytes of the shortest date, and of a line that may say when the page was published.
+const LEAST: usize = 6;
 const LINE: usize = 600;
 /// Characters of a line that holds a date and little else.
 const SHORT: usize = 80;
@@ -79,7 +80,7 @@ fn lines(document: &Document, from: usize) -> Vec<Line> {
     for (at, block) in document.blocks.iter().enumerate().skip(from) {
         let pieces = block.pieces.clone();
         let length: usize = pieces.clone().map(|piece| document.pieces[piece].text.len()).sum();
-        if length > LINE || length < 6 {
+        if !(LEAST..=LINE).contains(&length) {
             continue;
         }
         text.clear();
