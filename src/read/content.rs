@@ -19,6 +19,8 @@ const VERY_LONG: u32 = 450;
 const SENTENCES: u32 = 90;
 /// A line of more is none of particulars.
 const LINE: u32 = 300;
+/// Blocks above the text in which its lead may be.
+const LEAD: usize = 12;
 /// An element with so much text is large enough to judge what stands in it.
 const CONTEXT: u32 = 600;
 
@@ -116,6 +118,7 @@ pub(super) fn decide(markup: &mut Markup) {
     if chosen.total() == 0 {
         promote(markup, &areas, [true; 4]);
     }
+    narrow(markup);
     complete(markup, &areas);
     trim(markup);
     for link in &mut markup.document.links {
@@ -151,6 +154,67 @@ fn body(markup: &Markup) -> Option<(usize, usize)> {
         within += if (first..=last).contains(&at) { setting.amount.total() } else { 0 };
     }
     (within * 2 >= all).then_some((first, last))
+}
+
+/// The smallest element that holds nearly all sentences of the chosen text; none if these are few or scattered.
+fn core(markup: &Markup) -> Option<usize> {
+    let mut prose = vec![0_u32; markup.elements.len()];
+    let mut own = vec![0_u32; markup.elements.len()];
+    for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
+        let amount = setting.amount;
+        if block.region == Region::Content && amount.plain >= SENTENCES && amount.linked * 2 <= amount.plain {
+            prose[setting.element as usize] += amount.plain;
+            own[setting.element as usize] += amount.plain;
+        }
+    }
+    for at in (1..prose.len()).rev() {
+        prose[markup.elements[at].parent as usize] += prose[at];
+    }
+    let all = prose[0];
+    if all < CONTEXT {
+        return None;
+    }
+    let mut best = vec![0_usize; prose.len()];
+    for at in 1..prose.len() {
+        let parent = markup.elements[at].parent as usize;
+        if best[parent] == 0 || prose[at] > prose[best[parent]] {
+            best[parent] = at;
+        }
+    }
+    let mut at = 0;
+    loop {
+        let next = best[at];
+        // A paragraph among others is no element of the page.
+        if next == 0 || prose[next] * 20 < all * 17 || own[next] * 2 > prose[next] && prose[at] > prose[next] {
+            return (at != 0).then_some(at);
+        }
+        at = next;
+    }
+}
+
+/// Leaves out what stands outside the element that holds the text.
+fn narrow(markup: &mut Markup) {
+    let Some(core) = core(markup) else { return };
+    let mut within = vec![false; markup.elements.len()];
+    for at in core..within.len() {
+        within[at] = at == core || within[markup.elements[at].parent as usize];
+    }
+    let content = |block: &Block| block.region == Region::Content;
+    let blocks = || markup.document.blocks.iter().zip(&markup.settings);
+    let Some(first) = blocks().position(|(block, setting)| content(block) && within[setting.element as usize]) else {
+        return;
+    };
+    // The lead may stand above it, with pictures and bylines between.
+    let lead = blocks().enumerate().take(first).rev().filter(|(_, (block, _))| content(block)).take(LEAD);
+    let lead: Vec<usize> = lead
+        .filter(|(_, (_, Setting { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
+        .map(|(at, _)| at)
+        .collect();
+    for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
+        if !within[setting.element as usize] && block.region == Region::Content && !lead.contains(&at) {
+            block.region = Region::Navigation;
+        }
+    }
 }
 
 /// Takes in lists of links that stand between the sentences of what calls itself the main content: there an author put them.

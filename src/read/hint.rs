@@ -39,6 +39,7 @@ pub(super) fn of(tag: &Tag) -> Hint {
             return if of_names(names) == Hint::Label { Hint::Label } else { Hint::Furniture };
         }
         local_name!("header") => Hint::Header,
+        local_name!("figcaption") => Hint::Label,
         // Themes say of these what the page is like, not what they are; the ids of headings are made from what they say.
         local_name!("html") | local_name!("body") => return Hint::None,
         local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") => {
@@ -146,7 +147,7 @@ fn of_name(name: &str) -> Hint {
     let (mut prev, mut next, mut author, mut about) = (false, false, false, false);
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
         match word {
-            "tags" | "meta" => label = true,
+            "tags" | "meta" | "caption" | "credit" | "credits" | "byline" | "timestamp" | "dateline" => label = true,
             "foot" | "footer" => foot = true,
             "header" | "head" | "masthead" | "banner" | "topbar" => about_header = true,
             "post" | "article" | "entry" | "thread" | "topic" => of_post = true,

@@ -102,6 +102,21 @@ fn check(parsed: &Parsed) {
 }
 
 #[test]
+fn what_stands_outside_the_element_that_holds_the_text_is_left_out_but_for_the_lead() {
+    let lead = "这一段引子写在正文之前，用两句话说了这场比赛的经过，也说了大家为什么都来看它。".repeat(2);
+    let text = format!("<p>{LONG}</p>").repeat(9);
+    let page = format!(
+        "<title>比赛</title><div class=box><p>三条短讯</p><p>天气转晴</p></div><div><p>{lead}</p><div>{text}\
+         <figure><img src=a><figcaption>红队在比赛中</figcaption></figure></div><div><p>本台的其他节目</p></div></div>"
+    );
+    let read = parse(&fetched(Some("text/html; charset=utf-8"), page.as_bytes())).text;
+    assert!(read.starts_with(&lead) && read.ends_with(LONG), "{read}");
+    for other in ["短讯", "转晴", "红队在比赛中", "其他节目"] {
+        assert!(!read.contains(other), "{other}: {read}");
+    }
+}
+
+#[test]
 fn a_page_names_few_feeds() {
     let links: String = (0..9).map(|n| format!("<link rel=alternate type=application/rss+xml href=/{n}>")).collect();
     assert_eq!(html(&links).feeds.len(), 4);

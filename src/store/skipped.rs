@@ -103,7 +103,7 @@ impl Standings {
     }
 }
 
-/// What [`write`] has written.
+/// What [`write()`] has written.
 #[derive(Debug, Default)]
 pub struct Skipped {
     /// Lines.
