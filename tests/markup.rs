@@ -1,6 +1,6 @@
-//! No page is lost by its markup: what is read of a page is what html5ever's own tree builder, without any bounds, has in its
-//! tree. Pages are written here, generated, mutated, taken from html5lib's tests (`SUIDAO_HTML5LIB`, the folder of its
-//! `tree-construction`) and recorded (`../shared`, or the folder `SUIDAO_PAGES`), where there are any.
+//! Text and links that are read of a page are those in the tree that html5ever builds without our bounds. The pages are written here,
+//! generated, mutated, taken from html5lib's tests (`SUIDAO_HTML5LIB` names their folder `tree-construction`), or recorded
+//! (`../shared/charset`, or the folder that `SUIDAO_PAGES` names).
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)] // test helpers may
 
 use std::path::{Path, PathBuf};

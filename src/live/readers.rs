@@ -62,7 +62,7 @@ impl Readers {
         });
         match tokio::time::timeout(self.patience, reading).await {
             Ok(Ok(Ok(done))) => Ok(done),
-            // The runtime ends, and with it this task: nothing is to be said of the page.
+            // The runtime is shutting down, and this task with it: the page is not to blame.
             Ok(Err(ended)) if ended.is_cancelled() => std::future::pending().await,
             Ok(_) => Err(Unread::Broken),
             Err(_) => Err(Unread::TooLong),

@@ -156,7 +156,7 @@ fn body(markup: &Markup) -> Option<(usize, usize)> {
     (within * 2 >= all).then_some((first, last))
 }
 
-/// The smallest element that holds nearly all sentences of the chosen text; none if these are few or scattered.
+/// The smallest element that holds at least 85 % of the chosen text in sentences; none if there is little of it or it is scattered.
 fn core(markup: &Markup) -> Option<usize> {
     let mut prose = vec![0_u32; markup.elements.len()];
     let mut own = vec![0_u32; markup.elements.len()];
@@ -184,7 +184,7 @@ fn core(markup: &Markup) -> Option<usize> {
     let mut at = 0;
     loop {
         let next = best[at];
-        // A paragraph among others is no element of the page.
+        // A single long paragraph is not the element that holds the article.
         if next == 0 || prose[next] * 20 < all * 17 || own[next] * 2 > prose[next] && prose[at] > prose[next] {
             return (at != 0).then_some(at);
         }
@@ -192,7 +192,7 @@ fn core(markup: &Markup) -> Option<usize> {
     }
 }
 
-/// Leaves out what stands outside the element that holds the text.
+/// Leaves out what stands outside the element that holds the sentences, but for the lead above it.
 fn narrow(markup: &mut Markup) {
     let Some(core) = core(markup) else { return };
     let mut within = vec![false; markup.elements.len()];
@@ -204,7 +204,7 @@ fn narrow(markup: &mut Markup) {
     let Some(first) = blocks().position(|(block, setting)| content(block) && within[setting.element as usize]) else {
         return;
     };
-    // The lead may stand above it, with pictures and bylines between.
+    // Pictures and bylines may stand between the lead and this element.
     let lead = blocks().enumerate().take(first).rev().filter(|(_, (block, _))| content(block)).take(LEAD);
     let lead: Vec<usize> = lead
         .filter(|(_, (_, Setting { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)

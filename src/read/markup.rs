@@ -313,11 +313,12 @@ impl Builder {
             }
         } else if self.in_title {
             self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
-        } else if self.stack.last().is_some_and(|open| open.drawn) {
-        } else if self.hidden.is_some() {
-            self.hide(text);
-        } else {
-            self.flow(text);
+        } else if !self.stack.last().is_some_and(|open| open.drawn) {
+            if self.hidden.is_some() {
+                self.hide(text);
+            } else {
+                self.flow(text);
+            }
         }
     }
 
