@@ -5,8 +5,11 @@
 //! Nejdl, "Boilerplate detection using shallow text features" (2010), simplified; hints are checked against it, for
 //! they lie: a long text with few links is never furniture.
 
+use super::article::{self, CONTEXT, LINE, SENTENCES};
 use super::document::Block;
+use super::form::Part;
 use super::hint::Hint;
+use super::inserts::is_insert;
 use super::markup::{Amount, Markup, Setting};
 use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_turning};
 use crate::model::Region;
@@ -15,15 +18,6 @@ use crate::model::Region;
 const LONG: u32 = 240;
 /// And one of 150 does so even in what calls itself a sidebar or footer.
 const VERY_LONG: u32 = 450;
-/// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
-const SENTENCES: u32 = 90;
-/// A line of more is none of particulars.
-const LINE: u32 = 300;
-/// Blocks above the text in which its lead may be.
-const LEAD: usize = 12;
-/// An element with so much text is large enough to judge what stands in it.
-const CONTEXT: u32 = 600;
-
 impl Amount {
     pub(super) fn total(self) -> u32 {
         self.plain + self.linked
@@ -45,11 +39,12 @@ enum Area {
     Furniture,
 }
 
-/// Sets the region of every block and link.
-pub(super) fn decide(markup: &mut Markup) {
+/// Sets the region of every block and link of a page of this host.
+pub(super) fn decide(markup: &mut Markup, host: &str) {
     let amounts = sums(markup);
     let page = amounts[0];
     let headed = headings(markup, &amounts);
+    let pictures = pictures(markup);
     let count = markup.elements.len();
     let mut areas = vec![Area::Open; count];
     // Whether an element is, or stands in, a list of links.
@@ -66,6 +61,7 @@ pub(super) fn decide(markup: &mut Markup) {
             (_, Hint::Furniture) if !holds_page => Area::Furniture,
             (Area::Label, _) => Area::Label,
             (_, Hint::Label) if !holds_page => Area::Label,
+            _ if pictures[at] && !holds_page => Area::Label,
             (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
             _ if headed[at] && !holds_page => Area::Furniture,
             (_, Hint::Main) => Area::Main,
@@ -118,8 +114,10 @@ pub(super) fn decide(markup: &mut Markup) {
     if chosen.total() == 0 {
         promote(markup, &areas, [true; 4]);
     }
-    narrow(markup);
-    complete(markup, &areas);
+    article::narrow(markup);
+    article::begin(markup);
+    article::end(markup);
+    complete(markup, &areas, host);
     trim(markup);
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
@@ -156,74 +154,18 @@ fn body(markup: &Markup) -> Option<(usize, usize)> {
     (within * 2 >= all).then_some((first, last))
 }
 
-/// The smallest element that holds at least 85 % of the chosen text in sentences; none if there is little of it or it is scattered.
-fn core(markup: &Markup) -> Option<usize> {
-    let mut prose = vec![0_u32; markup.elements.len()];
-    let mut own = vec![0_u32; markup.elements.len()];
-    for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
-        let amount = setting.amount;
-        if block.region == Region::Content && amount.plain >= SENTENCES && amount.linked * 2 <= amount.plain {
-            prose[setting.element as usize] += amount.plain;
-            own[setting.element as usize] += amount.plain;
-        }
-    }
-    for at in (1..prose.len()).rev() {
-        prose[markup.elements[at].parent as usize] += prose[at];
-    }
-    let all = prose[0];
-    if all < CONTEXT {
-        return None;
-    }
-    let mut best = vec![0_usize; prose.len()];
-    for at in 1..prose.len() {
-        let parent = markup.elements[at].parent as usize;
-        if best[parent] == 0 || prose[at] > prose[best[parent]] {
-            best[parent] = at;
-        }
-    }
-    let mut at = 0;
-    loop {
-        let next = best[at];
-        // A single long paragraph is not the element that holds the article.
-        if next == 0 || prose[next] * 20 < all * 17 || own[next] * 2 > prose[next] && prose[at] > prose[next] {
-            return (at != 0).then_some(at);
-        }
-        at = next;
-    }
-}
-
-/// Leaves out what stands outside the element that holds the sentences, but for the lead above it.
-fn narrow(markup: &mut Markup) {
-    let Some(core) = core(markup) else { return };
-    let mut within = vec![false; markup.elements.len()];
-    for at in core..within.len() {
-        within[at] = at == core || within[markup.elements[at].parent as usize];
-    }
-    let content = |block: &Block| block.region == Region::Content;
-    let blocks = || markup.document.blocks.iter().zip(&markup.settings);
-    let Some(first) = blocks().position(|(block, setting)| content(block) && within[setting.element as usize]) else {
-        return;
-    };
-    // Pictures and bylines may stand between the lead and this element.
-    let lead = blocks().enumerate().take(first).rev().filter(|(_, (block, _))| content(block)).take(LEAD);
-    let lead: Vec<usize> = lead
-        .filter(|(_, (_, Setting { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
-        .map(|(at, _)| at)
-        .collect();
-    for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
-        if !within[setting.element as usize] && block.region == Region::Content && !lead.contains(&at) {
-            block.region = Region::Navigation;
-        }
-    }
-}
-
-/// Takes in lists of links that stand between the sentences of what calls itself the main content: there an author put them.
-fn complete(markup: &mut Markup, areas: &[Area]) {
+/// Takes in lists of links to other hosts that stand between the sentences of what calls itself the main content: there an author put
+/// them. Lists of links to the same host are the site's own more often: further articles.
+fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
     let Some((first, last)) = body(markup) else { return };
-    let settings = &markup.settings[first..=last];
-    for (block, setting) in markup.document.blocks[first..=last].iter_mut().zip(settings) {
-        if areas[setting.element as usize] == Area::Main {
-            block.region = Region::Content;
+    let document = &mut markup.document;
+    let mut inner = vec![false; document.blocks.len()];
+    for link in &document.links {
+        inner[link.block] |= link.url.host() == host;
+    }
+    for at in first..=last {
+        if areas[markup.settings[at].element as usize] == Area::Main && !inner[at] {
+            document.blocks[at].region = Region::Content;
         }
     }
 }
@@ -247,6 +189,10 @@ fn trim(markup: &mut Markup) {
         let outside = body.is_some_and(|(first, last)| at < first || at > last);
         let below = body.is_some_and(|(_, last)| at > last);
         let line = if outside || body.is_none() { line(markup, block, setting) } else { None };
+        if self::line(markup, block, setting).is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total())) {
+            found.push((at, Region::Navigation));
+            continue;
+        }
         let region = line.and_then(|line| {
             if is_navigation(line, amount.linked * 2 >= amount.total()) || below && is_closing(line) {
                 return Some(Region::Navigation);
@@ -277,6 +223,18 @@ fn promote(markup: &mut Markup, areas: &[Area], which: [bool; 4]) {
             block.region = Region::Content;
         }
     }
+}
+
+/// Figures that hold nothing but pictures and what is said of them.
+fn pictures(markup: &Markup) -> Vec<bool> {
+    let elements = &markup.elements;
+    let mut others = vec![false; elements.len()];
+    for at in (1..elements.len()).rev() {
+        if others[at] || matches!(elements[at].part, Part::Code | Part::Table | Part::Item(_)) {
+            others[elements[at].parent as usize] = true;
+        }
+    }
+    elements.iter().zip(others).map(|(element, other)| element.part == Part::Figure && !other).collect()
 }
 
 /// What each element holds, its descendants included.

@@ -29,6 +29,10 @@ pub(super) enum Part {
     Table,
     Row,
     Cell,
+    /// Preformatted text.
+    Code,
+    /// A picture with its caption; it may hold a table or code.
+    Figure,
 }
 
 impl Part {
@@ -41,6 +45,8 @@ impl Part {
             local_name!("table") => Self::Table,
             local_name!("tr") => Self::Row,
             local_name!("td") | local_name!("th") => Self::Cell,
+            local_name!("pre") => Self::Code,
+            local_name!("figure") => Self::Figure,
             _ => Self::Other,
         }
     }
@@ -112,7 +118,7 @@ fn places(markup: &Markup) -> (Vec<Place>, Vec<Count>) {
         #[allow(clippy::cast_possible_truncation)] // the builder keeps far fewer elements
         let own = at as u32;
         match element.part {
-            Part::Other => {}
+            Part::Other | Part::Code | Part::Figure => {}
             Part::Bullets | Part::Numbers(_) => {
                 (place.list, place.item) = (own, 0);
                 place.depth = (place.depth + 1).min(DEEPEST);

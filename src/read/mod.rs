@@ -1,5 +1,6 @@
 //! Reading: from bytes to a [`crate::model::Page`]. Pure, and it never fails.
 
+mod article;
 mod byline;
 pub mod charset;
 pub(crate) mod coding;
@@ -12,6 +13,7 @@ mod hanzi;
 mod header;
 pub(crate) mod hint;
 mod hints;
+mod inserts;
 mod language;
 mod links;
 pub(crate) mod markup;
@@ -160,7 +162,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         if markup.document.pieces.is_empty() {
             markup = markup::read(&decoded.text, &fetched.url, encoding, true);
         }
-        content::decide(&mut markup);
+        content::decide(&mut markup, fetched.url.host());
         form::decide(&mut markup);
         if markup.cut {
             parsed.defects.push(Defect::CutShort);

@@ -25,7 +25,7 @@ pub(super) fn is_particular(line: &str) -> Option<bool> {
 }
 
 /// A line without the signs before it.
-fn bare(line: &str) -> &str {
+pub(super) fn bare(line: &str) -> &str {
     line.trim().trim_start_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '©' | '<' | '《'))
 }
 

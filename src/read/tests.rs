@@ -102,6 +102,32 @@ fn check(parsed: &Parsed) {
 }
 
 #[test]
+fn an_article_is_read_from_its_headline_to_the_heading_of_what_follows() {
+    let text = format!("<p>{LONG}</p>").repeat(4);
+    let page = format!(
+        "<title>红队以两分取胜 - 某报</title><div><p>今日快讯</p><h2>红队以两分取胜</h2>{text}<p>Advertisement</p>\
+         <p>Read more: <a href=/2>第二篇</a></p>{text}<h3>You may also like</h3><p>别的文章的开头</p></div>"
+    );
+    let read = parse(&fetched(Some("text/html; charset=utf-8"), page.as_bytes())).text;
+    assert_eq!(read, [LONG; 8].join("\n"));
+}
+
+#[test]
+fn lists_of_links_between_sentences_are_the_authors_if_they_lead_to_other_hosts() {
+    let text = format!("<p>{LONG}</p>").repeat(4);
+    let list = |host: &str| {
+        let items = ["第一篇别处的文章", "第二篇别处的文章", "第三篇别处的文章", "第四篇别处的文章"];
+        items.map(|it| format!("<li><a href='{host}/{it}'>{it}</a>")).concat()
+    };
+    let read = |host: &str| {
+        let page = format!("<title>x</title><article>{text}<ul>{}</ul>{text}</article>", list(host));
+        parse(&fetched(Some("text/html; charset=utf-8"), page.as_bytes())).text
+    };
+    assert!(read("http://b.cn").contains("第三篇"));
+    assert!(!read("http://a.cn").contains("第三篇"));
+}
+
+#[test]
 fn what_stands_outside_the_element_that_holds_the_text_is_left_out_but_for_the_lead() {
     let lead = "这一段引子写在正文之前，用两句话说了这场比赛的经过，也说了大家为什么都来看它。".repeat(2);
     let text = format!("<p>{LONG}</p>").repeat(9);

@@ -1,0 +1,141 @@
+//! Where the article is among what was chosen as content: in which element, from its headline on, up to a heading such as "Related".
+//!
+//! Apart from `content`, which judges each block by itself, because this looks at the page as a whole. It does nothing on a page
+//! that is no article: one with few sentences, or with sentences in many places.
+
+use std::ops::Range;
+
+use super::document::Block;
+use super::inserts::is_end;
+use super::markup::{Markup, Setting};
+use crate::model::Region;
+
+/// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
+pub(super) const SENTENCES: u32 = 90;
+/// A line of more is none of particulars.
+pub(super) const LINE: u32 = 300;
+/// Blocks above the text in which its lead may be.
+const LEAD: usize = 12;
+/// An element with so much text is large enough to judge what stands in it.
+pub(super) const CONTEXT: u32 = 600;
+
+/// The smallest element that holds at least 85 % of the chosen text in sentences; none if there is little of it or it is scattered.
+fn core(markup: &Markup) -> Option<usize> {
+    let mut prose = vec![0_u32; markup.elements.len()];
+    let mut own = vec![0_u32; markup.elements.len()];
+    for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
+        let amount = setting.amount;
+        if block.region == Region::Content && amount.plain >= SENTENCES && amount.linked * 2 <= amount.plain {
+            prose[setting.element as usize] += amount.plain;
+            own[setting.element as usize] += amount.plain;
+        }
+    }
+    for at in (1..prose.len()).rev() {
+        prose[markup.elements[at].parent as usize] += prose[at];
+    }
+    let all = prose[0];
+    if all < CONTEXT {
+        return None;
+    }
+    let mut best = vec![0_usize; prose.len()];
+    for at in 1..prose.len() {
+        let parent = markup.elements[at].parent as usize;
+        if best[parent] == 0 || prose[at] > prose[best[parent]] {
+            best[parent] = at;
+        }
+    }
+    let mut at = 0;
+    loop {
+        let next = best[at];
+        // A single long paragraph is not the element that holds the article.
+        if next == 0 || prose[next] * 20 < all * 17 || own[next] * 2 > prose[next] && prose[at] > prose[next] {
+            return (at != 0).then_some(at);
+        }
+        at = next;
+    }
+}
+
+/// Leaves out what stands outside the element that holds the sentences, but for the lead above it.
+pub(super) fn narrow(markup: &mut Markup) {
+    let Some(core) = core(markup) else { return };
+    let mut within = vec![false; markup.elements.len()];
+    for at in core..within.len() {
+        within[at] = at == core || within[markup.elements[at].parent as usize];
+    }
+    let content = |block: &Block| block.region == Region::Content;
+    let blocks = || markup.document.blocks.iter().zip(&markup.settings);
+    let Some(first) = blocks().position(|(block, setting)| content(block) && within[setting.element as usize]) else {
+        return;
+    };
+    // Pictures and bylines may stand between the lead and this element.
+    let lead = blocks().enumerate().take(first).rev().filter(|(_, (block, _))| content(block)).take(LEAD);
+    let lead: Vec<usize> = lead
+        .filter(|(_, (_, Setting { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
+        .map(|(at, _)| at)
+        .collect();
+    for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
+        if !within[setting.element as usize] && block.region == Region::Content && !lead.contains(&at) {
+            block.region = Region::Navigation;
+        }
+    }
+}
+
+/// Leaves out what stands above the headline: the title again, or its part, as a line of the page.
+pub(super) fn begin(markup: &mut Markup) {
+    let plain =
+        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
+    let titles = [plain(&markup.title), plain(&markup.declared_title)];
+    let says = |text: &str| {
+        let line = plain(text);
+        let of =
+            |title: &String| line.len() * 5 >= title.len() * 2 && (title.starts_with(&line) || title.ends_with(&line));
+        if line.chars().count() >= 4 && titles.iter().any(of) { line.len() } else { 0 }
+    };
+    let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
+    let content = || blocks().filter(|(_, (block, _))| block.region == Region::Content);
+    let mut best = (0, 0);
+    for (at, (block, setting)) in content() {
+        if setting.amount.total() <= LINE {
+            let length = says(markup.document.block_text(block));
+            best = if length > best.1 { (at, length) } else { best };
+        }
+    }
+    let amount = |(_, (_, setting)): (usize, (&Block, &Setting))| setting.amount.plain;
+    let before: u32 = content().take_while(|(at, _)| *at < best.0).map(amount).sum();
+    if best.1 == 0 || before * 12 > content().map(amount).sum() {
+        return;
+    }
+    leave_out(markup, 0..best.0 + 1);
+}
+
+/// Leaves out what stands below a heading that says that the article is over.
+pub(super) fn end(markup: &mut Markup) {
+    let all: u32 = sentences(markup).sum();
+    let mut above = 0;
+    for at in 0..markup.settings.len() {
+        let (block, setting) = (&markup.document.blocks[at], &markup.settings[at]);
+        if block.region != Region::Content {
+            continue;
+        }
+        if setting.amount.plain >= SENTENCES {
+            above += setting.amount.plain;
+        } else if above * 5 >= all * 3 && above >= CONTEXT && is_end(markup.document.block_text(block)) {
+            return leave_out(markup, at..markup.settings.len());
+        }
+    }
+}
+
+fn leave_out(markup: &mut Markup, blocks: Range<usize>) {
+    for block in &mut markup.document.blocks[blocks] {
+        if block.region == Region::Content {
+            block.region = Region::Navigation;
+        }
+    }
+}
+
+/// Amounts of the blocks of the main content that hold sentences.
+fn sentences(markup: &Markup) -> impl Iterator<Item = u32> + '_ {
+    let blocks = markup.document.blocks.iter().zip(&markup.settings);
+    let content = blocks.filter(|(block, _)| block.region == Region::Content);
+    content.map(|(_, setting)| setting.amount.plain).filter(|&amount| amount >= SENTENCES)
+}

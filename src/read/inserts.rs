@@ -1,0 +1,164 @@
+//! What a site puts into and below an article: labels of advertisements, links to further reading, and the headings of what follows.
+//! Apart from `phrases` because those are lines of an article's own frame, and these are about other pages. Word lists, as there.
+
+use super::phrases::bare;
+
+/// Whether a line was put into a text by the site, not by its author: a label of advertisements, or a link to further reading.
+/// `linked`: half of it or more is links.
+pub(super) fn is_insert(line: &str, linked: bool) -> bool {
+    const WHOLE: [&str; 18] = [
+        "advertisement",
+        "advertisements",
+        "advertisment",
+        "advertising",
+        "story continues below advertisement",
+        "article continues below advertisement",
+        "continue reading below",
+        "anzeige",
+        "werbung",
+        "publicidad",
+        "publicidade",
+        "publicité",
+        "pubblicità",
+        "advertentie",
+        "reklama",
+        "reklam",
+        "реклама",
+        "广告",
+    ];
+    const BEGINNINGS: [&str; 33] = [
+        "read more",
+        "read also",
+        "read next",
+        "also read",
+        "see more",
+        "see also",
+        "also see",
+        "more:",
+        "related",
+        "recommended",
+        "don't miss",
+        "watch:",
+        "lesen sie auch",
+        "lesen sie mehr",
+        "auch lesen",
+        "auch interessant",
+        "mehr zum thema",
+        "mehr dazu",
+        "lire aussi",
+        "à lire aussi",
+        "lire également",
+        "lea también",
+        "lee también",
+        "leer más",
+        "leia também",
+        "leia mais",
+        "leggi anche",
+        "lees ook",
+        "czytaj także",
+        "czytaj też",
+        "zobacz także",
+        "zobacz też",
+        "читайте также",
+    ];
+    if line.len() > 400 {
+        return false;
+    }
+    let lower = bare(line).to_lowercase();
+    WHOLE.contains(&lower.trim_end_matches(|c: char| !c.is_alphanumeric()))
+        || linked && BEGINNINGS.iter().any(|word| lower.starts_with(word))
+}
+
+/// Whether a heading says that the article is over: what stands below it is about other articles, the author or the reader.
+pub(super) fn is_end(heading: &str) -> bool {
+    const BEGINNINGS: [&str; 62] = [
+        "related",
+        "you may also",
+        "you might also",
+        "you may like",
+        "you might like",
+        "more from",
+        "more in ",
+        "more on this",
+        "more stories",
+        "more news",
+        "most popular",
+        "most read",
+        "popular posts",
+        "popular on",
+        "trending",
+        "recommended",
+        "read next",
+        "up next",
+        "about the author",
+        "about author",
+        "share this",
+        "leave a comment",
+        "leave a reply",
+        "post a comment",
+        "join the conversation",
+        "sign up",
+        "subscribe",
+        "newsletter",
+        "follow us",
+        "mehr zum thema",
+        "mehr zu ",
+        "mehr aus ",
+        "mehr von ",
+        "weitere artikel",
+        "weitere beiträge",
+        "weitere themen",
+        "weitere informationen",
+        "weiterführende",
+        "zum weiterlesen",
+        "das könnte",
+        "auch interessant",
+        "ähnliche",
+        "passend zum thema",
+        "über den autor",
+        "über die autorin",
+        "zur person",
+        "empfehlungen der redaktion",
+        "empfehlungen aus der redaktion",
+        "kommentare",
+        "kommentar schreiben",
+        "jetzt registrieren",
+        "à lire aussi",
+        "articles similaires",
+        "sur le même sujet",
+        "dans la même rubrique",
+        "artículos relacionados",
+        "noticias relacionadas",
+        "te puede interesar",
+        "también te puede",
+        "potrebbe interessarti",
+        "zobacz także",
+        "zobacz też",
+    ];
+    let lower = bare(heading).to_lowercase();
+    heading.chars().count() <= 60 && BEGINNINGS.iter().any(|word| lower.starts_with(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inserts_are_told_from_sentences() {
+        for (line, linked) in [("Advertisement", false), ("- Anzeige -", false), ("Read more: Another article", true)] {
+            assert!(is_insert(line, linked), "{line}");
+        }
+        for (line, linked) in [("Read more books than last year.", false), ("Anzeigenpreise", false), ("", true)] {
+            assert!(!is_insert(line, linked), "{line}");
+        }
+    }
+
+    #[test]
+    fn headings_that_end_an_article() {
+        assert!(is_end("Mehr zum Thema") && is_end("» You may also like:"));
+        assert!(
+            !is_end("Mehr Wissen")
+                && !is_end("related work is what this long sentence of an article's author is about, not a heading")
+        );
+    }
+}
