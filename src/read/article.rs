@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::document::Block;
+use super::hint::Hint;
 use super::inserts::is_end;
 use super::markup::{Markup, Setting};
 use crate::model::Region;
@@ -36,6 +37,10 @@ fn core(markup: &Markup) -> Option<usize> {
     let all = prose[0];
     if all < CONTEXT {
         return None;
+    }
+    let said = (1..prose.len()).find(|&at| markup.elements[at].hint == Hint::Body && prose[at] * 2 >= all);
+    if said.is_some() {
+        return said;
     }
     let mut best = vec![0_usize; prose.len()];
     for at in 1..prose.len() {

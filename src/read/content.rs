@@ -64,7 +64,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
             _ if pictures[at] && !holds_page => Area::Label,
             (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
             _ if headed[at] && !holds_page => Area::Furniture,
-            (_, Hint::Main) => Area::Main,
+            (_, Hint::Main | Hint::Body) => Area::Main,
             (area, _) => area,
         };
         // An article beside a long list shares its parent with it, and is none.

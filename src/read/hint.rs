@@ -13,6 +13,8 @@ pub(super) enum Hint {
     None,
     /// The page's main content.
     Main,
+    /// The body of an article, in so many words.
+    Body,
     /// A head: the page's, or, inside main content, an article's.
     Header,
     /// The particulars of an article: its tags, categories, author, dates; its own foot.
@@ -59,6 +61,10 @@ pub(super) fn of(tag: &Tag) -> Hint {
                 }
                 _ => {}
             }
+        } else if *name == local_name!("itemprop")
+            && attribute.value.split_ascii_whitespace().any(|it| it == "articleBody")
+        {
+            return Hint::Body;
         } else if *name == local_name!("class") || *name == local_name!("id") {
             hint = stronger(hint, of_names(&attribute.value));
         }
@@ -84,7 +90,7 @@ fn stronger(one: Hint, other: Hint) -> Hint {
     let rank = |hint| match hint {
         Hint::None => 0,
         Hint::Header => 1,
-        Hint::Main => 2,
+        Hint::Main | Hint::Body => 2,
         Hint::Label => 3,
         Hint::Furniture => 4,
         Hint::Hidden => 5,
