@@ -38,7 +38,8 @@ fn core(markup: &Markup) -> Option<usize> {
     if all < CONTEXT {
         return None;
     }
-    let said = (1..prose.len()).find(|&at| markup.elements[at].hint == Hint::Body && prose[at] * 2 >= all);
+    // A page may mark the body of a teaser so, too.
+    let said = (1..prose.len()).find(|&at| markup.elements[at].hint == Hint::Body && prose[at] * 5 >= all * 2);
     if said.is_some() {
         return said;
     }

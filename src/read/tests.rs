@@ -113,6 +113,16 @@ fn an_article_is_read_from_its_headline_to_the_heading_of_what_follows() {
 }
 
 #[test]
+fn what_is_marked_as_the_body_of_the_article_is_it() {
+    let text = format!("<p>{LONG}</p>").repeat(4);
+    let page =
+        |mark: &str| format!("<title>x</title><div><div {mark}>{text}</div><div>{text}<p>别的文章</p></div></div>");
+    let read = |mark: &str| parse(&fetched(Some("text/html; charset=utf-8"), page(mark).as_bytes())).text;
+    assert_eq!(read("itemprop=articleBody"), [LONG; 4].join("\n"));
+    assert!(read("").ends_with("别的文章"));
+}
+
+#[test]
 fn lists_of_links_between_sentences_are_the_authors_if_they_lead_to_other_hosts() {
     let text = format!("<p>{LONG}</p>").repeat(4);
     let list = |host: &str| {
