@@ -17,7 +17,7 @@ use suidao::store::{
     Archive, ArchiveReader, ArchiveSettings, CrawlDirectory, Kept, Meta, Record, Responses, Store, Work, Writer,
 };
 use suidao::world::{ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Server, ServerOptions, Spec};
-use support::{Ended, Running, Stage, export, finite, pages, records, run, snapshot, suidao, warcio_check};
+use support::{Ended, Running, Stage, copy, export, finite, pages, records, run, snapshot, suidao, warcio_check};
 
 /// What is done to a crawl directory, and its name.
 type Case<'a> = (&'a str, &'a dyn Fn(&Path));
@@ -73,18 +73,6 @@ impl Finished {
         assert_eq!((lines.len(), urls.len()), (self.wanted.len(), self.wanted.len()));
         let files: Vec<_> = fs::read_dir(dir.join("pages")).unwrap().map(|entry| entry.unwrap().path()).collect();
         warcio_check(&files);
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to.join(entry.file_name()));
-        } else {
-            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-        }
     }
 }
 

@@ -207,6 +207,19 @@ pub fn run(command: Command) -> Ended {
     Running::start(command).end()
 }
 
+/// Copies a directory with all it holds.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to.join(entry.file_name()));
+        } else {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
 /// The log of a crawl directory.
 pub fn records(dir: &Path) -> Vec<Record> {
     let store = Store::open(&CrawlDirectory::new(dir)).unwrap();
