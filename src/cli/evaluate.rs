@@ -129,7 +129,7 @@ impl Crawl {
                     let repeats = hit && !seen.insert(Truth::key(url));
                     (!repeats && !truth.is_excluded(url)).then_some(hit)
                 }
-                _ => Some(entry.relevant),
+                _ => Some(entry.is_relevant()),
             })
             .collect();
         let relevant = |page: u64| judged.get(page as usize).copied().flatten() == Some(true);

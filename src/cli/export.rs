@@ -152,6 +152,10 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     if let Some(Since::Day(day)) = args.since {
         filter.fetched_from = filter.fetched_from.max(Some(day));
     }
+    if matches!(args.format, Format::Graph | Format::Index) {
+        // Listings are the ways between documents, and a search finds them below these.
+        filter.documents = args.filter.no_listings;
+    }
     if args.format == Format::Text {
         // A page without text is no line.
         filter.min_chars = filter.min_chars.max(1);
@@ -173,7 +177,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     outfiles::may_be_written(args, &written)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     // For an index the links of all pages are gone through first.
-    let archived = catalogue.entries.iter().filter(|entry| entry.is_document()).count() as u64;
+    let archived = catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64;
     let bar = progress(wanted.selection.pages + if args.format == Format::Index { archived } else { 0 }, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };

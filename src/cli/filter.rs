@@ -10,7 +10,7 @@ use suidao::read::{language_code, language_tag};
 #[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Which pages")]
 pub struct FilterArgs {
-    /// Only pages at or above the page threshold of the lexicon
+    /// Only pages on the topic: at or above the page threshold of the lexicon
     #[arg(long)]
     pub relevant: bool,
     /// Only pages of at least this relevance, 0 to 1
@@ -37,8 +37,11 @@ pub struct FilterArgs {
     /// Only pages with so many characters of main text
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min_chars: u32,
-    /// No listings: pages that are mostly a row of links to others
+    /// Listings too (pages that lead to others: home pages, tags, archives), and pages without a text of their own
     #[arg(long)]
+    pub listings: bool,
+    /// Documents only: export, label and search --relevant do so unless --listings is given
+    #[arg(long, hide = true, conflicts_with = "listings")]
     pub no_listings: bool,
     /// Pages too that ask not to be kept by search engines (noindex, unavailable_after)
     #[arg(long)]
@@ -90,7 +93,7 @@ impl FilterArgs {
             published_until: self.published_until,
             fetched_from: self.fetched_from,
             min_chars: self.min_chars,
-            no_listings: self.no_listings,
+            documents: !self.listings,
             no_noindex: !self.with_noindex,
             duplicates: match self.duplicates {
                 None => duplicates,

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::duplicates::{self, Claim};
 use super::visits::{Change, Part, Seen, Visit, Visits};
 use crate::forum::map::offset;
-use crate::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId};
+use crate::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId, is_document};
 use crate::read::language_tag;
 use crate::store::{Location, Store, StoreError};
 
@@ -26,8 +26,8 @@ pub struct Entry {
     pub at: Millis,
     /// Eq. (1).
     pub relevance: Relevance,
-    /// At or above the page threshold.
-    pub relevant: bool,
+    /// At or above the page threshold, be it a listing.
+    pub on_topic: bool,
     /// Sketch of its main text.
     pub sketch: Sketch,
     /// When it was published, as far as it says so.
@@ -51,10 +51,22 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether it is a document that can be exported, and not a part of another.
+    /// Whether it is one that can be exported, and not a part of another.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.archived && matches!(self.part, Part::Page | Part::Thread)
+    }
+
+    /// Whether it has a text of its own, and is no listing.
     #[must_use]
     pub fn is_document(&self) -> bool {
-        self.archived && matches!(self.part, Part::Page | Part::Thread)
+        is_document(self.listing, self.sketch)
+    }
+
+    /// Whether it is a relevant document: only these count as relevant.
+    #[must_use]
+    pub fn is_relevant(&self) -> bool {
+        self.on_topic && self.is_document()
     }
 }
 
@@ -234,7 +246,7 @@ fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived:
         language,
         at,
         relevance: page.relevance,
-        relevant: page.relevant,
+        on_topic: page.relevant,
         sketch: page.sketch,
         published: page.published.filter(|day| day.0 <= today.0 + 1),
         listing: page.listing,

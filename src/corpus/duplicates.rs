@@ -111,7 +111,7 @@ mod tests {
             language: None,
             at: Millis(0),
             relevance: Relevance::new(relevance),
-            relevant: false,
+            on_topic: false,
             sketch: Sketch { chars, digest, simhash },
             published: None,
             listing: false,

@@ -25,7 +25,7 @@ pub enum Duplicates {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Filter {
-    /// At or above the page threshold.
+    /// At or above the page threshold, listings too.
     pub relevant: bool,
     /// At or above this relevance.
     pub min_relevance: Option<Relevance>,
@@ -43,8 +43,8 @@ pub struct Filter {
     pub fetched_from: Option<Day>,
     /// With so many characters of main text.
     pub min_chars: u32,
-    /// No listings.
-    pub no_listings: bool,
+    /// Documents only: no listings, and no pages without a text of their own.
+    pub documents: bool,
     /// No pages that ask not to be kept by search engines.
     pub no_noindex: bool,
     /// What becomes of duplicates.
@@ -104,7 +104,7 @@ impl Filter {
             Some("in a language that is not kept")
         } else if !entry.archived {
             Some("not in the archive")
-        } else if self.relevant && !entry.relevant || self.min_relevance.is_some_and(|least| entry.relevance < least) {
+        } else if self.relevant && !entry.on_topic || self.min_relevance.is_some_and(|least| entry.relevance < least) {
             Some("relevance")
         } else if !self.languages.is_empty()
             && !catalogue.language(entry).is_some_and(|language| self.languages.iter().any(|one| one == language))
@@ -118,8 +118,10 @@ impl Filter {
             Some("date of fetching")
         } else if entry.sketch.chars < self.min_chars {
             Some("length")
-        } else if self.no_listings && entry.listing {
+        } else if self.documents && entry.listing {
             Some("listing")
+        } else if self.documents && !entry.is_document() {
+            Some("no text of its own")
         } else if self.no_noindex && entry.noindex {
             Some("noindex")
         } else {

@@ -248,7 +248,7 @@ impl Story {
                 if page.rendered {
                     writeln!(out, "  a browser ran its scripts before it was read")?;
                 }
-                let verdict = if page.relevant { "relevant" } else { "off topic" };
+                let verdict = verdict(page);
                 writeln!(out, "  relevance {:.3}: {verdict}", page.relevance.get())?;
                 if page.terms.is_empty() {
                     writeln!(out, "  no term of the topic")?;
@@ -341,7 +341,7 @@ impl Story {
                 Origin::Redirect(_) => "redirect".to_owned(),
             };
             let page = self.pages.get(&found.id).map_or_else(String::new, |page| {
-                let verdict = if page.relevant { "relevant" } else { "off topic" };
+                let verdict = verdict(page);
                 format!("  {:.3} {verdict}, {}", page.relevance.get(), k_in_words(page.place))
             });
             writeln!(out, "  {} ({how}){page}", found.url)?;
@@ -417,6 +417,15 @@ fn place_in_words(place: Place) -> String {
 fn time(at: Millis) -> String {
     let timestamp = i64::try_from(at.0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     timestamp.map_or_else(|| at.0.to_string(), |timestamp| timestamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+fn verdict(page: &Settled) -> &'static str {
+    match (page.relevant, page.is_relevant_document()) {
+        (_, true) => "relevant",
+        (true, false) if page.sketch.is_text() => "a listing on the topic",
+        (true, false) => "on the topic, without a text of its own",
+        _ => "off topic",
+    }
 }
 
 #[cfg(test)]

@@ -130,7 +130,7 @@ impl Chosen<'_> {
             versions: self.entry.seen.versions,
             status: self.page.status,
             relevance: self.page.relevance,
-            relevant: self.page.relevant,
+            relevant: self.entry.is_relevant(),
             terms: self.page.terms.clone(),
             anchor: self.names.anchor(self.page.id).to_owned(),
             scores: Scores { priority: place.priority.get(), lane: place.lane.0 },

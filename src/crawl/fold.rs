@@ -223,7 +223,7 @@ impl Crawl {
         host.pages += 1;
         self.progress.pages += 1;
         self.progress.hosts_visited += u64::from(host.pages == 1);
-        if settled.relevant {
+        if settled.is_relevant_document() {
             self.progress.relevant += 1;
             self.progress.hosts_relevant += u64::from(!host.relevant);
             host.relevant = true;

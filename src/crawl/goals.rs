@@ -214,8 +214,9 @@ impl Nearness {
         if page.again.is_some() {
             return;
         }
-        self.last.push_back(page.relevant);
-        self.relevant += u32::from(page.relevant);
+        let relevant = page.is_relevant_document();
+        self.last.push_back(relevant);
+        self.relevant += u32::from(relevant);
         if self.last.len() > asked.over as usize {
             self.relevant -= u32::from(self.last.pop_front() == Some(true));
         }

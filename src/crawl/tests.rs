@@ -60,7 +60,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             nofollow: false,
             canonical: None,
             feeds: Vec::new(),
-            sketch: Sketch::default(),
+            sketch: Sketch { chars: 500, ..Sketch::default() },
             missing: false,
             published: None,
             defects: Vec::new(),

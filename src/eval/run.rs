@@ -135,7 +135,7 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
         let Some(url) = found.url.take() else { return };
         let known = (self.ask)(&url, page);
         found.hops = hops;
-        found.hit = known.map_or(page.relevant, |known| known.hit);
+        found.hit = known.map_or_else(|| page.is_relevant_document(), |known| known.hit);
         let Some(Known { hit, island }) = known else { return };
         let host = self.host(url.authority());
         let (judged, relevance) = (page.relevant, page.relevance.get());

@@ -150,7 +150,7 @@ fn mark(entry: &Entry) -> u64 {
     said.extend(entry.relevance.get().to_le_bytes());
     said.extend(entry.published.map_or(i32::MIN, |day| day.0).to_le_bytes());
     said.extend(entry.duplicate_of.map_or(u32::MAX, |kept| kept).to_le_bytes());
-    said.extend([entry.relevant, entry.listing, entry.noindex].map(u8::from));
+    said.extend([entry.on_topic, entry.listing, entry.noindex].map(u8::from));
     // Exports made before threads were documents had nothing there.
     if entry.further != 0 {
         said.extend(entry.further.to_le_bytes());

@@ -135,7 +135,7 @@ fn write(
         batches: catalogue.batches,
         fetched: catalogue.entries.len() as u64,
         pages: streamed.pages,
-        whole: catalogue.entries.iter().filter(|entry| entry.is_document()).count() as u64 == streamed.pages,
+        whole: catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64 == streamed.pages,
     };
     let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(place)(error.into()))?;
     let mut commit = writer.prepare_commit().map_err(&engine)?;

@@ -275,7 +275,7 @@ fn filtering(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
         let least = Term::from_field_u64(fields.chars, u64::from(filter.min_chars));
         silent(RangeQuery::new(Bound::Included(least), Bound::Unbounded))
     });
-    must(filter.no_listings, &|| flag(fields.listing, false));
+    must(filter.documents, &|| flag(fields.listing, false));
     must(filter.no_noindex, &|| flag(fields.noindex, false));
     if !filter.not_hosts.is_empty() {
         found.push((Occur::MustNot, among(fields.site, &filter.not_hosts)));

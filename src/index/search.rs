@@ -26,8 +26,6 @@ use crate::store::date;
 
 /// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance).
 const TOPIC: f32 = 0.5;
-/// How much less a page counts that only names others: its words are theirs.
-const LISTING: f32 = 0.6;
 
 /// Steps of a path that are told at most.
 const LONGEST_PATH: usize = 64;
@@ -341,11 +339,15 @@ impl Index {
             loosened = !rows.is_empty();
         }
         for row in &mut rows {
-            row.score *= (1.0 + TOPIC * row.relevance) * if row.listing { LISTING } else { 1.0 };
+            row.score *= 1.0 + TOPIC * row.relevance;
         }
         let rank = |one: &Row, other: &Row| {
-            let by_score = other.score.total_cmp(&one.score);
-            by_score.then(other.relevance.total_cmp(&one.relevance)).then(one.page.cmp(&other.page))
+            // A page that only names others comes below them: its words are theirs.
+            let documents_first = one.listing.cmp(&other.listing);
+            documents_first
+                .then(other.score.total_cmp(&one.score))
+                .then(other.relevance.total_cmp(&one.relevance))
+                .then(one.page.cmp(&other.page))
         };
         rows.sort_unstable_by(rank);
         let found = rows.len();

@@ -20,7 +20,7 @@ const AT_END: u64 = 16;
 const HARVEST: u8 = b'H';
 
 /// Raised when a part of the machine is kept otherwise than before: a checkpoint of another is folded anew.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// A digest of all settings that the fold of a crawl's events depends on.
 pub(super) fn settings(job: &Job) -> u64 {

@@ -200,7 +200,7 @@ impl View {
                         url: url.clone(),
                         title: settled.title.chars().take(120).collect(),
                         relevance: settled.relevance.get(),
-                        relevant: settled.relevant,
+                        relevant: settled.is_relevant_document(),
                         place: settled.place,
                     });
                 }

@@ -7,8 +7,8 @@ use core::net::IpAddr;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CrawlUrl, Day, Digest, Evidence, Failure, ForumPage, ForumStep, Found, HostId, Millis, Page, Place, Priority,
-    RefreshStep, Refusal, Region, Relevance, Signs, Sketch, TermMatch, TrapStep, UrlId, Validators, Verdict,
+    CrawlUrl, Day, Digest, Evidence, Failure, ForumPage, ForumStep, Found, HostId, Millis, Page, PageKind, Place,
+    Priority, RefreshStep, Refusal, Region, Relevance, Signs, Sketch, TermMatch, TrapStep, UrlId, Validators, Verdict,
 };
 
 /// How a URL became known.
@@ -133,7 +133,7 @@ pub struct Settled {
     pub place: Place,
     /// Page relevance, eq. (1).
     pub relevance: Relevance,
-    /// At or above the page threshold.
+    /// At or above the page threshold: on the topic, be it a listing.
     pub relevant: bool,
     /// Title.
     pub title: String,
@@ -181,7 +181,26 @@ pub struct Settled {
     pub signs: Signs,
 }
 
+/// Whether a page is a document: it has a text of its own, and is no listing, which is a way to documents.
+#[must_use]
+pub fn is_document(listing: bool, sketch: Sketch) -> bool {
+    !listing && sketch.is_text()
+}
+
 impl Settled {
+    /// Whether it is a relevant document. Only these count: in the harvest, for goals, in reports and exports. What leads on
+    /// is judged by [`Settled::relevant`] alone: a listing on the topic is a good way.
+    #[must_use]
+    pub fn is_relevant_document(&self) -> bool {
+        let listing = match self.forum.as_deref().map(|page| page.kind) {
+            Some(PageKind::Index { .. }) => true,
+            // Posts are a row too, but not of links to something else.
+            Some(PageKind::Thread { .. }) => false,
+            _ => self.listing,
+        };
+        self.relevant && is_document(listing, self.sketch)
+    }
+
     /// What is kept of a page that was read; its links are another matter.
     #[must_use]
     pub fn of(id: UrlId, status: u16, place: Place, relevant: bool, page: Page) -> Self {

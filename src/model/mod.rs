@@ -16,7 +16,7 @@ mod time;
 mod trap;
 mod url;
 
-pub use event::{Batch, Discovered, Event, Link, LinkState, Origin, RobotsRules, Settled, Stop};
+pub use event::{Batch, Discovered, Event, Link, LinkState, Origin, RobotsRules, Settled, Stop, is_document};
 pub use failure::{Failure, FailureKind};
 pub use forum::{
     BoardEntry, Clock, ForumMap, ForumPage, ForumStep, IndexPage, Listed, Mark, Moment, PageKind, PagingRule,

@@ -169,6 +169,9 @@ pub enum Region {
     Navigation,
 }
 
+/// Characters of main text, white space left out, with which a page says something of its own.
+const TEXT: u32 = 10;
+
 /// What is kept of a page's main text beside the text: enough to choose pages, and to find near-duplicates, without
 /// reading them again. The page's own address in it is left out: it is another on every page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,6 +182,14 @@ pub struct Sketch {
     pub digest: u64,
     /// SimHash of the main text (Charikar 2002): texts that share most of their words differ in few bits.
     pub simhash: u64,
+}
+
+impl Sketch {
+    /// Whether there is enough to say something.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        self.chars >= TEXT
+    }
 }
 
 /// A link out of a page, with what speaks for it.

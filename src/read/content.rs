@@ -39,8 +39,8 @@ enum Area {
     Furniture,
 }
 
-/// Sets the region of every block and link of a page of this host.
-pub(super) fn decide(markup: &mut Markup, host: &str) {
+/// Sets the region of every block and link of a page of this host. Says of each block whether nothing calls it furniture.
+pub(super) fn decide(markup: &mut Markup, host: &str) -> Vec<bool> {
     let amounts = sums(markup);
     let page = amounts[0];
     let headed = headings(markup, &amounts);
@@ -122,6 +122,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
     }
+    markup.settings.iter().map(|setting| areas[setting.element as usize] != Area::Furniture).collect()
 }
 
 /// The first line of a block that is short enough to say what it is; none if it is a text.

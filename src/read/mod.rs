@@ -1,5 +1,6 @@
 //! Reading: from bytes to a [`crate::model::Page`]. Pure, and it never fails.
 
+pub mod address;
 mod article;
 mod byline;
 pub mod charset;
@@ -86,6 +87,8 @@ pub struct Parsed {
     pub published: Option<Day>,
     /// The instant, where it tells time and zone too.
     pub published_at: Option<Timestamp>,
+    /// It is no document, but leads to documents.
+    pub listing: bool,
     /// A browser ran its scripts, and what it made of the page was read.
     pub rendered: bool,
     /// What was wrong with it.
@@ -130,6 +133,7 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         sketch: Sketch::default(),
         published: None,
         published_at: None,
+        listing: false,
         rendered: fetched.rendered.is_some(),
         defects: Vec::new(),
     };
@@ -162,8 +166,9 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         if markup.document.pieces.is_empty() {
             markup = markup::read(&decoded.text, &fetched.url, encoding, true);
         }
-        content::decide(&mut markup, fetched.url.host());
+        let open = content::decide(&mut markup, fetched.url.host());
         form::decide(&mut markup);
+        parsed.listing = records::is_listing(&markup, &open, &fetched.url);
         if markup.cut {
             parsed.defects.push(Defect::CutShort);
         }

@@ -3,8 +3,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::Parsed;
 use super::document::Document;
-use super::{Parsed, records};
 use crate::model::{CrawlUrl, Outlink, Page, Region};
 use crate::topic::Scores;
 
@@ -17,7 +17,6 @@ pub(super) const ANCHOR: usize = 80;
 /// all of them are.
 #[must_use]
 pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
-    let listing = records::is_listing(&parsed.document, own_url);
     let outlinks = outlinks(&parsed, &scores, own_url);
     Page {
         title: parsed.title,
@@ -34,7 +33,7 @@ pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
         noindex: parsed.noindex,
         expires: parsed.expires,
         nofollow: parsed.nofollow,
-        listing,
+        listing: parsed.listing,
         canonical: parsed.canonical,
         feeds: parsed.feeds,
         sketch: parsed.sketch,

@@ -4,42 +4,126 @@
 //! and its siblings stand in the same place of the template (Liu, Grossman, Zhai 2003, mine data records as repeated
 //! regions of the tag tree; the hash of the path stands in for the region here). Links within sentences are no records.
 
+use std::cmp::Reverse;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::document::{Document, DocumentLink};
+use super::address::{Kind, kind};
+use super::markup::{Amount, Markup};
 use crate::model::{CrawlUrl, Region};
 
-/// So many records make a listing.
+/// So many records make a listing, whatever its address.
 const RECORDS: usize = 5;
-/// Characters of text beside the links that a record may bring with it: an excerpt, not an article.
-const EXCERPT: usize = 300;
+/// Text of a record's link: a title, not the name of a person, the number of a post or a word of a menu.
+const TITLE: u32 = 12;
+/// Text beside the links that a record may bring with it, at most and on average: an excerpt, not an article with links.
+const EXCERPT: u32 = 1200;
+const EXCERPTS: u32 = 600;
+/// Text before, between and after the links of a table of contents.
+const REMARK: u32 = 450;
 
-/// Whether the page at `url` is a listing.
-pub(super) fn is_listing(document: &Document, url: &CrawlUrl) -> bool {
-    let length = |pieces: std::ops::Range<usize>| -> usize {
-        pieces.filter(|&at| !document.pieces[at].hidden).map(|at| document.piece(at).chars().count()).sum()
-    };
-    // One block may hold all links of a page.
-    let mut whole = (usize::MAX, 0);
-    let mut is_record = |link: &&DocumentLink| {
-        let anchor = length(link.anchor.clone());
-        if whole.0 != link.block {
-            whole = (link.block, length(document.blocks[link.block].pieces.clone()));
-        }
-        link.region == Region::Content && link.url.host() == url.host() && anchor >= 3 && anchor * 10 >= whole.1 * 6
-    };
-    let mut rows: FxHashMap<u32, FxHashSet<&str>> = FxHashMap::default();
-    let mut linked = 0;
-    for link in document.links.iter().filter(|link| is_record(link)) {
-        rows.entry(link.path).or_default().insert(link.url.as_str());
-        linked += length(link.anchor.clone());
+/// What a part of a page is made of. Lengths as in [`Amount`]: an ideograph counts 3, a letter 1.
+#[derive(Debug, Default)]
+struct Shape {
+    /// All of it.
+    text: u32,
+    /// Links that make up most of their block.
+    linked: u32,
+    /// Pages that they lead to.
+    pages: usize,
+    /// Records in the longest row: such links that stand in the same place of the template.
+    records: usize,
+    /// The longest text without one of these records, links left out.
+    stretch: u32,
+    /// Text before the first link to what looks like a document; all of it if there is none.
+    before: u32,
+}
+
+/// Whether a page is a listing. The title is not in the document yet; `open` says of each block that nothing calls it furniture.
+pub(super) fn is_listing(markup: &Markup, open: &[bool], url: &CrawlUrl) -> bool {
+    let blocks = markup.document.blocks.iter().zip(open);
+    let content: Vec<bool> = blocks.map(|(block, open)| *open && block.region == Region::Content).collect();
+    let shape = Shape::of(markup, &content, url, false);
+    let kind = kind(url);
+    // A table of contents may be nested: its rows stand in several places.
+    if shape.pages >= RECORDS && shape.linked * 3 >= shape.text * 2 && shape.stretch <= REMARK {
+        return true;
     }
-    let records = rows.values().map(FxHashSet::len).max().unwrap_or(0);
-    if records < RECORDS {
+    let excerpts = shape.text - shape.linked;
+    let short = shape.stretch <= EXCERPT && excerpts <= EXCERPTS * shape.records as u32;
+    if shape.records >= RECORDS && short && kind != Kind::Misc {
+        return true;
+    }
+    if matches!(kind, Kind::Document | Kind::Misc) {
         return false;
     }
-    let text: usize = document.content().map(|piece| document.piece(piece).chars().count()).sum();
-    text.saturating_sub(linked) <= EXCERPT * records
+    // Beside an address that promises a list less is enough: a record or none, or whole posts, each below its title.
+    // Of those the longest was taken for the main text.
+    let shape = Shape::of(markup, open, url, true);
+    shape.text - shape.linked <= EXCERPT * (1 + shape.records as u32) || shape.before * 5 <= shape.text
+}
+
+impl Shape {
+    /// The shape of the blocks that `taken` says. With `all`, links of any length are records, and so are those of a long row
+    /// to one other host: the site itself, under another name.
+    fn of(markup: &Markup, taken: &[bool], url: &CrawlUrl, all: bool) -> Self {
+        let amounts: Vec<Amount> = markup.settings.iter().map(|setting| setting.amount).collect();
+        let linked = |block: usize| {
+            let amount = amounts[block];
+            if amount.linked * 10 >= amount.total() * 6 { amount.linked } else { 0 }
+        };
+        let mut shape = Self::default();
+        // Text outside of links, up to each block.
+        let mut outside = Vec::with_capacity(amounts.len());
+        for (at, amount) in amounts.iter().enumerate() {
+            if taken[at] {
+                shape.text += amount.total();
+                shape.linked += linked(at);
+            }
+            outside.push(shape.text - shape.linked);
+        }
+        shape.before = shape.text;
+        let mut rows: FxHashMap<(u32, &str), Row> = FxHashMap::default();
+        let mut pages = FxHashSet::default();
+        for link in markup.document.links.iter().filter(|link| taken[link.block] && link.url != *url) {
+            let amount = amounts[link.block];
+            if linked(link.block) == 0 && amount.total() > 0 {
+                continue;
+            }
+            if link.url.host() == url.host() {
+                pages.insert(link.url.as_str());
+            }
+            if kind(&link.url) == Kind::Document {
+                shape.before = shape.before.min(outside[link.block]);
+            }
+            let row = rows.entry((link.path, link.url.host())).or_default();
+            // A card may be one link over its text, without a text of its own; pictures side by side are no cards.
+            let said = amount.linked / amount.links.max(1);
+            let is_record = if said == 0 { row.last < outside[link.block] } else { said >= TITLE };
+            if all || is_record {
+                row.pages.insert(link.url.as_str());
+                row.stretch = row.stretch.max(outside[link.block] - row.last);
+                row.last = outside[link.block];
+            }
+        }
+        shape.pages = pages.len();
+        rows.retain(|(_, host), row| *host == url.host() || all && row.pages.len() >= RECORDS);
+        let end = outside.last().copied().unwrap_or_default();
+        let longest = rows.values().map(|row| (row.pages.len(), Reverse(row.stretch.max(end - row.last)))).max();
+        let (records, Reverse(stretch)) = longest.unwrap_or((0, Reverse(end)));
+        (shape.records, shape.stretch) = (records, stretch);
+        shape
+    }
+}
+
+/// Links that stand in the same place of the template.
+#[derive(Default)]
+struct Row<'a> {
+    pages: FxHashSet<&'a str>,
+    /// The longest text before one of them, from the one before on.
+    stretch: u32,
+    /// Text before the last of them.
+    last: u32,
 }
 
 #[cfg(test)]
@@ -49,21 +133,22 @@ mod tests {
     use super::*;
     use crate::model::Fetched;
 
-    fn is_listing(body: &str) -> bool {
-        let url = CrawlUrl::parse("http://a.cn/news/list_2.html").unwrap();
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        let body = Bytes::from(format!("<html><body><div class=main>{body}</div></body></html>"));
-        let document = crate::read::parse(&Fetched {
-            url: url.clone(),
+    fn at(path: &str, body: &str) -> bool {
+        let body = Bytes::from(format!("<html><title>页</title><body><div class=main>{body}</div></body></html>"));
+        crate::read::parse(&Fetched {
+            url: CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap(),
             status: 200,
-            headers,
+            headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
             body,
             wire: None,
             asked: None,
             rendered: None,
         })
-        .document;
-        super::is_listing(&document, &url)
+        .listing
+    }
+
+    fn is_listing(body: &str) -> bool {
+        at("/news/list_2.html", body)
     }
 
     fn repeat(count: usize, record: &str) -> String {
@@ -89,5 +174,37 @@ mod tests {
         assert!(!is_listing(&format!("{text}<ul>{}</ul>", repeat(6, "<li><a href=/n/#>相关的文章#</a></li>"))));
         assert!(!is_listing(&repeat(4, "<li><a href=/n/#>只有四条的列表#</a></li>")));
         assert!(!is_listing(&repeat(9, "<li><a href=http://b#.cn/>别人的网站#</a></li>")), "a directory of others");
+    }
+
+    #[test]
+    fn an_address_of_a_list_needs_fewer_records() {
+        let one = "<ul><li><span>2020-08-10</span> <a href=/2020/08/js/>手写一个简单的框架</a></li></ul>";
+        assert!(at("/tags/js/", one) && at("/archives/2020/08/", one) && !at("/2020/08/index-js/", one));
+        assert!(at("/tags/", "<p>目前共计 2 个标签</p><a href=/tags/a/>生活</a> <a href=/tags/b/>音乐</a>"));
+        let long = "正文写了很长很长的一大段话，没有一个链接。".repeat(60);
+        let post = format!("<article><h2><a href=/p/#/>第#篇文章的标题</a></h2><p>{long}</p></article>");
+        assert!(at("/page/3/", &repeat(3, &post)), "whole posts, each below its title");
+        let others = "<h2><a href=http://own-name.cn/p/#/>第#篇文章的标题</a></h2>";
+        assert!(at("/", &format!("<p>{long}</p>{}", repeat(6, others).replace("</h2>", "</h2><p>摘要</p>"))));
+    }
+
+    #[test]
+    fn pictures_posts_and_inserted_links_are_no_records() {
+        let long = "正文写了很长很长的一大段话，没有一个链接。".repeat(12);
+        let pictures = repeat(9, "<a href=/photo/#><img src=#.jpg></a>");
+        assert!(!is_listing(&format!("<p>{long}</p><div>{pictures}</div>")));
+        let card = format!("<div class=card><h2>第#篇</h2><p>{}</p><a href=/p/#></a></div>", &long[..300]);
+        assert!(is_listing(&repeat(6, &card)), "a link over a card");
+        let post = format!("<div class=post><a href=/u/#>张三</a> <a href=/t/1/#>#楼</a><p>{long}</p></div>");
+        assert!(!is_listing(&repeat(12, &post)), "a thread");
+        let inserted = format!("<p>{long}</p><p><a href=/n/#>请您也读一读：第#篇文章的标题</a></p>");
+        assert!(!is_listing(&repeat(6, &inserted)));
+    }
+
+    #[test]
+    fn an_address_alone_makes_no_listing() {
+        let long = "正文写了很长很长的一大段话，没有一个链接。".repeat(60);
+        let post = format!("<h1>标题</h1><p>{long}</p><h3><a href=/p/1/>下一篇文章的标题</a></h3>");
+        assert!(!at("/series/one/", &post) && !at("/", &post));
     }
 }

@@ -69,7 +69,7 @@ impl Witness {
                 counts.then(|| truth.is_hit(url))
             }
             Judge::World(world) => self.bodies.insert(page.digest).then(|| world.is_relevant(url)),
-            Judge::Threshold => Some(page.relevant),
+            Judge::Threshold => Some(page.is_relevant_document()),
         }
     }
 }
@@ -180,7 +180,7 @@ mod tests {
             rendered: false,
             expires: None,
             foreign: false,
-            sketch: Sketch::default(),
+            sketch: Sketch { chars: 500, ..Sketch::default() },
             published: None,
             canonical: None,
             copy_of: None,

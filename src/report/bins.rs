@@ -22,7 +22,7 @@ pub(super) fn published(entries: &[Entry]) -> Histogram {
         parts.next().unwrap_or(0) * 12 + parts.next().unwrap_or(1) - 1
     };
     let dated: Vec<(i64, bool)> =
-        entries.iter().filter_map(|entry| Some((months(entry.published?), entry.relevant))).collect();
+        entries.iter().filter_map(|entry| Some((months(entry.published?), entry.is_relevant()))).collect();
     let (first, last) = ends(&dated);
     let (width, per) = if last - first < MONTHS { ("a month", 1) } else { ("a year", 12) };
     let name = |bin: i64| if per == 1 { format!("{}-{:02}", bin / 12, bin % 12 + 1) } else { bin.to_string() };
@@ -57,7 +57,8 @@ pub(super) fn fetched(entries: &[Entry]) -> Histogram {
         (90 * 86_400, "90 days"),
         (365 * 86_400, "365 days"),
     ];
-    let times: Vec<(i64, bool)> = entries.iter().map(|entry| ((entry.at.0 / 1000) as i64, entry.relevant)).collect();
+    let times: Vec<(i64, bool)> =
+        entries.iter().map(|entry| ((entry.at.0 / 1000) as i64, entry.is_relevant())).collect();
     let (first, last) = ends(&times);
     let fits = |(seconds, _): &&(i64, &str)| last / seconds - first / seconds < MOST;
     let (seconds, width) = *WIDTHS.iter().find(fits).unwrap_or(&WIDTHS[WIDTHS.len() - 1]);
@@ -85,7 +86,7 @@ pub(super) fn lengths(entries: &[Entry]) -> Histogram {
         bin if begin(bin) >= 1_000 => format!("{}k", begin(bin) / 1_000),
         bin => begin(bin).to_string(),
     };
-    let histogram = filled(entries.iter().map(|entry| (bin(entry.sketch.chars), entry.relevant)), name);
+    let histogram = filled(entries.iter().map(|entry| (bin(entry.sketch.chars), entry.is_relevant())), name);
     Histogram { width: "from this many characters to the next".to_owned(), ..histogram }
 }
 
@@ -123,7 +124,7 @@ mod tests {
             language: None,
             at: Millis(1_700_000_000_000 + 1000 * seconds),
             relevance: Relevance::ZERO,
-            relevant: chars > 100,
+            on_topic: chars > 100,
             sketch: Sketch { chars, ..Sketch::default() },
             published: published.and_then(Day::parse),
             listing: false,

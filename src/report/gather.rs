@@ -78,7 +78,7 @@ pub fn gather(store: &Store, catalogue: &Catalogue, beside: Beside) -> Result<Fa
     let entries = &catalogue.entries;
     let counts = Counts {
         pages: entries.len() as u64,
-        relevant: entries.iter().filter(|entry| entry.relevant).count() as u64,
+        relevant: entries.iter().filter(|entry| entry.is_relevant()).count() as u64,
         known: ledger.host_of.len() as u64,
         failed: total(&failed),
         refused: total(&refused),
@@ -155,7 +155,7 @@ fn harvest(catalogue: &Catalogue) -> Harvest {
     let mut sums: Vec<u32> = Vec::with_capacity(pages + 1);
     sums.push(0);
     for (at, entry) in (1..).zip(&catalogue.entries) {
-        let relevant = sums[at - 1] + u32::from(entry.relevant);
+        let relevant = sums[at - 1] + u32::from(entry.is_relevant());
         sums.push(relevant);
         if at % every == 0 || at == pages {
             let from = at.saturating_sub(window);
@@ -173,7 +173,7 @@ fn hosts(catalogue: &Catalogue, ledger: &Ledger) -> Hosts {
         if let Some(row) = rows.get_mut(entry.host as usize) {
             row.first = if row.pages == 0 { number } else { row.first };
             row.pages += 1;
-            row.relevant += u64::from(entry.relevant);
+            row.relevant += u64::from(entry.is_relevant());
         }
     }
     for (standing, &host) in ledger.standings.of.iter().zip(&ledger.host_of) {
@@ -207,7 +207,7 @@ fn languages(catalogue: &Catalogue) -> Vec<Bin> {
         let name = catalogue.language(entry).unwrap_or("?");
         let bin = counted.entry(name).or_insert_with(|| Bin { name: name.to_owned(), ..Bin::default() });
         bin.pages += 1;
-        bin.relevant += u64::from(entry.relevant);
+        bin.relevant += u64::from(entry.is_relevant());
     }
     let mut languages: Vec<Bin> = counted.into_values().collect();
     languages.sort_by_key(|bin| Reverse(bin.pages));

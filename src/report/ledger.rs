@@ -83,13 +83,17 @@ impl<'a> Ledger<'a> {
                         self.since.iter_mut().filter(|(batches, ..)| number >= *batches && page.again.is_none());
                     for (_, pages, relevant) in since {
                         *pages += 1;
-                        *relevant += u64::from(page.relevant);
+                        *relevant += u64::from(page.is_relevant_document());
                     }
                     let place = self.found.len() as u32;
                     // Any other visit of a page than the first says nothing new of how it was found.
                     let entry = self.catalogue.entries.get(place as usize).filter(|entry| entry.id == page.id);
                     let Some(entry) = entry else { continue };
-                    self.found.push(Found { parent: self.parent(page.id), host: entry.host, relevant: entry.relevant });
+                    self.found.push(Found {
+                        parent: self.parent(page.id),
+                        host: entry.host,
+                        relevant: entry.is_relevant(),
+                    });
                     if let Some(own) = self.places.get_mut(page.id.0 as usize) {
                         *own = place;
                     }
@@ -99,7 +103,7 @@ impl<'a> Ledger<'a> {
                         }
                         if let Some((pages, relevant)) = self.terms.get_mut(&found.term) {
                             *pages += 1;
-                            *relevant += u64::from(page.relevant);
+                            *relevant += u64::from(page.is_relevant_document());
                         }
                     }
                 }

@@ -108,7 +108,7 @@ impl Names {
             url: self.urls.get(&entry.id)?.0.clone(),
             title: self.titles.get(&entry.id).cloned().unwrap_or_default(),
             relevance: entry.relevance,
-            relevant: entry.relevant,
+            relevant: entry.is_relevant(),
         })
     }
 

@@ -101,7 +101,7 @@ impl Rounds {
                 match page.again {
                     None => {
                         round.pages += 1;
-                        round.relevant += u64::from(page.relevant);
+                        round.relevant += u64::from(page.is_relevant_document());
                     }
                     Some(found) => {
                         self.due.remove(&page.id);

@@ -68,7 +68,7 @@ impl Harvest {
                 // A page fetched again counts once.
                 Event::Settled(page) if page.again.is_none() => {
                     self.pages += 1;
-                    self.relevant += u64::from(page.relevant);
+                    self.relevant += u64::from(page.is_relevant_document());
                     self.since.pages += 1;
                     if let Tunnel::Left(k) = page.place.trail.k {
                         self.since.bounded += 1;

@@ -120,11 +120,11 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
 /// The page threshold in force: the lexicon's where it parts the pages as the crawl did, else the lowest relevance that the
 /// crawl took for relevant (`crawl.page_threshold` may have set another).
 fn threshold(catalogue: &Catalogue, topic: Option<&Topic>) -> Option<Relevance> {
-    let lowest = catalogue.entries.iter().filter(|entry| entry.relevant).map(|entry| entry.relevance);
+    let lowest = catalogue.entries.iter().filter(|entry| entry.on_topic).map(|entry| entry.relevance);
     let lowest = lowest.min_by(|one, other| one.get().total_cmp(&other.get()));
     let lexicon = topic.map(Topic::page_threshold);
     let agrees =
-        |threshold: &Relevance| catalogue.entries.iter().all(|entry| entry.relevant == (entry.relevance >= *threshold));
+        |threshold: &Relevance| catalogue.entries.iter().all(|entry| entry.on_topic == (entry.relevance >= *threshold));
     lexicon.filter(agrees).or(lowest).or(lexicon)
 }
 

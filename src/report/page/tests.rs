@@ -22,7 +22,7 @@ fn facts() -> Facts {
         ("http://seed.cn/".into(), "<title>导航</title><p>天气 新闻</p>".into()),
         ("http://a.cn/1".into(), told.clone()),
         ("http://a.cn/2?x=<y>".into(), told),
-        ("http://b.cn/%E8%B6%B3%E7%90%83".into(), "<title>足球</title><p>足球 足球 足球 NBA</p>".into()),
+        ("http://b.cn/%E8%B6%B3%E7%90%83".into(), "<title>足球</title><p>足球 足球 足球 NBA 今天</p>".into()),
         ("http://b.cn/4".into(), "<p>天气 预报 说 明天 有 雨</p>".into()),
         ("http://b.cn/5".into(), String::new()),
     ];

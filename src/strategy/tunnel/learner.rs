@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::TunnelSettings;
-use super::kind::{self, Kind};
+use super::kind;
 use super::sums::{Block, Family, Host, Members, Numbers, Strangers, Tally, Template, Yield};
 use crate::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Rows, Settled, UrlId, Verdict};
+use crate::read::address::Kind;
 
 /// Blocks that a URL takes part in, at most.
 const BLOCKS: usize = 4;

@@ -1,0 +1,258 @@
+//! What an address looks like: a document, or one of the listings that lead to documents. Apart because it is experience with
+//! how sites name their pages, in the form of word lists; what the page itself shows goes beside it.
+
+use percent_encoding::percent_decode_str;
+use serde::{Deserialize, Serialize};
+
+use crate::model::CrawlUrl;
+
+/// What a URL seems to lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// A document, as far as one can see.
+    Document,
+    /// The pages under one tag or category.
+    Tag,
+    /// All tags or categories.
+    TagIndex,
+    /// A later page of a listing that is no tag's.
+    Paging,
+    /// The pages of a year, a month or a day.
+    Archive,
+    /// A host's first page.
+    Home,
+    /// About the site, its guests, its search: neither document nor listing.
+    Misc,
+    /// The sites that a site recommends.
+    Friends,
+}
+
+impl Kind {
+    /// Whether it seems to lead to something other than a document.
+    #[must_use]
+    pub fn is_listing(self) -> bool {
+        self != Self::Document
+    }
+}
+
+/// The path of a URL, decoded, in lower case.
+#[must_use]
+pub fn decoded(url: &CrawlUrl) -> String {
+    percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase()
+}
+
+/// The segments of a path that hold something.
+#[must_use]
+pub fn segments(path: &str) -> Vec<&str> {
+    path.split('/').filter(|segment| !segment.is_empty()).collect()
+}
+
+/// What a URL seems to lead to.
+#[must_use]
+pub fn kind(url: &CrawlUrl) -> Kind {
+    match (kind_of(&segments(&decoded(url))), url.query()) {
+        (Kind::Home, Some(query)) => kind_of_query(query),
+        (kind, _) => kind,
+    }
+}
+
+/// What the parameters of a home page choose: WordPress serves all pages by them where addresses were not made to speak.
+fn kind_of_query(query: &str) -> Kind {
+    let names = query.split('&').filter_map(|pair| pair.split('=').next());
+    let kinds = names.map(|name| match name {
+        "cat" | "tag" => Kind::Tag,
+        "paged" | "page" => Kind::Paging,
+        "m" | "year" => Kind::Archive,
+        "s" | "q" => Kind::Misc,
+        _ => Kind::Document,
+    });
+    let mut kinds: Vec<Kind> = kinds.collect();
+    kinds.sort_unstable_by_key(|kind| *kind == Kind::Document);
+    kinds.first().copied().unwrap_or(Kind::Home)
+}
+
+/// What a path of these segments seems to lead to; they are in lower case.
+#[must_use]
+pub fn kind_of(segments: &[&str]) -> Kind {
+    let (base, paged) = without_paging(segments);
+    match kind_of_base(base) {
+        Kind::Document | Kind::Home if paged => Kind::Paging,
+        kind => kind,
+    }
+}
+
+/// The segments without `page/N` or `pageN` at the end, and whether there was such.
+#[must_use]
+pub fn without_paging<'a, 's>(segments: &'a [&'s str]) -> (&'a [&'s str], bool) {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match segments {
+        [base @ .., last] if bare(last) == "index" && !base.is_empty() => match without_paging(base) {
+            (base, true) => (base, true),
+            _ => (segments, false),
+        },
+        [base @ .., word, number] if *word == "page" && is_number(bare(number)) => (base, true),
+        [base @ .., last] => {
+            let last = bare(last);
+            let number = last.strip_prefix("page").map(|rest| rest.trim_start_matches(['-', '_']));
+            match number {
+                Some(number) if is_number(number) => (base, true),
+                _ => (segments, false),
+            }
+        }
+        [] => (segments, false),
+    }
+}
+
+/// A last segment without its extension.
+#[must_use]
+pub fn bare(segment: &str) -> &str {
+    for extension in [".html", ".htm", ".php", ".shtml", ".aspx"] {
+        if let Some(bare) = segment.strip_suffix(extension) {
+            return bare;
+        }
+    }
+    segment
+}
+
+fn kind_of_base(segments: &[&str]) -> Kind {
+    let segments = match segments {
+        [base @ .., last] if bare(last) == "index" => base,
+        _ => segments,
+    };
+    let Some(last) = segments.last().map(|last| bare(last)) else { return Kind::Home };
+    if matches!(
+        last,
+        "link"
+            | "links"
+            | "friend"
+            | "friends"
+            | "friendlink"
+            | "friendlinks"
+            | "friend-link"
+            | "friend-links"
+            | "friend-chain"
+            | "friendly-link"
+            | "otherlinks"
+            | "blogroll"
+            | "flink"
+            | "flinks"
+            | "youlian"
+            | "友链"
+            | "友情链接"
+            | "友人帐"
+    ) {
+        return Kind::Friends;
+    }
+    let is_tag = |word: &str| {
+        matches!(word, "tag" | "tags" | "category" | "categories" | "cat" | "topics" | "series" | "标签" | "分类")
+    };
+    if let Some(at) = segments.iter().position(|segment| is_tag(segment)) {
+        // A file below a category is one of its documents; the category is a folder, or a file itself.
+        let is_file = segments.last().is_some_and(|last| bare(last).len() < last.len());
+        return match segments.len() - at - 1 {
+            0 => Kind::TagIndex,
+            2.. if is_file => Kind::Document,
+            _ => Kind::Tag,
+        };
+    }
+    if is_tag(last) {
+        return Kind::TagIndex;
+    }
+    let is_date =
+        |segment: &&str| matches!(segment.len(), 1 | 2 | 4) && segment.bytes().all(|byte| byte.is_ascii_digit());
+    let year = |segment: &str| segment.len() == 4 && (segment.starts_with("19") || segment.starts_with("20"));
+    let rest = match segments {
+        [first, rest @ ..] if matches!(*first, "archive" | "archives") => {
+            if rest.iter().all(|segment| is_date(&bare(segment))) && rest.len() <= 3 {
+                return Kind::Archive;
+            }
+            segments
+        }
+        _ => segments,
+    };
+    if matches!(last, "archive" | "archives") {
+        return Kind::Archive;
+    }
+    if rest.len() <= 3 && rest.iter().all(is_date) && rest.first().is_some_and(|first| year(first)) {
+        return Kind::Archive;
+    }
+    if segments.len() <= 2
+        && matches!(
+            last,
+            "about"
+                | "about-me"
+                | "aboutme"
+                | "me"
+                | "guestbook"
+                | "message"
+                | "messages"
+                | "board"
+                | "search"
+                | "contact"
+                | "donate"
+                | "sitemap"
+                | "photos"
+                | "gallery"
+                | "album"
+                | "albums"
+                | "music"
+                | "movies"
+                | "books"
+                | "bangumi"
+                | "comments"
+                | "comment"
+                | "404"
+                | "projects"
+                | "resume"
+                | "cv"
+                | "关于"
+                | "留言板"
+                | "留言"
+        )
+    {
+        return Kind::Misc;
+    }
+    Kind::Document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(path: &str) -> Kind {
+        super::kind(&CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap())
+    }
+
+    #[test]
+    fn urls_are_told_apart_by_how_sites_name_them() {
+        for (path, expected) in [
+            ("/", Kind::Home),
+            ("/?p=2895", Kind::Document),
+            ("/?cat=3&paged=2", Kind::Tag),
+            ("/?m=201103", Kind::Archive),
+            ("/index.html", Kind::Home),
+            ("/page/3/", Kind::Paging),
+            ("/page/3/index.html", Kind::Paging),
+            ("/archives/2020/page/3/index.html", Kind::Archive),
+            ("/news/page2.html", Kind::Paging),
+            ("/tags/机器学习/", Kind::Tag),
+            ("/categories/ai/nlp/page/2/", Kind::Tag),
+            ("/tags/", Kind::TagIndex),
+            ("/categories/ai.html", Kind::Tag),
+            ("/categories/ai/transformers.html", Kind::Document),
+            ("/archives/", Kind::Archive),
+            ("/archives/2019/05/", Kind::Archive),
+            ("/2019/05/", Kind::Archive),
+            ("/2019/05/07/a-post/", Kind::Document),
+            ("/archives/a1b2c3d4.html", Kind::Document),
+            ("/archives/10234/", Kind::Document),
+            ("/tags/link.html", Kind::Friends),
+            ("/友链/", Kind::Friends),
+            ("/about/", Kind::Misc),
+            ("/a/b/about/", Kind::Document),
+            ("/post/123.html", Kind::Document),
+        ] {
+            assert_eq!(kind(path), expected, "{path}");
+        }
+    }
+}
