@@ -11,6 +11,7 @@ use super::form::Part;
 use super::hint::Hint;
 use super::inserts::is_insert;
 use super::markup::{Amount, Markup, Setting};
+use super::misnamed::misnamed;
 use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_turning};
 use crate::model::Region;
 
@@ -18,6 +19,9 @@ use crate::model::Region;
 const LONG: u32 = 240;
 /// And one of 150 does so even in what calls itself a sidebar or footer.
 const VERY_LONG: u32 = 450;
+/// Misnamed elements around one text.
+const MISNAMED: usize = 3;
+
 impl Amount {
     pub(super) fn total(self) -> u32 {
         self.plain + self.linked
@@ -42,36 +46,17 @@ enum Area {
 /// Sets the region of every block and link of a page of this host.
 pub(super) fn decide(markup: &mut Markup, host: &str) {
     let amounts = sums(markup);
-    let page = amounts[0];
     let headed = headings(markup, &amounts);
     let pictures = pictures(markup);
-    let count = markup.elements.len();
-    let mut areas = vec![Area::Open; count];
-    // Whether an element is, or stands in, a list of links.
-    let mut listed = vec![false; count];
-    // The nearest element that is large enough to be judged by.
-    let mut contexts = vec![0_usize; count];
-    for at in 1..count {
-        let element = &markup.elements[at];
-        let (amount, parent) = (amounts[at], element.parent as usize);
-        let holds_page = amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total()
-            || amount.total() * 10 >= page.total() * 7;
-        areas[at] = match (areas[parent], element.hint) {
-            (Area::Furniture, _) => Area::Furniture,
-            (_, Hint::Furniture) if !holds_page => Area::Furniture,
-            (Area::Label, _) => Area::Label,
-            (_, Hint::Label) if !holds_page => Area::Label,
-            _ if pictures[at] && !holds_page => Area::Label,
-            (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
-            _ if headed[at] && !holds_page => Area::Furniture,
-            (_, Hint::Main | Hint::Body) => Area::Main,
-            (area, _) => area,
-        };
-        // An article beside a long list shares its parent with it, and is none.
-        let is_article = amount.plain >= LONG && amount.linked < amount.plain;
-        listed[at] = !is_article && (listed[parent] || amount.links >= 4 && amount.linked * 4 > amount.total() * 3);
-        contexts[at] = if is_article || amount.total() >= CONTEXT { at } else { contexts[parent] };
+    let mut areas = areas(markup, &amounts, &headed, &pictures);
+    // What holds the text may stand in another one that is called so, too.
+    for _ in 0..MISNAMED {
+        let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Area::Label | Area::Furniture)).collect();
+        let Some(at) = misnamed(markup, &inside) else { break };
+        markup.elements[at].hint = Hint::None;
+        areas = self::areas(markup, &amounts, &headed, &pictures);
     }
+    let Placing { listed, contexts } = placing(markup, &amounts);
     let mut within = [Amount::default(); 4];
     for setting in &markup.settings {
         within[areas[setting.element as usize] as usize].add(setting.amount);
@@ -122,6 +107,51 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
     }
+}
+
+/// What each element is for, as far as it says so and what it holds bears it out.
+fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]) -> Vec<Area> {
+    let page = amounts[0];
+    let mut areas = vec![Area::Open; amounts.len()];
+    for at in 1..areas.len() {
+        let element = &markup.elements[at];
+        let (amount, parent) = (amounts[at], element.parent as usize);
+        let holds_page = amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total()
+            || amount.total() * 10 >= page.total() * 7;
+        areas[at] = match (areas[parent], element.hint) {
+            (Area::Furniture, _) => Area::Furniture,
+            (_, Hint::Furniture | Hint::Named) if !holds_page => Area::Furniture,
+            (Area::Label, _) => Area::Label,
+            (_, Hint::Label) if !holds_page => Area::Label,
+            _ if pictures[at] && !holds_page => Area::Label,
+            (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
+            _ if headed[at] && !holds_page => Area::Furniture,
+            (_, Hint::Main | Hint::Body) => Area::Main,
+            (area, _) => area,
+        };
+    }
+    areas
+}
+
+/// Where elements stand.
+struct Placing {
+    /// Whether an element is, or stands in, a list of links.
+    listed: Vec<bool>,
+    /// The nearest element that is large enough to be judged by.
+    contexts: Vec<usize>,
+}
+
+fn placing(markup: &Markup, amounts: &[Amount]) -> Placing {
+    let mut placing = Placing { listed: vec![false; amounts.len()], contexts: vec![0; amounts.len()] };
+    for at in 1..amounts.len() {
+        let (amount, parent) = (amounts[at], markup.elements[at].parent as usize);
+        // An article beside a long list shares its parent with it, and is none.
+        let is_article = amount.plain >= LONG && amount.linked < amount.plain;
+        let links = amount.links >= 4 && amount.linked * 4 > amount.total() * 3;
+        placing.listed[at] = !is_article && (placing.listed[parent] || links);
+        placing.contexts[at] = if is_article || amount.total() >= CONTEXT { at } else { placing.contexts[parent] };
+    }
+    placing
 }
 
 /// The first line of a block that is short enough to say what it is; none if it is a text.

@@ -21,6 +21,8 @@ pub(super) enum Hint {
     Label,
     /// Navigation, sidebar, footer, related links, comments.
     Furniture,
+    /// The same, by nothing but a name, which may lie.
+    Named,
     /// Not to be read: line numbers.
     Hidden,
 }
@@ -92,8 +94,9 @@ fn stronger(one: Hint, other: Hint) -> Hint {
         Hint::Header => 1,
         Hint::Main | Hint::Body => 2,
         Hint::Label => 3,
-        Hint::Furniture => 4,
-        Hint::Hidden => 5,
+        Hint::Named => 4,
+        Hint::Furniture => 5,
+        Hint::Hidden => 6,
     };
     if rank(other) > rank(one) { other } else { one }
 }
@@ -138,7 +141,7 @@ fn of_name(name: &str) -> Hint {
             return Hint::Main;
         }
         "hd" | "ft" | "nv" | "pt" | "um" | "foot" | "top_nav" | "tips" => {
-            return if matches!(name, "nv" | "pt" | "foot") { Hint::Furniture } else { Hint::None };
+            return if matches!(name, "nv" | "pt" | "foot") { Hint::Named } else { Hint::None };
         }
         _ => {}
     }
@@ -168,7 +171,7 @@ fn of_name(name: &str) -> Hint {
     }
     let turning = prev && next || of_post && (prev || next);
     if furniture || turning || author && about || foot && !of_post {
-        Hint::Furniture
+        Hint::Named
     } else if label || foot {
         Hint::Label
     } else if about_header && !of_post {

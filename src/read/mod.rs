@@ -18,6 +18,7 @@ mod language;
 mod links;
 pub(crate) mod markup;
 mod media;
+mod misnamed;
 pub(crate) mod names;
 mod outlinks;
 mod phrases;
