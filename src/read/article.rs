@@ -3,12 +3,13 @@
 //! Apart from `content`, which judges each block by itself, because this looks at the page as a whole. It does nothing on a page
 //! that is no article: one with few sentences, or with sentences in many places.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::document::Block;
 use super::hint::Hint;
-use super::inserts::is_end;
-use super::markup::{Markup, Setting};
+use super::inserts::{is_credit, is_end};
+use super::markup::{Element, Markup, Setting};
 use crate::model::Region;
 
 /// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
@@ -17,6 +18,10 @@ pub(super) const SENTENCES: u32 = 90;
 pub(super) const LINE: u32 = 300;
 /// Blocks above the text in which its lead may be.
 const LEAD: usize = 12;
+/// Blocks above the text in which its headline may be.
+const HEADLINE: usize = 40;
+/// A lead has so many letters, or a third of it in ideographs.
+const LEAST: u32 = 50;
 /// An element with so much text is large enough to judge what stands in it.
 pub(super) const CONTEXT: u32 = 600;
 
@@ -86,23 +91,36 @@ pub(super) fn narrow(markup: &mut Markup) {
     }
 }
 
-/// Leaves out what stands above the headline: the title again, or its part, as a line of the page.
-pub(super) fn begin(markup: &mut Markup) {
-    let plain =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let titles = [plain(&markup.title), plain(&markup.declared_title)];
-    let says = |text: &str| {
-        let line = plain(text);
+/// What the page is called, to find its headline by.
+struct Titles([String; 2]);
+
+impl Titles {
+    fn of(markup: &Markup) -> Self {
+        Self([letters(&markup.title), letters(&markup.declared_title)])
+    }
+
+    /// How much of a title a line says: its length if it is a title, or the begin or end of one; else 0.
+    fn said(&self, line: &str) -> usize {
+        let line = letters(line);
         let of =
             |title: &String| line.len() * 5 >= title.len() * 2 && (title.starts_with(&line) || title.ends_with(&line));
-        if line.chars().count() >= 4 && titles.iter().any(of) { line.len() } else { 0 }
-    };
+        if line.chars().count() >= 4 && self.0.iter().any(of) { line.len() } else { 0 }
+    }
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Leaves out what stands above the headline: the title again, or its part, as a line of the page.
+pub(super) fn begin(markup: &mut Markup) {
+    let titles = Titles::of(markup);
     let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
     let content = || blocks().filter(|(_, (block, _))| block.region == Region::Content);
     let mut best = (0, 0);
     for (at, (block, setting)) in content() {
         if setting.amount.total() <= LINE {
-            let length = says(markup.document.block_text(block));
+            let length = titles.said(markup.document.block_text(block));
             best = if length > best.1 { (at, length) } else { best };
         }
     }
@@ -112,6 +130,43 @@ pub(super) fn begin(markup: &mut Markup) {
         return;
     }
     leave_out(markup, 0..best.0 + 1);
+}
+
+/// Takes in what stands between the headline and the text, if it is as long as a sentence and nothing else: the lead.
+pub(super) fn take_lead(markup: &mut Markup) {
+    let Markup { document, settings, elements, .. } = &*markup;
+    if sentences(markup).next().is_none() {
+        return;
+    }
+    let Some(first) = document.blocks.iter().position(|block| block.region == Region::Content) else { return };
+    let titles = Titles::of(markup);
+    let short = |at: usize| settings[at].amount.total() <= LINE;
+    let above = (first.saturating_sub(HEADLINE)..first).rev();
+    let headline =
+        above.clone().find(|&at| short(at) && titles.said(document.block_text(&document.blocks[at])) > 0);
+    let Some(headline) = headline else { return };
+    let shared: HashSet<usize> = ancestors(elements, settings[headline].element as usize).collect();
+    let is_lead = |&at: &usize| {
+        let (amount, text) = (settings[at].amount, document.block_text(&document.blocks[at]));
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        amount.plain >= LEAST
+            && amount.linked * 4 <= amount.plain
+            && digits * 6 <= amount.plain as usize
+            && titles.said(text) == 0
+            && !is_credit(text)
+            && ancestors(elements, settings[at].element as usize)
+                .take_while(|at| !shared.contains(at))
+                .all(|at| !matches!(elements[at].hint, Hint::Named | Hint::Furniture | Hint::Label))
+    };
+    let lead: Vec<usize> = above.take_while(|&at| at > headline).filter(is_lead).collect();
+    for at in lead {
+        markup.document.blocks[at].region = Region::Content;
+    }
+}
+
+/// An element and those around it, without the root.
+fn ancestors(elements: &[Element], at: usize) -> impl Iterator<Item = usize> + '_ {
+    std::iter::successors(Some(at), |&at| Some(elements[at].parent as usize)).take_while(|&at| at != 0)
 }
 
 /// Leaves out what stands below a heading that says that the article is over.

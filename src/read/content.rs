@@ -9,7 +9,7 @@ use super::article::{self, CONTEXT, LINE, SENTENCES};
 use super::document::Block;
 use super::form::Part;
 use super::hint::Hint;
-use super::inserts::is_insert;
+use super::inserts::{is_credit, is_insert};
 use super::markup::{Amount, Markup, Setting};
 use super::misnamed::misnamed;
 use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_turning};
@@ -102,6 +102,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     article::narrow(markup);
     article::begin(markup);
     article::end(markup);
+    article::take_lead(markup);
     complete(markup, &areas, host);
     trim(markup);
     for link in &mut markup.document.links {
@@ -219,7 +220,7 @@ fn trim(markup: &mut Markup) {
         let outside = body.is_some_and(|(first, last)| at < first || at > last);
         let below = body.is_some_and(|(_, last)| at > last);
         let line = if outside || body.is_none() { line(markup, block, setting) } else { None };
-        if self::line(markup, block, setting).is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total())) {
+        if self::line(markup, block, setting).is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total()) || is_credit(line)) {
             found.push((at, Region::Navigation));
             continue;
         }

@@ -3,6 +3,9 @@
 
 use super::phrases::bare;
 
+/// Bytes of the longest line that says where a picture comes from.
+const CREDIT: usize = 300;
+
 /// Whether a line was put into a text by the site, not by its author: a label of advertisements, or a link to further reading.
 /// `linked`: half of it or more is links.
 pub(super) fn is_insert(line: &str, linked: bool) -> bool {
@@ -67,6 +70,63 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
     let lower = bare(line).to_lowercase();
     WHOLE.contains(&lower.trim_end_matches(|c: char| !c.is_alphanumeric()))
         || linked && BEGINNINGS.iter().any(|word| lower.starts_with(word))
+}
+
+/// Whether a line says where a picture comes from: it begins with a label such as `Foto:`, or ends with one in parentheses.
+pub(super) fn is_credit(line: &str) -> bool {
+    const LABELS: [&str; 34] = [
+        "foto",
+        "fotos",
+        "fotocredit",
+        "fotocredits",
+        "fotoquelle",
+        "fotografía",
+        "bild",
+        "bilder",
+        "bildquelle",
+        "bildnachweis",
+        "bildrechte",
+        "titelbild",
+        "titelfoto",
+        "beitragsbild",
+        "abbildung",
+        "symbolbild",
+        "archivbild",
+        "photo",
+        "photos",
+        "photo by",
+        "photo credit",
+        "photo credits",
+        "picture",
+        "picture credit",
+        "image",
+        "images",
+        "image credit",
+        "image source",
+        "credit",
+        "credits",
+        "crédit photo",
+        "crédits photo",
+        "crédits photos",
+        "fot.",
+    ];
+    let line = line.trim();
+    if line.len() > CREDIT || line.contains('\n') {
+        return false;
+    }
+    let lower = line.to_lowercase();
+    let labelled = |text: &str| {
+        let text = bare(text);
+        LABELS.iter().any(|label| {
+            let rest = text.strip_prefix(label).map(str::trim_start);
+            rest.is_some_and(|rest| rest.starts_with([':', '©', '|', '/']) || rest.starts_with("via ") || label.ends_with('.'))
+        })
+    };
+    let noted = || {
+        let inner = lower.trim_end_matches('.').strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
+        inner.is_some_and(|(_, inner)| labelled(inner))
+    };
+    labelled(&lower) || noted()
 }
 
 /// Whether a heading says that the article is over: what stands below it is about other articles, the author or the reader.
