@@ -164,7 +164,7 @@ fn of_name(name: &str) -> Hint {
             "excerpt" | "summary" => return Hint::None,
             "prev" | "previous" => prev = true,
             "next" => next = true,
-            "author" => author = true,
+            "author" | "authors" => author = true,
             "profile" | "bio" | "info" | "box" | "card" => about = true,
             _ => furniture |= is_furniture(word),
         }
@@ -172,7 +172,7 @@ fn of_name(name: &str) -> Hint {
     let turning = prev && next || of_post && (prev || next);
     if furniture || turning || author && about || foot && !of_post {
         Hint::Named
-    } else if label || foot {
+    } else if label || foot || author {
         Hint::Label
     } else if about_header && !of_post {
         Hint::Header
@@ -182,7 +182,7 @@ fn of_name(name: &str) -> Hint {
 }
 
 fn is_furniture(word: &str) -> bool {
-    const PARTS: [&str; 16] = [
+    const PARTS: [&str; 17] = [
         "sidebar",
         "sidenav",
         "breadcrumb",
@@ -193,6 +193,7 @@ fn is_furniture(word: &str) -> bool {
         "footer",
         "related",
         "comment",
+        "newsletter",
         "recommend",
         "tagcloud",
         "blogroll",
@@ -206,7 +207,8 @@ fn is_furniture(word: &str) -> bool {
         | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
         | "postnav" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal" | "cookie"
         | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
-        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" => true,
+        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" | "subscribe" | "subscription"
+        | "outbrain" | "taboola" | "promo" | "noprint" | "disclaimer" | "disclosure" => true,
         _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
     }
 }

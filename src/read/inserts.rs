@@ -9,7 +9,7 @@ const CREDIT: usize = 300;
 /// Whether a line was put into a text by the site, not by its author: a label of advertisements, or a link to further reading.
 /// `linked`: half of it or more is links.
 pub(super) fn is_insert(line: &str, linked: bool) -> bool {
-    const WHOLE: [&str; 18] = [
+    const WHOLE: [&str; 23] = [
         "advertisement",
         "advertisements",
         "advertisment",
@@ -17,6 +17,11 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
         "story continues below advertisement",
         "article continues below advertisement",
         "continue reading below",
+        "explore further",
+        "back to gallery",
+        "view all",
+        "see full gallery",
+        "externer inhalt",
         "anzeige",
         "werbung",
         "publicidad",
@@ -29,7 +34,7 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
         "реклама",
         "广告",
     ];
-    const BEGINNINGS: [&str; 33] = [
+    const BEGINNINGS: [&str; 50] = [
         "read more",
         "read also",
         "read next",
@@ -63,13 +68,33 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
         "zobacz także",
         "zobacz też",
         "читайте также",
+        "le puede interesar",
+        "te puede interesar",
+        "lee más",
+        "veja também",
+        "dowiedz się więcej",
+        "czytaj więcej",
+        "więcej informacji",
+        "weitere informationen",
+        "mehr infos",
+        "zum thema",
+        "back to ",
+        "zurück zu",
+        "retour à",
+        "retour au",
+        "volver a",
+        "voltar ",
+        "powrót do",
     ];
     if line.len() > 400 {
         return false;
     }
     let lower = bare(line).to_lowercase();
-    WHOLE.contains(&lower.trim_end_matches(|c: char| !c.is_alphanumeric()))
-        || linked && BEGINNINGS.iter().any(|word| lower.starts_with(word))
+    let whole = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
+    // A label of its own, or one before a list.
+    let label = |word: &&str| whole == word.trim_end_matches([':', ' ']) || lower.ends_with(':') && whole.len() <= 60;
+    WHOLE.contains(&whole)
+        || BEGINNINGS.iter().any(|word| lower.starts_with(word) && (linked || label(word)))
 }
 
 /// Whether a line says where a picture comes from: it begins with a label such as `Foto:`, or ends with one in parentheses.

@@ -38,7 +38,7 @@ fn lowered(line: &str) -> Cow<'_, str> {
 }
 
 /// Labels of particulars, in lower case.
-const LABELS: [&str; 96] = [
+const LABELS: [&str; 106] = [
     "发布日期",
     "发布时间",
     "发布于",
@@ -133,6 +133,16 @@ const LABELS: [&str; 96] = [
     "word count",
     "reading time",
     "post views",
+    "tags",
+    "kategorie",
+    "kategorien",
+    "category",
+    "categories",
+    "filed under",
+    "schlagwörter",
+    "schlagworte",
+    "etiquetas",
+    "mots-clés",
     "posted on",
     "published in",
 ];
