@@ -108,6 +108,14 @@ impl Titles {
     }
 }
 
+impl Titles {
+    /// Whether a line is a title with a word more, or a part of one.
+    fn holds(&self, line: &str) -> bool {
+        let line = letters(line);
+        self.0.iter().any(|title| title.len() >= 4 && (title.contains(&line) || line.contains(title.as_str())))
+    }
+}
+
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -152,7 +160,7 @@ pub(super) fn take_lead(markup: &mut Markup) {
         amount.plain >= LEAST
             && amount.linked * 4 <= amount.plain
             && digits * 6 <= amount.plain as usize
-            && titles.said(text) == 0
+            && !titles.holds(text)
             && !is_credit(text)
             && ancestors(elements, settings[at].element as usize)
                 .take_while(|at| !shared.contains(at))
@@ -184,6 +192,19 @@ pub(super) fn end(markup: &mut Markup) {
             return leave_out(markup, at..markup.settings.len());
         }
     }
+}
+
+/// Whether most sentences are one text: the children of one element. Excerpts of a listing are not, nor are comments.
+pub(super) fn is_one_text(markup: &Markup) -> bool {
+    let mut together = vec![0; markup.elements.len()];
+    let mut all = 0;
+    for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
+        if block.region == Region::Content && setting.amount.plain >= SENTENCES {
+            together[markup.elements[setting.element as usize].parent as usize] += setting.amount.plain;
+            all += setting.amount.plain;
+        }
+    }
+    together.into_iter().max().is_some_and(|most| most * 2 >= all)
 }
 
 fn leave_out(markup: &mut Markup, blocks: Range<usize>) {

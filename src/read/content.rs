@@ -104,6 +104,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     article::end(markup);
     article::take_lead(markup);
     complete(markup, &areas, host);
+    leave_out_further_reading(markup, host);
     trim(markup);
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
@@ -197,6 +198,23 @@ fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
     for at in first..=last {
         if areas[markup.settings[at].element as usize] == Area::Main && !inner[at] {
             document.blocks[at].region = Region::Content;
+        }
+    }
+}
+
+/// Leaves out lines between and below the sentences that are nothing but a link to another page of this host.
+fn leave_out_further_reading(markup: &mut Markup, host: &str) {
+    let Some((first, _)) = body(markup).filter(|_| article::is_one_text(markup)) else { return };
+    let document = &mut markup.document;
+    let mut inner = vec![false; document.blocks.len()];
+    for link in &document.links {
+        inner[link.block] |= link.url.host() == host;
+    }
+    for at in first..document.blocks.len() {
+        let Setting { amount, element } = markup.settings[at];
+        let cell = markup.elements[element as usize].part == Part::Cell;
+        if inner[at] && !cell && amount.linked >= 20 && amount.plain * 10 <= amount.linked && document.blocks[at].region == Region::Content {
+            document.blocks[at].region = Region::Navigation;
         }
     }
 }
