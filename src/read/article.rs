@@ -194,6 +194,48 @@ pub(super) fn end(markup: &mut Markup) {
     }
 }
 
+/// Leaves out the boxes within and below the text that begin with such a heading.
+pub(super) fn leave_out_boxes(markup: &mut Markup) {
+    let Markup { document, settings, elements, .. } = &*markup;
+    let all: u32 = sentences(markup).sum();
+    if all < CONTEXT {
+        return;
+    }
+    let mut prose = vec![0; elements.len()];
+    let mut first = vec![usize::MAX; elements.len()];
+    let mut last = vec![0; elements.len()];
+    for (at, (block, setting)) in document.blocks.iter().zip(settings).enumerate() {
+        let (element, amount) = (setting.element as usize, setting.amount);
+        if amount.total() > 0 {
+            first[element] = first[element].min(at);
+            last[element] = at;
+        }
+        if block.region == Region::Content && amount.plain >= SENTENCES {
+            prose[element] += amount.plain;
+        }
+    }
+    for at in (1..elements.len()).rev() {
+        let parent = elements[at].parent as usize;
+        prose[parent] += prose[at];
+        first[parent] = first[parent].min(first[at]);
+        last[parent] = last[parent].max(last[at]);
+    }
+    let mut boxes = Vec::new();
+    for (at, (block, setting)) in document.blocks.iter().zip(settings).enumerate() {
+        let end = boxes.last().map_or(0, |range: &Range<usize>| range.end);
+        if at < end || setting.amount.total() > LINE || !is_end(document.block_text(block)) {
+            continue;
+        }
+        let whole = ancestors(elements, setting.element as usize)
+            .take_while(|&element| first[element] == at && prose[element] * 3 <= all)
+            .last();
+        boxes.extend(whole.filter(|&element| last[element] > at).map(|element| at..last[element] + 1));
+    }
+    for range in boxes {
+        leave_out(markup, range);
+    }
+}
+
 /// Whether most sentences are one text: the children of one element. Excerpts of a listing are not, nor are comments.
 pub(super) fn is_one_text(markup: &Markup) -> bool {
     let mut together = vec![0; markup.elements.len()];

@@ -102,6 +102,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     article::narrow(markup);
     article::begin(markup);
     article::end(markup);
+    article::leave_out_boxes(markup);
     article::take_lead(markup);
     complete(markup, &areas, host);
     leave_out_further_reading(markup, host);
