@@ -10,6 +10,7 @@ use super::document::Block;
 use super::hint::Hint;
 use super::inserts::{is_credit, is_end};
 use super::markup::{Element, Markup, Setting};
+use super::phrases::is_particular;
 use crate::model::Region;
 
 /// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
@@ -150,8 +151,7 @@ pub(super) fn take_lead(markup: &mut Markup) {
     let titles = Titles::of(markup);
     let short = |at: usize| settings[at].amount.total() <= LINE;
     let above = (first.saturating_sub(HEADLINE)..first).rev();
-    let headline =
-        above.clone().find(|&at| short(at) && titles.said(document.block_text(&document.blocks[at])) > 0);
+    let headline = above.clone().find(|&at| short(at) && titles.said(document.block_text(&document.blocks[at])) > 0);
     let Some(headline) = headline else { return };
     let shared: HashSet<usize> = ancestors(elements, settings[headline].element as usize).collect();
     let is_lead = |&at: &usize| {
@@ -162,6 +162,7 @@ pub(super) fn take_lead(markup: &mut Markup) {
             && digits * 6 <= amount.plain as usize
             && !titles.holds(text)
             && !is_credit(text)
+            && text.split(['·', '|', '｜']).all(|part| is_particular(part).is_none())
             && ancestors(elements, settings[at].element as usize)
                 .take_while(|at| !shared.contains(at))
                 .all(|at| !matches!(elements[at].hint, Hint::Named | Hint::Furniture | Hint::Label))
@@ -177,19 +178,30 @@ fn ancestors(elements: &[Element], at: usize) -> impl Iterator<Item = usize> + '
     std::iter::successors(Some(at), |&at| Some(elements[at].parent as usize)).take_while(|&at| at != 0)
 }
 
-/// Leaves out what stands below a heading that says that the article is over.
+/// Leaves out what stands below a heading that says that the article is over, unless sentences below it stand in the same element
+/// as the ones above it.
 pub(super) fn end(markup: &mut Markup) {
     let all: u32 = sentences(markup).sum();
+    let parent = |at: usize| markup.elements[markup.settings[at].element as usize].parent;
+    let is_sentence = |at: &usize| {
+        markup.document.blocks[*at].region == Region::Content && markup.settings[*at].amount.plain >= SENTENCES
+    };
+    let count = markup.settings.len();
+    let Some(last) = (0..count).rev().find(is_sentence) else { return };
     let mut above = 0;
-    for at in 0..markup.settings.len() {
+    let mut parents = HashSet::new();
+    for at in 0..count {
         let (block, setting) = (&markup.document.blocks[at], &markup.settings[at]);
-        if block.region != Region::Content {
-            continue;
-        }
-        if setting.amount.plain >= SENTENCES {
+        if is_sentence(&at) {
             above += setting.amount.plain;
-        } else if above * 5 >= all * 3 && above >= CONTEXT && is_end(markup.document.block_text(block)) {
-            return leave_out(markup, at..markup.settings.len());
+            parents.insert(parent(at));
+        } else if block.region == Region::Content
+            && above * 5 >= all * 3
+            && above >= CONTEXT
+            && is_end(markup.document.block_text(block))
+            && !(at < last && parents.contains(&parent(last)))
+        {
+            return leave_out(markup, at..count);
         }
     }
 }

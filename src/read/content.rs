@@ -214,7 +214,12 @@ fn leave_out_further_reading(markup: &mut Markup, host: &str) {
     for at in first..document.blocks.len() {
         let Setting { amount, element } = markup.settings[at];
         let cell = markup.elements[element as usize].part == Part::Cell;
-        if inner[at] && !cell && amount.linked >= 20 && amount.plain * 10 <= amount.linked && document.blocks[at].region == Region::Content {
+        if inner[at]
+            && !cell
+            && amount.linked >= 20
+            && amount.plain * 10 <= amount.linked
+            && document.blocks[at].region == Region::Content
+        {
             document.blocks[at].region = Region::Navigation;
         }
     }
@@ -239,7 +244,9 @@ fn trim(markup: &mut Markup) {
         let outside = body.is_some_and(|(first, last)| at < first || at > last);
         let below = body.is_some_and(|(_, last)| at > last);
         let line = if outside || body.is_none() { line(markup, block, setting) } else { None };
-        if self::line(markup, block, setting).is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total()) || is_credit(line)) {
+        if self::line(markup, block, setting)
+            .is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total()) || is_credit(line))
+        {
             found.push((at, Region::Navigation));
             continue;
         }

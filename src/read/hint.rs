@@ -146,8 +146,20 @@ fn of_name(name: &str) -> Hint {
         _ => {}
     }
     // What theme authors write about a whole page's layout says nothing of the element.
-    for state in ["has-", "no-", "with-", "without-", "is-", "js-", "sidebar-position", "layout", "use-", "col-", "wp-"]
-    {
+    for state in [
+        "has-",
+        "no-",
+        "with-",
+        "without-",
+        "is-",
+        "js-",
+        "sidebar-position",
+        "layout",
+        "use-",
+        "col-",
+        "wp-",
+        "rank-math",
+    ] {
         if name.starts_with(state) {
             return Hint::None;
         }
@@ -207,8 +219,8 @@ fn is_furniture(word: &str) -> bool {
         | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
         | "postnav" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal" | "cookie"
         | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
-        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" | "subscribe" | "subscription"
-        | "outbrain" | "taboola" | "promo" | "noprint" | "disclaimer" | "disclosure" => true,
+        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" | "subscribe" | "subscription" | "outbrain"
+        | "taboola" | "promo" | "noprint" | "disclaimer" | "disclosure" => true,
         _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
     }
 }

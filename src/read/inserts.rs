@@ -93,8 +93,7 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
     let whole = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
     // A label of its own, or one before a list.
     let label = |word: &&str| whole == word.trim_end_matches([':', ' ']) || lower.ends_with(':') && whole.len() <= 60;
-    WHOLE.contains(&whole)
-        || BEGINNINGS.iter().any(|word| lower.starts_with(word) && (linked || label(word)))
+    WHOLE.contains(&whole) || BEGINNINGS.iter().any(|word| lower.starts_with(word) && (linked || label(word)))
 }
 
 /// Whether a line says where a picture comes from: it begins with a label such as `Foto:`, or ends with one in parentheses.
@@ -144,7 +143,9 @@ pub(super) fn is_credit(line: &str) -> bool {
         let text = bare(text);
         LABELS.iter().any(|label| {
             let rest = text.strip_prefix(label).map(str::trim_start);
-            rest.is_some_and(|rest| rest.starts_with([':', '©', '|', '/']) || rest.starts_with("via ") || label.ends_with('.'))
+            rest.is_some_and(|rest| {
+                rest.starts_with([':', '©', '|', '/']) || rest.starts_with("via ") || label.ends_with('.')
+            })
         })
     };
     let noted = || {
