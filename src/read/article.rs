@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::document::Block;
 use super::hint::Hint;
-use super::inserts::{is_credit, is_end};
+use super::inserts::{is_credit, is_end, is_request};
 use super::markup::{Element, Markup, Setting};
 use super::phrases::is_particular;
 use crate::model::Region;
@@ -21,6 +21,8 @@ pub(super) const LINE: u32 = 300;
 const LEAD: usize = 12;
 /// Blocks above the text in which its headline may be.
 const HEADLINE: usize = 40;
+/// Blocks at the end that may ask the reader for something.
+const ENDING: usize = 6;
 /// A lead has so many letters, or a third of it in ideographs.
 const LEAST: u32 = 50;
 /// An element with so much text is large enough to judge what stands in it.
@@ -203,6 +205,22 @@ pub(super) fn end(markup: &mut Markup) {
         {
             return leave_out(markup, at..count);
         }
+    }
+}
+
+/// Leaves out what asks the reader for something at the very end, and what stands below it.
+pub(super) fn leave_out_requests(markup: &mut Markup) {
+    let all: u32 = sentences(markup).sum();
+    if all < CONTEXT {
+        return;
+    }
+    let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
+    let content =
+        blocks().rev().filter(|(_, (block, setting))| block.region == Region::Content && setting.amount.total() > 0);
+    let requests = content.take(ENDING).filter(|(_, (block, _))| is_request(markup.document.block_text(block)));
+    let first = requests.map(|(at, _)| at).collect::<Vec<_>>();
+    for at in first {
+        leave_out(markup, at..at + 1);
     }
 }
 

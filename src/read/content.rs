@@ -103,6 +103,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     article::begin(markup);
     article::end(markup);
     article::leave_out_boxes(markup);
+    article::leave_out_requests(markup);
     article::take_lead(markup);
     complete(markup, &areas, host);
     leave_out_further_reading(markup, host);
@@ -127,7 +128,7 @@ fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]
             (Area::Label, _) => Area::Label,
             (_, Hint::Label) if !holds_page => Area::Label,
             _ if pictures[at] && !holds_page => Area::Label,
-            (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
+            (Area::Open, Hint::Header) if !holds_page && amount.links > 0 => Area::Furniture,
             _ if headed[at] && !holds_page => Area::Furniture,
             (_, Hint::Main | Hint::Body) => Area::Main,
             (area, _) => area,

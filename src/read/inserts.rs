@@ -5,6 +5,8 @@ use super::phrases::bare;
 
 /// Bytes of the longest line that says where a picture comes from.
 const CREDIT: usize = 300;
+/// Bytes of the longest text that asks the reader for something.
+const REQUEST: usize = 400;
 
 /// Whether a line was put into a text by the site, not by its author: a label of advertisements, or a link to further reading.
 /// `linked`: half of it or more is links.
@@ -155,9 +157,60 @@ pub(super) fn is_credit(line: &str) -> bool {
     labelled(&lower) || noted()
 }
 
+/// Whether what stands below a text asks its reader for something: to subscribe, to follow, to share, to rate.
+pub(super) fn is_request(text: &str) -> bool {
+    const WORDS: [&str; 43] = [
+        "newsletter",
+        "subscribe",
+        "sign up",
+        "your inbox",
+        "follow us",
+        "like us on",
+        "our app",
+        "was this article",
+        "was this helpful",
+        "found this article",
+        "share this",
+        "support us",
+        "abonnier",
+        "jetzt anmelden",
+        "hier anmelden",
+        "posteingang",
+        "folgen sie uns",
+        "folge uns",
+        "folgt uns",
+        "artikel nützlich",
+        "artikel hilfreich",
+        "bewerten sie",
+        "get the latest news",
+        "einen kommentar",
+        "leave a comment",
+        "artikel teilen",
+        "beitrag teilen",
+        "artikel gefallen",
+        "beitrag gefallen",
+        "unterstützen sie uns",
+        "unterstütze uns",
+        "abonnez",
+        "inscrivez",
+        "suivez-nous",
+        "suscríb",
+        "síguenos",
+        "inscreva-se",
+        "assine ",
+        "siga-nos",
+        "iscriviti",
+        "seguici",
+        "zapisz się",
+        "obserwuj nas",
+    ];
+    let lower = text.to_lowercase();
+    text.len() <= REQUEST && WORDS.iter().any(|word| lower.contains(word))
+}
+
 /// Whether a heading says that the article is over: what stands below it is about other articles, the author or the reader.
 pub(super) fn is_end(heading: &str) -> bool {
-    const BEGINNINGS: [&str; 62] = [
+    const BEGINNINGS: [&str; 64] = [
         "related",
         "you may also",
         "you might also",
@@ -211,6 +264,8 @@ pub(super) fn is_end(heading: &str) -> bool {
         "jetzt registrieren",
         "à lire aussi",
         "articles similaires",
+        "vous aimerez",
+        "lire la suite",
         "sur le même sujet",
         "dans la même rubrique",
         "artículos relacionados",
