@@ -266,19 +266,6 @@ pub(super) fn leave_out_boxes(markup: &mut Markup) {
     }
 }
 
-/// Whether most sentences are one text: the children of one element. Excerpts of a listing are not, nor are comments.
-pub(super) fn is_one_text(markup: &Markup) -> bool {
-    let mut together = vec![0; markup.elements.len()];
-    let mut all = 0;
-    for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
-        if block.region == Region::Content && setting.amount.plain >= SENTENCES {
-            together[markup.elements[setting.element as usize].parent as usize] += setting.amount.plain;
-            all += setting.amount.plain;
-        }
-    }
-    together.into_iter().max().is_some_and(|most| most * 2 >= all)
-}
-
 fn leave_out(markup: &mut Markup, blocks: Range<usize>) {
     for block in &mut markup.document.blocks[blocks] {
         if block.region == Region::Content {

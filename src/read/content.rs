@@ -13,6 +13,7 @@ use super::inserts::{is_credit, is_insert};
 use super::markup::{Amount, Markup, Setting};
 use super::misnamed::misnamed;
 use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_turning};
+use super::teasers;
 use crate::model::Region;
 
 /// A text of 80 ideographs (or 240 letters) speaks for itself.
@@ -106,7 +107,9 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     article::leave_out_requests(markup);
     article::take_lead(markup);
     complete(markup, &areas, host);
-    leave_out_further_reading(markup, host);
+    if let Some((first, _)) = body(markup) {
+        teasers::leave_out(markup, &amounts, first, host);
+    }
     trim(markup);
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
@@ -200,28 +203,6 @@ fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
     for at in first..=last {
         if areas[markup.settings[at].element as usize] == Area::Main && !inner[at] {
             document.blocks[at].region = Region::Content;
-        }
-    }
-}
-
-/// Leaves out lines between and below the sentences that are nothing but a link to another page of this host.
-fn leave_out_further_reading(markup: &mut Markup, host: &str) {
-    let Some((first, _)) = body(markup).filter(|_| article::is_one_text(markup)) else { return };
-    let document = &mut markup.document;
-    let mut inner = vec![false; document.blocks.len()];
-    for link in &document.links {
-        inner[link.block] |= link.url.host() == host;
-    }
-    for at in first..document.blocks.len() {
-        let Setting { amount, element } = markup.settings[at];
-        let cell = markup.elements[element as usize].part == Part::Cell;
-        if inner[at]
-            && !cell
-            && amount.linked >= 20
-            && amount.plain * 10 <= amount.linked
-            && document.blocks[at].region == Region::Content
-        {
-            document.blocks[at].region = Region::Navigation;
         }
     }
 }

@@ -28,6 +28,7 @@ mod refresh;
 mod robots;
 pub mod scripts;
 mod tags;
+mod teasers;
 pub(crate) mod tokens;
 pub(crate) mod tree;
 
