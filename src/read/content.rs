@@ -44,8 +44,8 @@ enum Area {
     Furniture,
 }
 
-/// Sets the region of every block and link of a page of this host.
-pub(super) fn decide(markup: &mut Markup, host: &str) {
+/// Sets the region of every block and link of a page of this host. `lists`: its address says that it lists others.
+pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
     let amounts = sums(markup);
     let headed = headings(markup, &amounts);
     let pictures = pictures(markup);
@@ -107,7 +107,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) {
     article::leave_out_requests(markup);
     article::take_lead(markup);
     complete(markup, &areas, host);
-    if let Some((first, _)) = body(markup) {
+    if let Some((first, _)) = body(markup).filter(|_| !lists) {
         teasers::leave_out(markup, &amounts, first, host);
     }
     trim(markup);

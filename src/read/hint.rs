@@ -19,6 +19,8 @@ pub(super) enum Hint {
     Header,
     /// The particulars of an article: its tags, categories, author, dates; its own foot.
     Label,
+    /// What leads to another page, or the lead of this one.
+    Teaser,
     /// Navigation, sidebar, footer, related links, comments.
     Furniture,
     /// The same, by nothing but a name, which may lie.
@@ -92,11 +94,12 @@ fn stronger(one: Hint, other: Hint) -> Hint {
     let rank = |hint| match hint {
         Hint::None => 0,
         Hint::Header => 1,
-        Hint::Main | Hint::Body => 2,
-        Hint::Label => 3,
-        Hint::Named => 4,
-        Hint::Furniture => 5,
-        Hint::Hidden => 6,
+        Hint::Teaser => 2,
+        Hint::Main | Hint::Body => 3,
+        Hint::Label => 4,
+        Hint::Named => 5,
+        Hint::Furniture => 6,
+        Hint::Hidden => 7,
     };
     if rank(other) > rank(one) { other } else { one }
 }
@@ -143,6 +146,7 @@ fn of_name(name: &str) -> Hint {
         "hd" | "ft" | "nv" | "pt" | "um" | "foot" | "top_nav" | "tips" => {
             return if matches!(name, "nv" | "pt" | "foot") { Hint::Named } else { Hint::None };
         }
+        "wp-caption" | "wp-caption-text" | "postmetadata" => return Hint::Label,
         _ => {}
     }
     // What theme authors write about a whole page's layout says nothing of the element.
@@ -165,7 +169,7 @@ fn of_name(name: &str) -> Hint {
         }
     }
     let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
-    let (mut prev, mut next, mut author, mut about) = (false, false, false, false);
+    let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
         match word {
             "tags" | "meta" | "caption" | "credit" | "credits" | "byline" | "timestamp" | "dateline" => label = true,
@@ -174,6 +178,7 @@ fn of_name(name: &str) -> Hint {
             "post" | "article" | "entry" | "thread" | "topic" => of_post = true,
             // Heads and feet of excerpts are what a list of articles says.
             "excerpt" | "summary" => return Hint::None,
+            "teaser" | "teasers" | "newsteaser" => teaser = true,
             "prev" | "previous" => prev = true,
             "next" => next = true,
             "author" | "authors" => author = true,
@@ -182,10 +187,12 @@ fn of_name(name: &str) -> Hint {
         }
     }
     let turning = prev && next || of_post && (prev || next);
-    if furniture || turning || author && about || foot && !of_post {
+    if furniture || name.contains("news-letter") || turning || author && about || foot && !of_post {
         Hint::Named
     } else if label || foot || author {
         Hint::Label
+    } else if teaser {
+        Hint::Teaser
     } else if about_header && !of_post {
         Hint::Header
     } else {

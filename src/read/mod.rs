@@ -164,7 +164,8 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         if markup.document.pieces.is_empty() {
             markup = markup::read(&decoded.text, &fetched.url, encoding, true);
         }
-        content::decide(&mut markup, fetched.url.host());
+        let lists = date::is_section(&fetched.url);
+        content::decide(&mut markup, fetched.url.host(), lists);
         form::decide(&mut markup);
         if markup.cut {
             parsed.defects.push(Defect::CutShort);
@@ -184,7 +185,6 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         parsed.document.put_title(&markup.title);
         parsed.title = markup.title;
         lang = markup.lang;
-        let lists = date::is_section(&fetched.url);
         dates = markup.dates;
         parsed.author = markup.bylines.best(lists, &parsed.document);
     }

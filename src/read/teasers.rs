@@ -4,43 +4,49 @@
 //! the same host is one, and with it the small box around it: a headline, a label, an excerpt. On a listing such lines are what
 //! the page is about; it is told by its excerpts, which are no one text.
 
-use super::article::{LINE, SENTENCES};
+use super::article::{CONTEXT, LINE, SENTENCES};
 use super::form::Part;
+use super::hint::Hint;
 use super::markup::{Amount, Markup, Setting};
 use crate::model::Region;
 
 /// A title has so many letters, or a third of it in ideographs; less may be a word of the text.
 const TITLE: u32 = 20;
+/// An article has so many times as many letters as the titles within it.
+const FEW: u32 = 8;
 
 /// Leaves out the teasers from the block `first` on, where the text begins. `amounts`: what each element holds.
 pub(super) fn leave_out(markup: &mut Markup, amounts: &[Amount], first: usize, host: &str) {
-    if !is_one_text(markup) {
-        return;
-    }
-    let mut inner = vec![false; markup.document.blocks.len()];
-    for link in &markup.document.links {
+    let document = &markup.document;
+    let mut inner = vec![false; document.blocks.len()];
+    for link in &document.links {
         inner[link.block] |= link.url.host() == host;
     }
-    let mut boxes = vec![false; markup.elements.len()];
-    for at in first..markup.settings.len() {
+    let is_teaser = |&at: &usize| {
         let Setting { amount, element } = markup.settings[at];
-        let cell = markup.elements[element as usize].part == Part::Cell;
         let is_title = amount.linked >= TITLE && amount.plain * 10 <= amount.linked;
-        if inner[at] && is_title && !cell && markup.document.blocks[at].region == Region::Content {
-            let mut whole = element as usize;
-            if amounts[whole].total() > LINE {
-                // Other text stands in the same element.
-                markup.document.blocks[at].region = Region::Navigation;
-                continue;
-            }
-            while amounts[markup.elements[whole].parent as usize].total() <= LINE {
-                whole = markup.elements[whole].parent as usize;
-            }
+        let cell = markup.elements[element as usize].part == Part::Cell;
+        inner[at] && is_title && !cell && document.blocks[at].region == Region::Content
+    };
+    let teasers: Vec<usize> = (first..markup.settings.len()).filter(is_teaser).collect();
+    let titles: u32 = teasers.iter().map(|&at| markup.settings[at].amount.linked).sum();
+    let Prose { all, most } = prose(markup);
+    if most * 2 < all && titles * FEW > all {
+        return;
+    }
+    let mut boxes = vec![false; markup.elements.len()];
+    for at in teasers {
+        // Other text may stand in the same element.
+        markup.document.blocks[at].region = Region::Navigation;
+        let mut whole = markup.settings[at].element as usize;
+        while whole != 0 && amounts[whole].total() <= LINE {
             boxes[whole] = true;
+            whole = markup.elements[whole].parent as usize;
         }
     }
     // Parents come before their children.
     for at in 1..boxes.len() {
+        boxes[at] |= markup.elements[at].hint == Hint::Teaser && amounts[at].links > 0 && amounts[at].plain <= CONTEXT;
         boxes[at] |= boxes[markup.elements[at].parent as usize];
     }
     for (block, setting) in markup.document.blocks.iter_mut().zip(&markup.settings).skip(first) {
@@ -50,8 +56,14 @@ pub(super) fn leave_out(markup: &mut Markup, amounts: &[Amount], first: usize, h
     }
 }
 
-/// Whether most sentences are one text: the children of one element. Excerpts of a listing are not, nor are comments.
-fn is_one_text(markup: &Markup) -> bool {
+/// The sentences of the main content: all of them, and the most that are children of one element. Those of an article are one
+/// text; excerpts of a listing are not.
+struct Prose {
+    all: u32,
+    most: u32,
+}
+
+fn prose(markup: &Markup) -> Prose {
     let mut together = vec![0; markup.elements.len()];
     let mut all = 0;
     for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
@@ -60,5 +72,5 @@ fn is_one_text(markup: &Markup) -> bool {
             all += setting.amount.plain;
         }
     }
-    together.into_iter().max().is_some_and(|most| most * 2 >= all)
+    Prose { all, most: together.into_iter().max().unwrap_or_default() }
 }
