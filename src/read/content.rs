@@ -12,7 +12,7 @@ use super::hint::Hint;
 use super::inserts::{is_credit, is_insert};
 use super::markup::{Amount, Markup, Setting};
 use super::misnamed::misnamed;
-use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_turning};
+use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_stamp, is_turning};
 use super::teasers;
 use crate::model::Region;
 
@@ -235,6 +235,9 @@ fn trim(markup: &mut Markup) {
         let region = line.and_then(|line| {
             if is_navigation(line, amount.linked * 2 >= amount.total()) || below && is_closing(line) {
                 return Some(Region::Navigation);
+            }
+            if outside && !below && is_stamp(line) {
+                return Some(Region::Label);
             }
             let value = if outside { is_particular(line) } else { None };
             if value == Some(false) {

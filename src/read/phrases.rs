@@ -300,6 +300,31 @@ pub(super) fn is_closing(line: &str) -> bool {
     short && WORDS.iter().any(|word| spaceless.contains(word)) || WHOLE.contains(&bare)
 }
 
+/// Whether a line above a text is when or by whom it was written: short, with a date or a time of day, or beginning with `By`.
+pub(super) fn is_stamp(line: &str) -> bool {
+    const BY: [&str; 12] =
+        ["By ", "by ", "BY ", "By: ", "Von ", "von ", "Par ", "par ", "Por ", "por ", "Door ", "Written by "];
+    let line = line.trim();
+    let length = line.chars().count();
+    if length > 80 {
+        return false;
+    }
+    let ends = line.ends_with(['.', '?', '!', ':', '。', '？', '！', '：', '…']);
+    let words = line.split_whitespace().count();
+    if !ends && words <= 8 && length > 5 && BY.iter().any(|by| line.starts_with(by)) {
+        return true;
+    }
+    let numbers: Vec<&str> = line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
+    let year = numbers.iter().any(|number| number.len() == 4 && ("1990".."2100").contains(number));
+    let time = line.bytes().collect::<Vec<_>>().windows(4).any(|four| {
+        let [a, colon, b, c] = four else { return false };
+        a.is_ascii_digit() && *colon == b':' && b.is_ascii_digit() && c.is_ascii_digit()
+    });
+    // A label says what the date is of, and that may be anything.
+    let labelled = line.contains(": ") || line.contains('：');
+    !ends && !labelled && (year && numbers.len() > 1 || time)
+}
+
 /// Whether a heading names what stands below it as furniture.
 pub(super) fn is_furniture_heading(text: &str) -> bool {
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());
