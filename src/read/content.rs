@@ -123,11 +123,13 @@ fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]
     for at in 1..areas.len() {
         let element = &markup.elements[at];
         let (amount, parent) = (amounts[at], element.parent as usize);
-        let holds_page = amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total()
-            || amount.total() * 10 >= page.total() * 7;
+        let nearly_all = amount.total() * 10 >= page.total() * 7;
+        let holds_page =
+            amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total() || nearly_all;
         areas[at] = match (areas[parent], element.hint) {
             (Area::Furniture, _) => Area::Furniture,
-            (_, Hint::Furniture | Hint::Named) if !holds_page => Area::Furniture,
+            (_, Hint::Furniture) if !nearly_all => Area::Furniture,
+            (_, Hint::Named) if !holds_page => Area::Furniture,
             (Area::Label, _) => Area::Label,
             (_, Hint::Label) if !holds_page => Area::Label,
             _ if pictures[at] && !holds_page => Area::Label,

@@ -30,8 +30,10 @@ pub(super) fn leave_out(markup: &mut Markup, amounts: &[Amount], first: usize, h
     };
     let teasers: Vec<usize> = (first..markup.settings.len()).filter(is_teaser).collect();
     let titles: u32 = teasers.iter().map(|&at| markup.settings[at].amount.linked).sum();
-    let Prose { all, most } = prose(markup);
-    if most * 2 < all && titles * FEW > all {
+    let Prose { all, most, count } = prose(markup);
+    // Excerpts of a listing are about as many as its titles.
+    let listing = titles * FEW > all || teasers.len() * 2 > count;
+    if most * 2 < all && listing {
         return;
     }
     let mut boxes = vec![false; markup.elements.len()];
@@ -61,16 +63,19 @@ pub(super) fn leave_out(markup: &mut Markup, amounts: &[Amount], first: usize, h
 struct Prose {
     all: u32,
     most: u32,
+    /// Blocks of them.
+    count: usize,
 }
 
 fn prose(markup: &Markup) -> Prose {
     let mut together = vec![0; markup.elements.len()];
-    let mut all = 0;
+    let (mut all, mut count) = (0, 0);
     for (block, setting) in markup.document.blocks.iter().zip(&markup.settings) {
         if block.region == Region::Content && setting.amount.plain >= SENTENCES {
             together[markup.elements[setting.element as usize].parent as usize] += setting.amount.plain;
             all += setting.amount.plain;
+            count += 1;
         }
     }
-    Prose { all, most: together.into_iter().max().unwrap_or_default() }
+    Prose { all, count, most: together.into_iter().max().unwrap_or_default() }
 }
