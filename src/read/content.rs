@@ -105,12 +105,14 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
     article::end(markup);
     article::leave_out_boxes(markup);
     article::leave_out_requests(markup);
-    article::take_lead(markup);
+    if !lists {
+        article::take_lead(markup);
+    }
     complete(markup, &areas, host);
     if let Some((first, _)) = body(markup).filter(|_| !lists) {
         teasers::leave_out(markup, &amounts, first, host);
     }
-    trim(markup);
+    trim(markup, lists);
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
     }
@@ -119,6 +121,8 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
 /// What each element is for, as far as it says so and what it holds bears it out.
 fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]) -> Vec<Area> {
     let page = amounts[0];
+    let sentences = markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES);
+    let prose = sentences.map(|setting| setting.element as usize).min().unwrap_or(usize::MAX);
     let mut areas = vec![Area::Open; amounts.len()];
     for at in 1..areas.len() {
         let element = &markup.elements[at];
@@ -133,7 +137,8 @@ fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]
             (Area::Label, _) => Area::Label,
             (_, Hint::Label) if !holds_page => Area::Label,
             _ if pictures[at] && !holds_page => Area::Label,
-            (Area::Open, Hint::Header) if !holds_page && amount.links > 0 => Area::Furniture,
+            // Below sentences it is the head of a part of the text.
+            (Area::Open, Hint::Header) if !holds_page && (amount.links > 0 || at < prose) => Area::Furniture,
             _ if headed[at] && !holds_page => Area::Furniture,
             (_, Hint::Main | Hint::Body) => Area::Main,
             (area, _) => area,
@@ -211,7 +216,7 @@ fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
 
 /// Leaves out lines that say what they are: ways through the site, and above and below the text its particulars, thanks and
 /// requests. Between the sentences of a text they are the author's.
-fn trim(markup: &mut Markup) {
+fn trim(markup: &mut Markup, lists: bool) {
     let body = body(markup);
     let mut found = Vec::new();
     let mut left = 0;
@@ -238,7 +243,7 @@ fn trim(markup: &mut Markup) {
             if is_navigation(line, amount.linked * 2 >= amount.total()) || below && is_closing(line) {
                 return Some(Region::Navigation);
             }
-            if outside && !below && is_stamp(line) {
+            if outside && !below && !lists && is_stamp(line) {
                 return Some(Region::Label);
             }
             let value = if outside { is_particular(line) } else { None };
