@@ -87,8 +87,16 @@ pub(super) fn narrow(markup: &mut Markup) {
         .filter(|(_, (_, Setting { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
         .map(|(at, _)| at)
         .collect();
+    // Where the text is a list, or a part of it is a box, the words below it stand beside it.
+    let parent = |element: usize| markup.elements[element].parent;
+    let is_rest = |at: usize, setting: &Setting| {
+        let Setting { amount, element } = *setting;
+        let beside = parent(element as usize) == parent(core) && at > first;
+        beside && amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain
+    };
     for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
-        if !within[setting.element as usize] && block.region == Region::Content && !lead.contains(&at) {
+        let kept = within[setting.element as usize] || is_rest(at, setting) || lead.contains(&at);
+        if !kept && block.region == Region::Content {
             block.region = Region::Navigation;
         }
     }

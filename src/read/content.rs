@@ -105,9 +105,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
     article::end(markup);
     article::leave_out_boxes(markup);
     article::leave_out_requests(markup);
-    if !lists {
-        article::take_lead(markup);
-    }
+    article::take_lead(markup);
     complete(markup, &areas, host);
     if let Some((first, _)) = body(markup).filter(|_| !lists) {
         teasers::leave_out(markup, &amounts, first, host);

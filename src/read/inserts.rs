@@ -204,8 +204,12 @@ pub(super) fn is_request(text: &str) -> bool {
         "zapisz się",
         "obserwuj nas",
     ];
+    if text.len() > REQUEST {
+        return false;
+    }
     let lower = text.to_lowercase();
-    text.len() <= REQUEST && WORDS.iter().any(|word| lower.contains(word))
+    let begins = |at: usize| !lower[..at].ends_with(char::is_alphanumeric);
+    WORDS.iter().any(|word| lower.match_indices(word).any(|(at, _)| begins(at)))
 }
 
 /// Whether a heading says that the article is over: what stands below it is about other articles, the author or the reader.
