@@ -103,15 +103,15 @@ pub(super) fn narrow(markup: &mut Markup) {
 }
 
 /// What the page is called, to find its headline by.
-struct Titles([String; 2]);
+pub(super) struct Titles([String; 2]);
 
 impl Titles {
-    fn of(markup: &Markup) -> Self {
+    pub(super) fn of(markup: &Markup) -> Self {
         Self([letters(&markup.title), letters(&markup.declared_title)])
     }
 
     /// How much of a title a line says: its length if it is a title, or the begin or end of one; else 0.
-    fn said(&self, line: &str) -> usize {
+    pub(super) fn said(&self, line: &str) -> usize {
         let line = letters(line);
         let of =
             |title: &String| line.len() * 5 >= title.len() * 2 && (title.starts_with(&line) || title.ends_with(&line));

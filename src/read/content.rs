@@ -11,7 +11,7 @@ use super::form::Part;
 use super::hint::Hint;
 use super::inserts::{is_credit, is_insert};
 use super::markup::{Amount, Markup, Setting};
-use super::misnamed::misnamed;
+use super::misnamed::{is_bodiless, misnamed};
 use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_stamp, is_turning};
 use super::teasers;
 use crate::model::Region;
@@ -49,13 +49,20 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
     let amounts = sums(markup);
     let headed = headings(markup, &amounts);
     let pictures = pictures(markup);
-    let mut areas = areas(markup, &amounts, &headed, &pictures);
+    let bodiless = is_bodiless(markup);
+    if bodiless {
+        for element in &mut markup.elements {
+            element.hint = if element.hint == Hint::Beside { Hint::Furniture } else { element.hint };
+        }
+    }
+    let areas_of = |markup: &Markup| areas(markup, &amounts, &headed, &pictures, bodiless);
+    let mut areas = areas_of(markup);
     // What holds the text may stand in another one that is called so, too.
     for _ in 0..MISNAMED {
         let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Area::Label | Area::Furniture)).collect();
         let Some(at) = misnamed(markup, &inside) else { break };
         markup.elements[at].hint = Hint::None;
-        areas = self::areas(markup, &amounts, &headed, &pictures);
+        areas = areas_of(markup);
     }
     let Placing { listed, contexts } = placing(markup, &amounts);
     let mut within = [Amount::default(); 4];
@@ -71,7 +78,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
         let is_text = own.plain >= LONG && own.linked * 2 <= own.plain;
         let in_text = !listed[at] && context.linked < context.plain;
         let is_content = match areas[at] {
-            Area::Label | Area::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain,
+            Area::Label | Area::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain && !bodiless,
             Area::Main => is_text || !listed[at] && context.linked < context.plain * 3,
             Area::Open if has_main => is_text,
             Area::Open => is_text || in_text,
@@ -97,7 +104,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
         promote(markup, &areas, listing);
         chosen = rest;
     }
-    if chosen.total() == 0 {
+    if chosen.total() == 0 && !bodiless {
         promote(markup, &areas, [true; 4]);
     }
     article::narrow(markup);
@@ -117,7 +124,8 @@ pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) {
 }
 
 /// What each element is for, as far as it says so and what it holds bears it out.
-fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]) -> Vec<Area> {
+/// `bodiless`: it has no text of its own, so that nothing is more than furniture by what it holds.
+fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool], bodiless: bool) -> Vec<Area> {
     let page = amounts[0];
     let sentences = markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES);
     let prose = sentences.map(|setting| setting.element as usize).min().unwrap_or(usize::MAX);
@@ -130,8 +138,8 @@ fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool]
             amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total() || nearly_all;
         areas[at] = match (areas[parent], element.hint) {
             (Area::Furniture, _) => Area::Furniture,
-            (_, Hint::Furniture) if !nearly_all => Area::Furniture,
-            (_, Hint::Named) if !holds_page => Area::Furniture,
+            (_, Hint::Furniture) if !nearly_all || bodiless => Area::Furniture,
+            (_, Hint::Named | Hint::Beside) if !holds_page => Area::Furniture,
             (Area::Label, _) => Area::Label,
             (_, Hint::Label) if !holds_page => Area::Label,
             _ if pictures[at] && !holds_page => Area::Label,

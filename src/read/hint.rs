@@ -25,6 +25,8 @@ pub(super) enum Hint {
     Furniture,
     /// The same, by nothing but a name, which may lie.
     Named,
+    /// What stands beside or below an article, by its name: a sidebar, comments.
+    Beside,
     /// Not to be read: line numbers.
     Hidden,
 }
@@ -98,8 +100,9 @@ fn stronger(one: Hint, other: Hint) -> Hint {
         Hint::Main | Hint::Body => 3,
         Hint::Label => 4,
         Hint::Named => 5,
-        Hint::Furniture => 6,
-        Hint::Hidden => 7,
+        Hint::Beside => 6,
+        Hint::Furniture => 7,
+        Hint::Hidden => 8,
     };
     if rank(other) > rank(one) { other } else { one }
 }
@@ -170,6 +173,7 @@ fn of_name(name: &str) -> Hint {
     }
     let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
     let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
+    let mut beside = false;
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
         match word {
             "tags" | "meta" | "caption" | "credit" | "credits" | "byline" | "timestamp" | "dateline" => label = true,
@@ -183,11 +187,16 @@ fn of_name(name: &str) -> Hint {
             "next" => next = true,
             "author" | "authors" => author = true,
             "profile" | "bio" | "info" | "box" | "card" => about = true,
-            _ => furniture |= is_furniture(word),
+            _ => {
+                furniture |= is_furniture(word);
+                beside |= ["sidebar", "aside", "side", "comment"].iter().any(|name| word.starts_with(name));
+            }
         }
     }
     let turning = prev && next || of_post && (prev || next);
-    if furniture || name.contains("news-letter") || turning || author && about || foot && !of_post {
+    if furniture && beside || foot && !of_post {
+        Hint::Beside
+    } else if furniture || name.contains("news-letter") || turning || author && about {
         Hint::Named
     } else if label || foot || author {
         Hint::Label

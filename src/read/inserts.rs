@@ -306,4 +306,26 @@ mod tests {
                 && !is_end("related work is what this long sentence of an article's author is about, not a heading")
         );
     }
+
+    #[test]
+    fn credits_are_labelled() {
+        for line in
+            ["Foto: dpa", "Fotos: Ann Example, Bob", "Crédits photos : X", "In the park (Image: GETTY )", "Photo by: X"]
+        {
+            assert!(is_credit(line), "{line}");
+        }
+        for line in ["Fotografie ist schön.", "Images are made of dots", "The (old) town", "", "()"] {
+            assert!(!is_credit(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn requests_begin_at_words() {
+        for text in ["Sign up for our letter", "Abonnieren Sie uns", "Folge uns!", "Want our app?"] {
+            assert!(is_request(text), "{text}");
+        }
+        for text in ["Shims isolate your application.", "Design upgrades", "", "Er meldete sich an."] {
+            assert!(!is_request(text), "{text}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! Apart because names are one thing and what an element holds is another: themes call what holds the whole text `share`,
 //! `sidebar_right` or `widget`. Such a name is believed only while the rest of the page has text of its own.
 
-use super::article::{CONTEXT, SENTENCES};
+use super::article::{CONTEXT, LINE, SENTENCES, Titles};
 use super::hint::Hint;
 use super::markup::Markup;
 
@@ -29,11 +29,44 @@ pub(super) fn misnamed(markup: &Markup, inside: &[bool]) -> Option<usize> {
         prose[parent(at)] += prose[at];
         together[parent(at)] = together[parent(at)].max(together[at]);
     }
-    let named = (1..elements.len())
-        .filter(|&at| inside[at] && !inside[parent(at)] && matches!(elements[at].hint, Hint::Named | Hint::Label));
+    let named = (1..elements.len()).filter(|&at| {
+        inside[at] && !inside[parent(at)] && matches!(elements[at].hint, Hint::Named | Hint::Beside | Hint::Label)
+    });
     let best = named.max_by_key(|&at| (prose[at], std::cmp::Reverse(at)))?;
     let is_text = prose[best] >= CONTEXT && together[best] * 5 >= prose[best] * 3;
     (is_text && prose[best] >= outside * 2).then_some(best)
+}
+
+/// Whether the page shows an article's headline without its text: what holds the headline holds no sentence, and all sentences
+/// stand in sidebars, comments or footers.
+pub(super) fn is_bodiless(markup: &Markup) -> bool {
+    let elements = &markup.elements;
+    let mut beside = vec![false; elements.len()];
+    // The nearest element around that calls itself an article.
+    let mut article = vec![0; elements.len()];
+    for at in 1..elements.len() {
+        let (hint, parent) = (elements[at].hint, elements[at].parent as usize);
+        beside[at] = beside[parent] || matches!(hint, Hint::Beside | Hint::Furniture);
+        article[at] = if matches!(hint, Hint::Main | Hint::Body) { at } else { article[parent] };
+    }
+    let mut held = vec![false; elements.len()];
+    let mut any = false;
+    for setting in markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES) {
+        if !beside[setting.element as usize] {
+            return false;
+        }
+        (any, held[setting.element as usize]) = (true, true);
+    }
+    for at in (1..elements.len()).rev() {
+        let parent = elements[at].parent as usize;
+        held[parent] |= held[at];
+    }
+    let titles = Titles::of(markup);
+    any && markup.document.blocks.iter().zip(&markup.settings).any(|(block, setting)| {
+        let article = article[setting.element as usize];
+        let empty = article != 0 && !beside[article] && !held[article];
+        empty && setting.amount.total() <= LINE && titles.said(markup.document.block_text(block)) > 0
+    })
 }
 
 #[cfg(test)]

@@ -305,13 +305,17 @@ pub(super) fn is_stamp(line: &str) -> bool {
     const BY: [&str; 12] =
         ["By ", "by ", "BY ", "By: ", "Von ", "von ", "Par ", "par ", "Por ", "por ", "Door ", "Written by "];
     let line = line.trim();
-    let length = line.chars().count();
-    if length > 80 {
+    if line.chars().count() > 80 {
         return false;
     }
     let ends = line.ends_with(['.', '?', '!', ':', '。', '？', '！', '：', '…']);
     let words = line.split_whitespace().count();
-    if !ends && words <= 8 && length > 5 && BY.iter().any(|by| line.starts_with(by)) {
+    // Names begin with a capital, where their script has any.
+    let name = BY.iter().find_map(|by| line.strip_prefix(by));
+    if !ends
+        && words <= 8
+        && name.is_some_and(|name| name.starts_with(|c: char| c.is_alphanumeric() && !c.is_lowercase()))
+    {
         return true;
     }
     let numbers: Vec<&str> = line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
