@@ -3,12 +3,14 @@
 //! Apart from `content`, which judges each block by itself, because this looks at the page as a whole. It does nothing on a page
 //! that is no article: one with few sentences, or with sentences in many places.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::document::Block;
 use super::hint::Hint;
-use super::inserts::is_end;
-use super::markup::{Markup, Setting};
+use super::inserts::{is_credit, is_end, is_request};
+use super::markup::{Element, Markup, Setting};
+use super::phrases::is_particular;
 use crate::model::Region;
 
 /// A text of 30 ideographs or 90 letters is a sentence or two: more than a line of particulars has.
@@ -17,6 +19,12 @@ pub(super) const SENTENCES: u32 = 90;
 pub(super) const LINE: u32 = 300;
 /// Blocks above the text in which its lead may be.
 const LEAD: usize = 12;
+/// Blocks above the text in which its headline may be.
+const HEADLINE: usize = 40;
+/// Blocks at the end that may ask the reader for something.
+const ENDING: usize = 6;
+/// A lead has so many letters, or a third of it in ideographs.
+const LEAST: u32 = 50;
 /// An element with so much text is large enough to judge what stands in it.
 pub(super) const CONTEXT: u32 = 600;
 
@@ -79,30 +87,59 @@ pub(super) fn narrow(markup: &mut Markup) {
         .filter(|(_, (_, Setting { amount, .. }))| amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain)
         .map(|(at, _)| at)
         .collect();
+    // Where the text is a list, or a part of it is a box, the words below it stand beside it.
+    let parent = |element: usize| markup.elements[element].parent;
+    let is_rest = |at: usize, setting: &Setting| {
+        let Setting { amount, element } = *setting;
+        let beside = parent(element as usize) == parent(core) && at > first;
+        beside && amount.plain >= SENTENCES && amount.linked * 4 <= amount.plain
+    };
     for (at, (block, setting)) in markup.document.blocks.iter_mut().zip(&markup.settings).enumerate() {
-        if !within[setting.element as usize] && block.region == Region::Content && !lead.contains(&at) {
+        let kept = within[setting.element as usize] || is_rest(at, setting) || lead.contains(&at);
+        if !kept && block.region == Region::Content {
             block.region = Region::Navigation;
         }
     }
 }
 
-/// Leaves out what stands above the headline: the title again, or its part, as a line of the page.
-pub(super) fn begin(markup: &mut Markup) {
-    let plain =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let titles = [plain(&markup.title), plain(&markup.declared_title)];
-    let says = |text: &str| {
-        let line = plain(text);
+/// What the page is called, to find its headline by.
+pub(super) struct Titles([String; 2]);
+
+impl Titles {
+    pub(super) fn of(markup: &Markup) -> Self {
+        Self([letters(&markup.title), letters(&markup.declared_title)])
+    }
+
+    /// How much of a title a line says: its length if it is a title, or the begin or end of one; else 0.
+    pub(super) fn said(&self, line: &str) -> usize {
+        let line = letters(line);
         let of =
             |title: &String| line.len() * 5 >= title.len() * 2 && (title.starts_with(&line) || title.ends_with(&line));
-        if line.chars().count() >= 4 && titles.iter().any(of) { line.len() } else { 0 }
-    };
+        if line.chars().count() >= 4 && self.0.iter().any(of) { line.len() } else { 0 }
+    }
+}
+
+impl Titles {
+    /// Whether a line is a title with a word more, or a part of one.
+    fn holds(&self, line: &str) -> bool {
+        let line = letters(line);
+        self.0.iter().any(|title| title.len() >= 4 && (title.contains(&line) || line.contains(title.as_str())))
+    }
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Leaves out what stands above the headline: the title again, or its part, as a line of the page.
+pub(super) fn begin(markup: &mut Markup) {
+    let titles = Titles::of(markup);
     let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
     let content = || blocks().filter(|(_, (block, _))| block.region == Region::Content);
     let mut best = (0, 0);
     for (at, (block, setting)) in content() {
         if setting.amount.total() <= LINE {
-            let length = says(markup.document.block_text(block));
+            let length = titles.said(markup.document.block_text(block));
             best = if length > best.1 { (at, length) } else { best };
         }
     }
@@ -114,20 +151,126 @@ pub(super) fn begin(markup: &mut Markup) {
     leave_out(markup, 0..best.0 + 1);
 }
 
-/// Leaves out what stands below a heading that says that the article is over.
+/// Takes in what stands between the headline and the text, if it is as long as a sentence and nothing else: the lead.
+pub(super) fn take_lead(markup: &mut Markup) {
+    let Markup { document, settings, elements, .. } = &*markup;
+    if sentences(markup).next().is_none() {
+        return;
+    }
+    let Some(first) = document.blocks.iter().position(|block| block.region == Region::Content) else { return };
+    let titles = Titles::of(markup);
+    let short = |at: usize| settings[at].amount.total() <= LINE;
+    let above = (first.saturating_sub(HEADLINE)..first).rev();
+    let headline = above.clone().find(|&at| short(at) && titles.said(document.block_text(&document.blocks[at])) > 0);
+    let Some(headline) = headline else { return };
+    let shared: HashSet<usize> = ancestors(elements, settings[headline].element as usize).collect();
+    let is_lead = |&at: &usize| {
+        let (amount, text) = (settings[at].amount, document.block_text(&document.blocks[at]));
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        amount.plain >= LEAST
+            && amount.linked * 4 <= amount.plain
+            && digits * 6 <= amount.plain as usize
+            && !titles.holds(text)
+            && !is_credit(text)
+            && text.split(['·', '|', '｜']).all(|part| is_particular(part).is_none())
+            && ancestors(elements, settings[at].element as usize)
+                .take_while(|at| !shared.contains(at))
+                .all(|at| !matches!(elements[at].hint, Hint::Named | Hint::Furniture | Hint::Label))
+    };
+    let lead: Vec<usize> = above.take_while(|&at| at > headline).filter(is_lead).collect();
+    for at in lead {
+        markup.document.blocks[at].region = Region::Content;
+    }
+}
+
+/// An element and those around it, without the root.
+fn ancestors(elements: &[Element], at: usize) -> impl Iterator<Item = usize> + '_ {
+    std::iter::successors(Some(at), |&at| Some(elements[at].parent as usize)).take_while(|&at| at != 0)
+}
+
+/// Leaves out what stands below a heading that says that the article is over, unless sentences below it stand in the same element
+/// as the ones above it.
 pub(super) fn end(markup: &mut Markup) {
     let all: u32 = sentences(markup).sum();
+    let parent = |at: usize| markup.elements[markup.settings[at].element as usize].parent;
+    let is_sentence = |at: &usize| {
+        markup.document.blocks[*at].region == Region::Content && markup.settings[*at].amount.plain >= SENTENCES
+    };
+    let count = markup.settings.len();
+    let Some(last) = (0..count).rev().find(is_sentence) else { return };
     let mut above = 0;
-    for at in 0..markup.settings.len() {
+    let mut parents = HashSet::new();
+    for at in 0..count {
         let (block, setting) = (&markup.document.blocks[at], &markup.settings[at]);
-        if block.region != Region::Content {
+        if is_sentence(&at) {
+            above += setting.amount.plain;
+            parents.insert(parent(at));
+        } else if block.region == Region::Content
+            && above * 5 >= all * 3
+            && above >= CONTEXT
+            && is_end(markup.document.block_text(block))
+            && !(at < last && parents.contains(&parent(last)))
+        {
+            return leave_out(markup, at..count);
+        }
+    }
+}
+
+/// Leaves out what asks the reader for something at the very end, and what stands below it.
+pub(super) fn leave_out_requests(markup: &mut Markup) {
+    let all: u32 = sentences(markup).sum();
+    if all < CONTEXT {
+        return;
+    }
+    let blocks = || markup.document.blocks.iter().zip(&markup.settings).enumerate();
+    let content =
+        blocks().rev().filter(|(_, (block, setting))| block.region == Region::Content && setting.amount.total() > 0);
+    let requests = content.take(ENDING).filter(|(_, (block, _))| is_request(markup.document.block_text(block)));
+    let first = requests.map(|(at, _)| at).collect::<Vec<_>>();
+    for at in first {
+        leave_out(markup, at..at + 1);
+    }
+}
+
+/// Leaves out the boxes within and below the text that begin with such a heading.
+pub(super) fn leave_out_boxes(markup: &mut Markup) {
+    let Markup { document, settings, elements, .. } = &*markup;
+    let all: u32 = sentences(markup).sum();
+    if all < CONTEXT {
+        return;
+    }
+    let mut prose = vec![0; elements.len()];
+    let mut first = vec![usize::MAX; elements.len()];
+    let mut last = vec![0; elements.len()];
+    for (at, (block, setting)) in document.blocks.iter().zip(settings).enumerate() {
+        let (element, amount) = (setting.element as usize, setting.amount);
+        if amount.total() > 0 {
+            first[element] = first[element].min(at);
+            last[element] = at;
+        }
+        if block.region == Region::Content && amount.plain >= SENTENCES {
+            prose[element] += amount.plain;
+        }
+    }
+    for at in (1..elements.len()).rev() {
+        let parent = elements[at].parent as usize;
+        prose[parent] += prose[at];
+        first[parent] = first[parent].min(first[at]);
+        last[parent] = last[parent].max(last[at]);
+    }
+    let mut boxes = Vec::new();
+    for (at, (block, setting)) in document.blocks.iter().zip(settings).enumerate() {
+        let end = boxes.last().map_or(0, |range: &Range<usize>| range.end);
+        if at < end || setting.amount.total() > LINE || !is_end(document.block_text(block)) {
             continue;
         }
-        if setting.amount.plain >= SENTENCES {
-            above += setting.amount.plain;
-        } else if above * 5 >= all * 3 && above >= CONTEXT && is_end(markup.document.block_text(block)) {
-            return leave_out(markup, at..markup.settings.len());
-        }
+        let whole = ancestors(elements, setting.element as usize)
+            .take_while(|&element| first[element] == at && prose[element] * 3 <= all)
+            .last();
+        boxes.extend(whole.filter(|&element| last[element] > at).map(|element| at..last[element] + 1));
+    }
+    for range in boxes {
+        leave_out(markup, range);
     }
 }
 

@@ -9,15 +9,20 @@ use super::article::{self, CONTEXT, LINE, SENTENCES};
 use super::document::Block;
 use super::form::Part;
 use super::hint::Hint;
-use super::inserts::is_insert;
+use super::inserts::{is_credit, is_insert};
 use super::markup::{Amount, Markup, Setting};
-use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_turning};
+use super::misnamed::{is_bodiless, misnamed};
+use super::phrases::{is_closing, is_furniture_heading, is_navigation, is_particular, is_stamp, is_turning};
+use super::teasers;
 use crate::model::Region;
 
 /// A text of 80 ideographs (or 240 letters) speaks for itself.
 const LONG: u32 = 240;
 /// And one of 150 does so even in what calls itself a sidebar or footer.
 const VERY_LONG: u32 = 450;
+/// Misnamed elements around one text.
+const MISNAMED: usize = 3;
+
 impl Amount {
     pub(super) fn total(self) -> u32 {
         self.plain + self.linked
@@ -39,39 +44,28 @@ enum Area {
     Furniture,
 }
 
-/// Sets the region of every block and link of a page of this host. Says of each block whether nothing calls it furniture.
-pub(super) fn decide(markup: &mut Markup, host: &str) -> Vec<bool> {
+/// Sets the region of every block and link of a page of this host. `lists`: its address says that it lists others. Says of each
+/// block whether nothing calls it furniture.
+pub(super) fn decide(markup: &mut Markup, host: &str, lists: bool) -> Vec<bool> {
     let amounts = sums(markup);
-    let page = amounts[0];
     let headed = headings(markup, &amounts);
     let pictures = pictures(markup);
-    let count = markup.elements.len();
-    let mut areas = vec![Area::Open; count];
-    // Whether an element is, or stands in, a list of links.
-    let mut listed = vec![false; count];
-    // The nearest element that is large enough to be judged by.
-    let mut contexts = vec![0_usize; count];
-    for at in 1..count {
-        let element = &markup.elements[at];
-        let (amount, parent) = (amounts[at], element.parent as usize);
-        let holds_page = amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total()
-            || amount.total() * 10 >= page.total() * 7;
-        areas[at] = match (areas[parent], element.hint) {
-            (Area::Furniture, _) => Area::Furniture,
-            (_, Hint::Furniture) if !holds_page => Area::Furniture,
-            (Area::Label, _) => Area::Label,
-            (_, Hint::Label) if !holds_page => Area::Label,
-            _ if pictures[at] && !holds_page => Area::Label,
-            (Area::Open, Hint::Header) if !holds_page => Area::Furniture,
-            _ if headed[at] && !holds_page => Area::Furniture,
-            (_, Hint::Main | Hint::Body) => Area::Main,
-            (area, _) => area,
-        };
-        // An article beside a long list shares its parent with it, and is none.
-        let is_article = amount.plain >= LONG && amount.linked < amount.plain;
-        listed[at] = !is_article && (listed[parent] || amount.links >= 4 && amount.linked * 4 > amount.total() * 3);
-        contexts[at] = if is_article || amount.total() >= CONTEXT { at } else { contexts[parent] };
+    let bodiless = is_bodiless(markup);
+    if bodiless {
+        for element in &mut markup.elements {
+            element.hint = if element.hint == Hint::Beside { Hint::Furniture } else { element.hint };
+        }
     }
+    let areas_of = |markup: &Markup| areas(markup, &amounts, &headed, &pictures, bodiless);
+    let mut areas = areas_of(markup);
+    // What holds the text may stand in another one that is called so, too.
+    for _ in 0..MISNAMED {
+        let inside: Vec<bool> = areas.iter().map(|area| matches!(area, Area::Label | Area::Furniture)).collect();
+        let Some(at) = misnamed(markup, &inside) else { break };
+        markup.elements[at].hint = Hint::None;
+        areas = areas_of(markup);
+    }
+    let Placing { listed, contexts } = placing(markup, &amounts);
     let mut within = [Amount::default(); 4];
     for setting in &markup.settings {
         within[areas[setting.element as usize] as usize].add(setting.amount);
@@ -85,7 +79,7 @@ pub(super) fn decide(markup: &mut Markup, host: &str) -> Vec<bool> {
         let is_text = own.plain >= LONG && own.linked * 2 <= own.plain;
         let in_text = !listed[at] && context.linked < context.plain;
         let is_content = match areas[at] {
-            Area::Label | Area::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain,
+            Area::Label | Area::Furniture => own.plain >= VERY_LONG && own.linked * 5 <= own.plain && !bodiless,
             Area::Main => is_text || !listed[at] && context.linked < context.plain * 3,
             Area::Open if has_main => is_text,
             Area::Open => is_text || in_text,
@@ -111,18 +105,75 @@ pub(super) fn decide(markup: &mut Markup, host: &str) -> Vec<bool> {
         promote(markup, &areas, listing);
         chosen = rest;
     }
-    if chosen.total() == 0 {
+    if chosen.total() == 0 && !bodiless {
         promote(markup, &areas, [true; 4]);
     }
     article::narrow(markup);
     article::begin(markup);
     article::end(markup);
+    article::leave_out_boxes(markup);
+    article::leave_out_requests(markup);
+    article::take_lead(markup);
     complete(markup, &areas, host);
-    trim(markup);
+    if let Some((first, _)) = body(markup).filter(|_| !lists) {
+        teasers::leave_out(markup, &amounts, first, host);
+    }
+    trim(markup, lists);
     for link in &mut markup.document.links {
         link.region = markup.document.blocks[link.block].region;
     }
     markup.settings.iter().map(|setting| areas[setting.element as usize] != Area::Furniture).collect()
+}
+
+/// What each element is for, as far as it says so and what it holds bears it out.
+/// `bodiless`: it has no text of its own, so that nothing is more than furniture by what it holds.
+fn areas(markup: &Markup, amounts: &[Amount], headed: &[bool], pictures: &[bool], bodiless: bool) -> Vec<Area> {
+    let page = amounts[0];
+    let sentences = markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES);
+    let prose = sentences.map(|setting| setting.element as usize).min().unwrap_or(usize::MAX);
+    let mut areas = vec![Area::Open; amounts.len()];
+    for at in 1..areas.len() {
+        let element = &markup.elements[at];
+        let (amount, parent) = (amounts[at], element.parent as usize);
+        let nearly_all = amount.total() * 10 >= page.total() * 7;
+        let holds_page =
+            amount.plain >= LONG && amount.plain * 2 >= page.plain && amount.total() * 3 >= page.total() || nearly_all;
+        areas[at] = match (areas[parent], element.hint) {
+            (Area::Furniture, _) => Area::Furniture,
+            (_, Hint::Furniture) if !nearly_all || bodiless => Area::Furniture,
+            (_, Hint::Named | Hint::Beside) if !holds_page => Area::Furniture,
+            (Area::Label, _) => Area::Label,
+            (_, Hint::Label) if !holds_page => Area::Label,
+            _ if pictures[at] && !holds_page => Area::Label,
+            // Below sentences it is the head of a part of the text.
+            (Area::Open, Hint::Header) if !holds_page && (amount.links > 0 || at < prose) => Area::Furniture,
+            _ if headed[at] && !holds_page => Area::Furniture,
+            (_, Hint::Main | Hint::Body) => Area::Main,
+            (area, _) => area,
+        };
+    }
+    areas
+}
+
+/// Where elements stand.
+struct Placing {
+    /// Whether an element is, or stands in, a list of links.
+    listed: Vec<bool>,
+    /// The nearest element that is large enough to be judged by.
+    contexts: Vec<usize>,
+}
+
+fn placing(markup: &Markup, amounts: &[Amount]) -> Placing {
+    let mut placing = Placing { listed: vec![false; amounts.len()], contexts: vec![0; amounts.len()] };
+    for at in 1..amounts.len() {
+        let (amount, parent) = (amounts[at], markup.elements[at].parent as usize);
+        // An article beside a long list shares its parent with it, and is none.
+        let is_article = amount.plain >= LONG && amount.linked < amount.plain;
+        let links = amount.links >= 4 && amount.linked * 4 > amount.total() * 3;
+        placing.listed[at] = !is_article && (placing.listed[parent] || links);
+        placing.contexts[at] = if is_article || amount.total() >= CONTEXT { at } else { placing.contexts[parent] };
+    }
+    placing
 }
 
 /// The first line of a block that is short enough to say what it is; none if it is a text.
@@ -173,7 +224,7 @@ fn complete(markup: &mut Markup, areas: &[Area], host: &str) {
 
 /// Leaves out lines that say what they are: ways through the site, and above and below the text its particulars, thanks and
 /// requests. Between the sentences of a text they are the author's.
-fn trim(markup: &mut Markup) {
+fn trim(markup: &mut Markup, lists: bool) {
     let body = body(markup);
     let mut found = Vec::new();
     let mut left = 0;
@@ -190,13 +241,18 @@ fn trim(markup: &mut Markup) {
         let outside = body.is_some_and(|(first, last)| at < first || at > last);
         let below = body.is_some_and(|(_, last)| at > last);
         let line = if outside || body.is_none() { line(markup, block, setting) } else { None };
-        if self::line(markup, block, setting).is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total())) {
+        if self::line(markup, block, setting)
+            .is_some_and(|line| is_insert(line, amount.linked * 2 >= amount.total()) || is_credit(line))
+        {
             found.push((at, Region::Navigation));
             continue;
         }
         let region = line.and_then(|line| {
             if is_navigation(line, amount.linked * 2 >= amount.total()) || below && is_closing(line) {
                 return Some(Region::Navigation);
+            }
+            if outside && !below && !lists && is_stamp(line) {
+                return Some(Region::Label);
             }
             let value = if outside { is_particular(line) } else { None };
             if value == Some(false) {

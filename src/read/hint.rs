@@ -19,8 +19,14 @@ pub(super) enum Hint {
     Header,
     /// The particulars of an article: its tags, categories, author, dates; its own foot.
     Label,
+    /// What leads to another page, or the lead of this one.
+    Teaser,
     /// Navigation, sidebar, footer, related links, comments.
     Furniture,
+    /// The same, by nothing but a name, which may lie.
+    Named,
+    /// What stands beside or below an article, by its name: a sidebar, comments.
+    Beside,
     /// Not to be read: line numbers.
     Hidden,
 }
@@ -90,10 +96,13 @@ fn stronger(one: Hint, other: Hint) -> Hint {
     let rank = |hint| match hint {
         Hint::None => 0,
         Hint::Header => 1,
-        Hint::Main | Hint::Body => 2,
-        Hint::Label => 3,
-        Hint::Furniture => 4,
-        Hint::Hidden => 5,
+        Hint::Teaser => 2,
+        Hint::Main | Hint::Body => 3,
+        Hint::Label => 4,
+        Hint::Named => 5,
+        Hint::Beside => 6,
+        Hint::Furniture => 7,
+        Hint::Hidden => 8,
     };
     if rank(other) > rank(one) { other } else { one }
 }
@@ -138,19 +147,33 @@ fn of_name(name: &str) -> Hint {
             return Hint::Main;
         }
         "hd" | "ft" | "nv" | "pt" | "um" | "foot" | "top_nav" | "tips" => {
-            return if matches!(name, "nv" | "pt" | "foot") { Hint::Furniture } else { Hint::None };
+            return if matches!(name, "nv" | "pt" | "foot") { Hint::Named } else { Hint::None };
         }
+        "wp-caption" | "wp-caption-text" | "postmetadata" => return Hint::Label,
         _ => {}
     }
     // What theme authors write about a whole page's layout says nothing of the element.
-    for state in ["has-", "no-", "with-", "without-", "is-", "js-", "sidebar-position", "layout", "use-", "col-", "wp-"]
-    {
+    for state in [
+        "has-",
+        "no-",
+        "with-",
+        "without-",
+        "is-",
+        "js-",
+        "sidebar-position",
+        "layout",
+        "use-",
+        "col-",
+        "wp-",
+        "rank-math",
+    ] {
         if name.starts_with(state) {
             return Hint::None;
         }
     }
     let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
-    let (mut prev, mut next, mut author, mut about) = (false, false, false, false);
+    let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
+    let mut beside = false;
     for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
         match word {
             "tags" | "meta" | "caption" | "credit" | "credits" | "byline" | "timestamp" | "dateline" => label = true,
@@ -159,18 +182,26 @@ fn of_name(name: &str) -> Hint {
             "post" | "article" | "entry" | "thread" | "topic" => of_post = true,
             // Heads and feet of excerpts are what a list of articles says.
             "excerpt" | "summary" => return Hint::None,
+            "teaser" | "teasers" | "newsteaser" => teaser = true,
             "prev" | "previous" => prev = true,
             "next" => next = true,
-            "author" => author = true,
+            "author" | "authors" => author = true,
             "profile" | "bio" | "info" | "box" | "card" => about = true,
-            _ => furniture |= is_furniture(word),
+            _ => {
+                furniture |= is_furniture(word);
+                beside |= ["sidebar", "aside", "side", "comment"].iter().any(|name| word.starts_with(name));
+            }
         }
     }
     let turning = prev && next || of_post && (prev || next);
-    if furniture || turning || author && about || foot && !of_post {
-        Hint::Furniture
-    } else if label || foot {
+    if furniture && beside || foot && !of_post {
+        Hint::Beside
+    } else if furniture || name.contains("news-letter") || turning || author && about {
+        Hint::Named
+    } else if label || foot || author {
         Hint::Label
+    } else if teaser {
+        Hint::Teaser
     } else if about_header && !of_post {
         Hint::Header
     } else {
@@ -179,7 +210,7 @@ fn of_name(name: &str) -> Hint {
 }
 
 fn is_furniture(word: &str) -> bool {
-    const PARTS: [&str; 16] = [
+    const PARTS: [&str; 17] = [
         "sidebar",
         "sidenav",
         "breadcrumb",
@@ -190,6 +221,7 @@ fn is_furniture(word: &str) -> bool {
         "footer",
         "related",
         "comment",
+        "newsletter",
         "recommend",
         "tagcloud",
         "blogroll",
@@ -203,7 +235,8 @@ fn is_furniture(word: &str) -> bool {
         | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
         | "postnav" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal" | "cookie"
         | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
-        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" => true,
+        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" | "subscribe" | "subscription" | "outbrain"
+        | "taboola" | "promo" | "noprint" | "disclaimer" | "disclosure" => true,
         _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
     }
 }

@@ -3,10 +3,15 @@
 
 use super::phrases::bare;
 
+/// Bytes of the longest line that says where a picture comes from.
+const CREDIT: usize = 300;
+/// Bytes of the longest text that asks the reader for something.
+const REQUEST: usize = 400;
+
 /// Whether a line was put into a text by the site, not by its author: a label of advertisements, or a link to further reading.
 /// `linked`: half of it or more is links.
 pub(super) fn is_insert(line: &str, linked: bool) -> bool {
-    const WHOLE: [&str; 18] = [
+    const WHOLE: [&str; 23] = [
         "advertisement",
         "advertisements",
         "advertisment",
@@ -14,6 +19,11 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
         "story continues below advertisement",
         "article continues below advertisement",
         "continue reading below",
+        "explore further",
+        "back to gallery",
+        "view all",
+        "see full gallery",
+        "externer inhalt",
         "anzeige",
         "werbung",
         "publicidad",
@@ -26,7 +36,7 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
         "реклама",
         "广告",
     ];
-    const BEGINNINGS: [&str; 33] = [
+    const BEGINNINGS: [&str; 50] = [
         "read more",
         "read also",
         "read next",
@@ -60,18 +70,151 @@ pub(super) fn is_insert(line: &str, linked: bool) -> bool {
         "zobacz także",
         "zobacz też",
         "читайте также",
+        "le puede interesar",
+        "te puede interesar",
+        "lee más",
+        "veja também",
+        "dowiedz się więcej",
+        "czytaj więcej",
+        "więcej informacji",
+        "weitere informationen",
+        "mehr infos",
+        "zum thema",
+        "back to ",
+        "zurück zu",
+        "retour à",
+        "retour au",
+        "volver a",
+        "voltar ",
+        "powrót do",
     ];
     if line.len() > 400 {
         return false;
     }
     let lower = bare(line).to_lowercase();
-    WHOLE.contains(&lower.trim_end_matches(|c: char| !c.is_alphanumeric()))
-        || linked && BEGINNINGS.iter().any(|word| lower.starts_with(word))
+    let whole = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
+    // A label of its own, or one before a list.
+    let label = |word: &&str| whole == word.trim_end_matches([':', ' ']) || lower.ends_with(':') && whole.len() <= 60;
+    WHOLE.contains(&whole) || BEGINNINGS.iter().any(|word| lower.starts_with(word) && (linked || label(word)))
+}
+
+/// Whether a line says where a picture comes from: it begins with a label such as `Foto:`, or ends with one in parentheses.
+pub(super) fn is_credit(line: &str) -> bool {
+    const LABELS: [&str; 34] = [
+        "foto",
+        "fotos",
+        "fotocredit",
+        "fotocredits",
+        "fotoquelle",
+        "fotografía",
+        "bild",
+        "bilder",
+        "bildquelle",
+        "bildnachweis",
+        "bildrechte",
+        "titelbild",
+        "titelfoto",
+        "beitragsbild",
+        "abbildung",
+        "symbolbild",
+        "archivbild",
+        "photo",
+        "photos",
+        "photo by",
+        "photo credit",
+        "photo credits",
+        "picture",
+        "picture credit",
+        "image",
+        "images",
+        "image credit",
+        "image source",
+        "credit",
+        "credits",
+        "crédit photo",
+        "crédits photo",
+        "crédits photos",
+        "fot.",
+    ];
+    let line = line.trim();
+    if line.len() > CREDIT || line.contains('\n') {
+        return false;
+    }
+    let lower = line.to_lowercase();
+    let labelled = |text: &str| {
+        let text = bare(text);
+        LABELS.iter().any(|label| {
+            let rest = text.strip_prefix(label).map(str::trim_start);
+            rest.is_some_and(|rest| {
+                rest.starts_with([':', '©', '|', '/']) || rest.starts_with("via ") || label.ends_with('.')
+            })
+        })
+    };
+    let noted = || {
+        let inner = lower.trim_end_matches('.').strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
+        inner.is_some_and(|(_, inner)| labelled(inner))
+    };
+    labelled(&lower) || noted()
+}
+
+/// Whether what stands below a text asks its reader for something: to subscribe, to follow, to share, to rate.
+pub(super) fn is_request(text: &str) -> bool {
+    const WORDS: [&str; 43] = [
+        "newsletter",
+        "subscribe",
+        "sign up",
+        "your inbox",
+        "follow us",
+        "like us on",
+        "our app",
+        "was this article",
+        "was this helpful",
+        "found this article",
+        "share this",
+        "support us",
+        "abonnier",
+        "jetzt anmelden",
+        "hier anmelden",
+        "posteingang",
+        "folgen sie uns",
+        "folge uns",
+        "folgt uns",
+        "artikel nützlich",
+        "artikel hilfreich",
+        "bewerten sie",
+        "get the latest news",
+        "einen kommentar",
+        "leave a comment",
+        "artikel teilen",
+        "beitrag teilen",
+        "artikel gefallen",
+        "beitrag gefallen",
+        "unterstützen sie uns",
+        "unterstütze uns",
+        "abonnez",
+        "inscrivez",
+        "suivez-nous",
+        "suscríb",
+        "síguenos",
+        "inscreva-se",
+        "assine ",
+        "siga-nos",
+        "iscriviti",
+        "seguici",
+        "zapisz się",
+        "obserwuj nas",
+    ];
+    if text.len() > REQUEST {
+        return false;
+    }
+    let lower = text.to_lowercase();
+    let begins = |at: usize| !lower[..at].ends_with(char::is_alphanumeric);
+    WORDS.iter().any(|word| lower.match_indices(word).any(|(at, _)| begins(at)))
 }
 
 /// Whether a heading says that the article is over: what stands below it is about other articles, the author or the reader.
 pub(super) fn is_end(heading: &str) -> bool {
-    const BEGINNINGS: [&str; 62] = [
+    const BEGINNINGS: [&str; 64] = [
         "related",
         "you may also",
         "you might also",
@@ -125,6 +268,8 @@ pub(super) fn is_end(heading: &str) -> bool {
         "jetzt registrieren",
         "à lire aussi",
         "articles similaires",
+        "vous aimerez",
+        "lire la suite",
         "sur le même sujet",
         "dans la même rubrique",
         "artículos relacionados",
@@ -160,5 +305,27 @@ mod tests {
             !is_end("Mehr Wissen")
                 && !is_end("related work is what this long sentence of an article's author is about, not a heading")
         );
+    }
+
+    #[test]
+    fn credits_are_labelled() {
+        for line in
+            ["Foto: dpa", "Fotos: Ann Example, Bob", "Crédits photos : X", "In the park (Image: GETTY )", "Photo by: X"]
+        {
+            assert!(is_credit(line), "{line}");
+        }
+        for line in ["Fotografie ist schön.", "Images are made of dots", "The (old) town", "", "()"] {
+            assert!(!is_credit(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn requests_begin_at_words() {
+        for text in ["Sign up for our letter", "Abonnieren Sie uns", "Folge uns!", "Want our app?"] {
+            assert!(is_request(text), "{text}");
+        }
+        for text in ["Shims isolate your application.", "Design upgrades", "", "Er meldete sich an."] {
+            assert!(!is_request(text), "{text}");
+        }
     }
 }

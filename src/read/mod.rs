@@ -19,6 +19,7 @@ mod language;
 mod links;
 pub(crate) mod markup;
 mod media;
+mod misnamed;
 pub(crate) mod names;
 mod outlinks;
 mod phrases;
@@ -28,6 +29,7 @@ mod refresh;
 mod robots;
 pub mod scripts;
 mod tags;
+mod teasers;
 pub(crate) mod tokens;
 pub(crate) mod tree;
 
@@ -166,7 +168,8 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         if markup.document.pieces.is_empty() {
             markup = markup::read(&decoded.text, &fetched.url, encoding, true);
         }
-        let open = content::decide(&mut markup, fetched.url.host());
+        let lists = date::is_section(&fetched.url);
+        let open = content::decide(&mut markup, fetched.url.host(), lists);
         form::decide(&mut markup);
         parsed.listing = records::is_listing(&markup, &open, &fetched.url);
         if markup.cut {
@@ -187,7 +190,6 @@ pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
         parsed.document.put_title(&markup.title);
         parsed.title = markup.title;
         lang = markup.lang;
-        let lists = date::is_section(&fetched.url);
         dates = markup.dates;
         parsed.author = markup.bylines.best(lists, &parsed.document);
     }

@@ -38,7 +38,7 @@ fn lowered(line: &str) -> Cow<'_, str> {
 }
 
 /// Labels of particulars, in lower case.
-const LABELS: [&str; 96] = [
+const LABELS: [&str; 106] = [
     "发布日期",
     "发布时间",
     "发布于",
@@ -133,6 +133,16 @@ const LABELS: [&str; 96] = [
     "word count",
     "reading time",
     "post views",
+    "tags",
+    "kategorie",
+    "kategorien",
+    "category",
+    "categories",
+    "filed under",
+    "schlagwörter",
+    "schlagworte",
+    "etiquetas",
+    "mots-clés",
     "posted on",
     "published in",
 ];
@@ -288,6 +298,35 @@ pub(super) fn is_closing(line: &str) -> bool {
     let bare = spaceless.trim_matches(|c: char| !c.is_alphanumeric());
     let short = spaceless.chars().count() <= 40;
     short && WORDS.iter().any(|word| spaceless.contains(word)) || WHOLE.contains(&bare)
+}
+
+/// Whether a line above a text is when or by whom it was written: short, with a date or a time of day, or beginning with `By`.
+pub(super) fn is_stamp(line: &str) -> bool {
+    const BY: [&str; 12] =
+        ["By ", "by ", "BY ", "By: ", "Von ", "von ", "Par ", "par ", "Por ", "por ", "Door ", "Written by "];
+    let line = line.trim();
+    if line.chars().count() > 80 {
+        return false;
+    }
+    let ends = line.ends_with(['.', '?', '!', ':', '。', '？', '！', '：', '…']);
+    let words = line.split_whitespace().count();
+    // Names begin with a capital, where their script has any.
+    let name = BY.iter().find_map(|by| line.strip_prefix(by));
+    if !ends
+        && words <= 8
+        && name.is_some_and(|name| name.starts_with(|c: char| c.is_alphanumeric() && !c.is_lowercase()))
+    {
+        return true;
+    }
+    let numbers: Vec<&str> = line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).collect();
+    let year = numbers.iter().any(|number| number.len() == 4 && ("1990".."2100").contains(number));
+    let time = line.bytes().collect::<Vec<_>>().windows(4).any(|four| {
+        let [a, colon, b, c] = four else { return false };
+        a.is_ascii_digit() && *colon == b':' && b.is_ascii_digit() && c.is_ascii_digit()
+    });
+    // A label says what the date is of, and that may be anything.
+    let labelled = line.contains(": ") || line.contains('：');
+    !ends && !labelled && (year && numbers.len() > 1 || time)
 }
 
 /// Whether a heading names what stands below it as furniture.

@@ -152,6 +152,136 @@ fn what_stands_outside_the_element_that_holds_the_text_is_left_out_but_for_the_l
     }
 }
 
+fn page(body: &str) -> String {
+    let page = format!("<title>红队以两分取胜 - 某报</title><body>{body}");
+    parse(&fetched(Some("text/html; charset=utf-8"), page.as_bytes())).text
+}
+
+#[test]
+fn the_lead_stands_between_headline_and_text() {
+    let text = format!("<div><p>{LONG}</p></div>").repeat(6);
+    let lead = "昨晚这场比赛到最后一刻才分出胜负，双方都不肯罢休";
+    let read = |lead: &str| {
+        page(&format!(
+            "<h1>红队以两分取胜</h1><div class=share><p>分享到：某某网、某某圈、某某博客、某某空间，还有别处</p></div>{lead}<main><article>{text}</article></main>"
+        ))
+    };
+    for given in [format!("<p>{lead}</p>"), format!("<h2>{lead}</h2>"), format!("<ul><li>{lead}</li></ul>")] {
+        let said = read(&given);
+        assert!(said.contains(lead) && !said.contains("分享到"), "{given}: {said}");
+    }
+    for other in [
+        format!("<p>{lead}（摄影者：张三） (Foto: Zhang San)</p>"),
+        format!("<p><a href=/2>{lead}</a></p>"),
+        "<p>红队以两分取胜</p>".to_owned(),
+        "<p>2019-06-27 11:20 · 2019-06-28 08:15 · 阅读 1234 · 评论 567</p>".to_owned(),
+        "<p>快讯</p>".to_owned(),
+    ] {
+        assert_eq!(read(&other), [LONG; 6].join("\n"), "{other}");
+    }
+}
+
+#[test]
+fn an_article_without_a_body_does_not_read_as_its_sidebar() {
+    let about = format!("<p>{LONG}</p>").repeat(5);
+    let body = "<article class=post><h1>红队以两分取胜</h1><div class=entry-content></div></article>";
+    for side in [
+        "div class=sidebar",
+        "div class='side-bar widget'",
+        "aside",
+        "div id=comments",
+        "div class=sidebar_right",
+        "footer",
+    ] {
+        let read = page(&format!("<div>{body}<{side}><div>{about}</div></div>"));
+        assert!(!read.contains(LONG), "{side}: {read}");
+    }
+}
+
+#[test]
+fn teasers_are_left_out_with_the_small_boxes_around_them() {
+    let text = format!("<p>{LONG}</p>").repeat(4);
+    let title = "蓝队换了三名队员以后连胜五场";
+    let teasers = [
+        format!("<p><a href=/2>{title}</a></p>"),
+        format!("<ul><li><a href=/2>{title}</a></li></ul>"),
+        format!("<div><span>体育</span><h3><a href=/2>{title}</a></h3><p>蓝队上个月输了四场</p></div>"),
+        format!("<a href=/2><div><b>{title}</b></div></a>"),
+        format!("<div class=teaser><b>体育</b><p>蓝队上个月输了四场<a href=/2>全文</a></p></div>"),
+    ];
+    for teaser in teasers {
+        let read = page(&format!("<h1>红队以两分取胜</h1><div>{text}{teaser}{text}{teaser}</div>"));
+        assert_eq!(read, [LONG; 8].join("\n"), "{teaser}");
+    }
+    // The text's own: a link in a sentence, one to another host, a short one; rows of a table.
+    for own in [
+        format!("<p>请看<a href=/2>{title}</a>，那里说得更清楚</p>"),
+        format!("<p><a href=http://b.cn/2>{title}</a></p>"),
+        "<p><a href=/2>下载</a></p>".to_owned(),
+        format!("<table><tr><td><a href=/2>{title}</a><td>12</table>"),
+    ] {
+        let read = page(&format!("<div>{text}{own}{text}</div>"));
+        assert_eq!(read.lines().count(), 9, "{own}: {read}");
+    }
+}
+
+#[test]
+fn a_listing_keeps_its_titles_and_excerpts() {
+    let row = |n: usize| format!("<div><h2><a href=/p/{n}>第{n}篇文章的标题写得很长很长</a></h2><p>{LONG}</p></div>");
+    let read = page(&(0..9).map(row).collect::<String>());
+    assert_eq!(read.matches("写得很长").count(), 9, "{read}");
+}
+
+#[test]
+fn boxes_below_the_text_are_left_out() {
+    let text = format!("<p>{LONG}</p>").repeat(6);
+    for below in [
+        "<div><h4>About the author</h4><p>Ann has written about towns for nine years.</div>",
+        "<div class=newsletter><p>All the news of the day, in one letter.</div>",
+        "<div class=post-author><p>Ann has written about towns for nine years.</div>",
+        "<p>Sign up for our daily letter and never miss a story again.",
+        "<p>War dieser Artikel nützlich? Dann bewerten Sie ihn hier.",
+        "<p>Foto: Ann Example",
+        "<p><a href=/>Zurück zur Übersicht</a>",
+        "<p>Tags: towns, rivers",
+    ] {
+        let read = page(&format!("<div><h1>红队以两分取胜</h1>{text}{below}</div>"));
+        assert_eq!(read, [LONG; 6].join("\n"), "{below}");
+    }
+    let read = page(&format!("<div>{text}<p>Design upgrades of your application are told elsewhere.</div>"));
+    assert!(read.ends_with("elsewhere."), "{read}");
+}
+
+#[test]
+fn a_text_goes_on_below_the_heading_of_a_box() {
+    let text = format!("<p>{LONG}</p>").repeat(6);
+    let read = page(&format!("<div>{text}<div><h3>Related</h3><p>别的文章的开头</p></div><p>{LONG}</p></div>"));
+    assert_eq!(read, [LONG; 7].join("\n"));
+}
+
+#[test]
+fn when_and_by_whom_a_text_was_written_stands_above_it() {
+    let text = format!("<p>{LONG}</p>").repeat(6);
+    for line in
+        ["By Ann Example", "Von Ann Example", "17. September 2011", "03.03.2011, 14:17", "Nov 7, 2023 | 2 min read"]
+    {
+        assert_eq!(page(&format!("<div><p>{line}</p>{text}</div>")), [LONG; 6].join("\n"), "{line}");
+    }
+    for line in ["By the river", "Deadline: 15. März 2020", "2019", "1999 war alles besser."] {
+        let read = page(&format!("<div><h3>{line}</h3>{text}</div>"));
+        assert!(read.starts_with(line), "{line}");
+    }
+}
+
+#[test]
+fn what_stands_beside_the_list_that_holds_the_text_goes_on_with_it() {
+    let items = format!("<li><p>{LONG}</p></li>").repeat(9);
+    let last = format!("最后再说一句：{LONG}");
+    let read =
+        page(&format!("<div><div><ul>{items}</ul><p>{last}</p></div><div><p>{LONG}本台的其他节目</p></div></div>"));
+    assert!(read.ends_with(&last), "{read}");
+}
+
 #[test]
 fn a_page_names_few_feeds() {
     let links: String = (0..9).map(|n| format!("<link rel=alternate type=application/rss+xml href=/{n}>")).collect();

@@ -194,7 +194,7 @@ fn choose(dates: &Dates, kinds: &[Kind]) -> Option<(Mark, Place)> {
         None if days.len() <= FEW => 0,
         Some(at) => {
             let next = marks[at..].iter().find(|mark| mark.written.day != marks[at].written.day);
-            next.is_none_or(|next| next.at - marks[at].at >= BODY).then_some(at)?
+            next.is_none_or(|next| next.at.saturating_sub(marks[at].at) >= BODY).then_some(at)?
         }
         None => return None,
     };

@@ -1,0 +1,135 @@
+//! Elements whose names say furniture although they hold the article.
+//!
+//! Apart because names are one thing and what an element holds is another: themes call what holds the whole text `share`,
+//! `sidebar_right` or `widget`. Such a name is believed only while the rest of the page has text of its own.
+
+use super::article::{CONTEXT, LINE, SENTENCES, Titles};
+use super::hint::Hint;
+use super::markup::Markup;
+
+/// The element that is called furniture and holds one text that is more than all that stands outside of furniture. `inside`: whether
+/// an element is furniture, or stands in it.
+pub(super) fn misnamed(markup: &Markup, inside: &[bool]) -> Option<usize> {
+    let elements = &markup.elements;
+    let parent = |at: usize| elements[at].parent as usize;
+    let mut prose = vec![0; elements.len()];
+    // What the children of one element hold of their own: paragraphs of a text stand together, those of comments do not.
+    let mut together = vec![0; elements.len()];
+    let mut outside = 0;
+    for setting in &markup.settings {
+        let (at, amount) = (setting.element as usize, setting.amount);
+        if amount.plain >= SENTENCES && amount.linked * 2 <= amount.plain {
+            prose[at] += amount.plain;
+            together[parent(at)] += amount.plain;
+            outside += if inside[at] { 0 } else { amount.plain };
+        }
+    }
+    // Parents come before their children.
+    for at in (1..elements.len()).rev() {
+        prose[parent(at)] += prose[at];
+        together[parent(at)] = together[parent(at)].max(together[at]);
+    }
+    let named = (1..elements.len()).filter(|&at| {
+        inside[at] && !inside[parent(at)] && matches!(elements[at].hint, Hint::Named | Hint::Beside | Hint::Label)
+    });
+    let best = named.max_by_key(|&at| (prose[at], std::cmp::Reverse(at)))?;
+    let is_text = prose[best] >= CONTEXT && together[best] * 5 >= prose[best] * 3;
+    (is_text && prose[best] >= outside * 2).then_some(best)
+}
+
+/// Whether the page shows an article's headline without its text: what holds the headline holds no sentence, and all sentences
+/// stand in sidebars, comments or footers.
+pub(super) fn is_bodiless(markup: &Markup) -> bool {
+    let elements = &markup.elements;
+    let mut beside = vec![false; elements.len()];
+    // The nearest element around that calls itself an article.
+    let mut article = vec![0; elements.len()];
+    for at in 1..elements.len() {
+        let (hint, parent) = (elements[at].hint, elements[at].parent as usize);
+        beside[at] = beside[parent] || matches!(hint, Hint::Beside | Hint::Furniture);
+        article[at] = if matches!(hint, Hint::Main | Hint::Body) { at } else { article[parent] };
+    }
+    let mut held = vec![false; elements.len()];
+    let mut any = false;
+    for setting in markup.settings.iter().filter(|setting| setting.amount.plain >= SENTENCES) {
+        if !beside[setting.element as usize] {
+            return false;
+        }
+        (any, held[setting.element as usize]) = (true, true);
+    }
+    for at in (1..elements.len()).rev() {
+        let parent = elements[at].parent as usize;
+        held[parent] |= held[at];
+    }
+    let titles = Titles::of(markup);
+    any && markup.document.blocks.iter().zip(&markup.settings).any(|(block, setting)| {
+        let article = article[setting.element as usize];
+        let empty = article != 0 && !beside[article] && !held[article];
+        empty && setting.amount.total() <= LINE && titles.said(markup.document.block_text(block)) > 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{CrawlUrl, Fetched};
+    use crate::read::parse;
+
+    fn text(page: String) -> String {
+        parse(&Fetched {
+            url: CrawlUrl::parse("http://a.cn/1.html").unwrap(),
+            status: 200,
+            headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
+            body: page.into_bytes().into(),
+            wire: None,
+            asked: None,
+            rendered: None,
+        })
+        .text
+    }
+
+    const SENTENCE: &str = "The council voted on the plan after a long debate on Monday evening, and nobody in the hall was quite content with \
+         what came of it.";
+    const COOKIES: &str = "We and our partners store and read information on a device, such as cookies, and process personal data for purposes \
+         listed below.";
+
+    #[test]
+    fn names_lose_against_the_text_they_stand_on() {
+        for name in [
+            "td-post-content td-pb-padding-side",
+            "themeform share",
+            "sticky-sidebar-relative",
+            "sidebar_right",
+            "widget Blog",
+            "paragraph pt",
+            "position-relative",
+            "left-side",
+            "body--Ads",
+            "intext-links",
+            "TOC_TITLE_1",
+            "comment",
+            "with meta",
+        ] {
+            let body = format!("<p>{SENTENCE}").repeat(9);
+            // More words than the article has, in small pieces: names, buttons, a notice.
+            let notice = format!("<div class=popup>{}</div>", "<div>Accept all vendors</div>".repeat(35)).repeat(3);
+            let page = format!(
+                "<body><div><h1>The plan</h1></div><div><div class='{name}'><div>{body}</div></div>\
+                 <div class=sidebar><p>{COOKIES}</div></div>{notice}"
+            );
+            let read = text(page);
+            assert_eq!(read.matches(SENTENCE).count(), 9, "{name}: {read}");
+            assert!(!read.contains(COOKIES) && !read.contains("vendors"), "{name}: {read}");
+        }
+    }
+
+    #[test]
+    fn names_are_believed_of_many_short_texts_and_beside_a_text() {
+        let article = format!("<p>{SENTENCE}").repeat(5);
+        let comments = format!("<div><b>Ann</b><p>{COOKIES}</div>").repeat(4);
+        let other = format!("<p>{COOKIES}").repeat(4);
+        for (name, below) in [("comments", comments), ("sidebar", other)] {
+            let page = format!("<body><h1>The plan</h1><div>{article}</div><div class={name}>{below}</div>");
+            assert!(!text(page).contains(COOKIES), "{name}");
+        }
+    }
+}
