@@ -2,17 +2,18 @@
 """Facts about recorded blogs that a generated web is made after, and the same facts about the generated web.
 
   benches/webfacts.py --web WEB/hosts --truth ../shared/web/truth [--lexicons lexicons]
-  benches/webfacts.py --practice web --proxy http://127.0.0.1:8080        # while `suidao practice web` runs
+  benches/webfacts.py --practice web --lexicon sports.toml --proxy http://127.0.0.1:8080
+
+The second while `suidao practice web` runs, with a lexicon learnt as docs/tutorial.md says.
 
 WEB/hosts is a folder of hosts, a file a page (../shared/web/README.md says how to unpack it); --truth holds lists of relevant
 URLs, one file a topic (NAME.TOPIC.txt). --practice is the directory of `suidao practice`: its web is fetched through the
-proxy, and its truth.txt and samples are used.
+proxy.
 
 What a URL is (post, tag page, archive, ...) is told by its path, with the word lists of src/strategy/tunnel/kind.rs. A link
 of a page is a distinct target; one that half of the host's pages have is repeated (navigation, sidebar, tag cloud). A host
 is a blog if it has 20 posts and 3 tags. Figures are means over hosts, unless they say median or pooled. A term of a topic is
-one of the strongest 60 of its lexicon (of the practice web: words of queries.txt and what `--lexicons` has); topics without
-a lexicon are left out there.
+one of the strongest 60 of its lexicon; topics without a lexicon are left out there.
 
 Prints a table, a fact a line. Python 3 standard library only."""
 import argparse
@@ -40,7 +41,7 @@ FRIENDS = {'link', 'links', 'friend', 'friends', 'friendlink', 'friendlinks', 'f
 MISC = {'about', 'me', 'guestbook', 'message', 'board', 'search', 'contact', 'donate', 'sitemap', 'photos', 'gallery', 'music',
         'movies', 'books', 'comments', '404', 'projects', 'resume', 'cv', '关于', '留言板', '留言'}
 KINDS = ['post', 'tag', 'tag index', 'archive', 'paging', 'home', 'friends', 'misc']
-# Terms of a lexicon that count, posts and tags of a blog, hosts whose graph is measured, seeds drawn for a topic.
+# Terms of a lexicon that count; posts and tags that make a host a blog; draws of seeds for a topic, and hosts of one.
 TERMS, POSTS, TAGS, DRAWS, DRAWN = 60, 20, 3, 5, 8
 
 
@@ -129,13 +130,14 @@ def fetched(proxy, seeds, patterns):
         charset = 'gbk' if 'gbk' in media or b'charset="gbk"' in body[:500] else 'utf-8'
         parts = urlsplit(there)
         links, *dates = read(body.decode(charset, 'replace'), there, patterns)
+        links = {to: named for to, named in links.items() if not to[1].startswith(('/private/', '/calendar/'))}
         path = unquote(parts.path)
         key = label_key(parts.hostname, path)
         first = urlsplit(url)
         moved[label_key(first.hostname, unquote(first.path))] = key
         web.setdefault(parts.hostname, {}).setdefault(key, (path, links, *dates))
         for host, to in links:
-            if f'http://{host}{to}' not in seen and not to.startswith(('/private/', '/calendar/')):
+            if f'http://{host}{to}' not in seen:
                 seen.add(f'http://{host}{to}')
                 queue.append(f'http://{host}{to}')
     return web, moved
@@ -181,15 +183,14 @@ def main():
     ap.add_argument('--truth', type=Path)
     ap.add_argument('--lexicons', type=Path, default=Path(__file__).parent.parent / 'lexicons')
     ap.add_argument('--practice', type=Path)
+    ap.add_argument('--lexicon', type=Path)
     ap.add_argument('--proxy', default='http://127.0.0.1:8080')
     a = ap.parse_args()
     moved = {}
     if a.practice:
-        queries = (a.practice / 'queries.txt').read_text(encoding='utf-8').split()
         topics = {'practice': [line for line in open(a.practice / 'truth.txt', encoding='utf-8') if line.strip()]}
-        patterns = [(1, pattern(queries + lexicon(a.lexicons / 'practice.toml') if
-                     (a.lexicons / 'practice.toml').exists() else queries))]
-        bits = {'practice': 1}
+        patterns = [(1, pattern(lexicon(a.lexicon)))] if a.lexicon else []
+        bits = {'practice': 1} if a.lexicon else {}
         seeds = open(a.practice / 'seeds.txt', encoding='utf-8').read().split()
         web, moved = fetched(a.proxy, seeds, patterns)
     else:
