@@ -72,7 +72,8 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
     let root = kept.clone().unwrap_or_else(|| scratch.path().to_owned());
 
-    let world = Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("the demo's web cannot be generated")?);
+    let world =
+        Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("the demo's web cannot be generated")?);
     say(&format!(
         "A generated web of {} blogs: {} tag pages and posts, front pages, archives. {} posts are about 体育 (sports), on {} blogs.",
         world.spec().hosts,

@@ -6,7 +6,8 @@ use super::draw::Draw;
 use super::layout::{Layout, Place, salt, topic_is_on};
 use super::links::Said;
 use super::words::{
-    ADJECTIVES, BLANK_ANCHORS, BLANK_TAGS, GENERAL, SENTENCES, SILENT_TITLES, SITES, SPORTS, TIMES, TITLES, TOPICS, Topic, vocabulary,
+    ADJECTIVES, BLANK_ANCHORS, BLANK_TAGS, GENERAL, SENTENCES, SILENT_TITLES, SITES, SPORTS, TIMES, TITLES, TOPICS,
+    Topic, vocabulary,
 };
 
 impl Layout {
