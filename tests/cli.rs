@@ -300,10 +300,14 @@ fn the_demo_prints_its_table() {
         line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(table.contains("harvest rate") && table.contains("islands") && table.contains("pages/s"), "{table}");
-    for name in ["best-first", "dth", "tunnel"] {
+    assert!(
+        table.contains("tunnel is ahead") && table.contains("suidao crawl -m") && table.contains("docs/tutorial.md"),
+        "{table}"
+    );
+    for name in ["breadth-first", "best-first", "shark-search", "dth", "tunnel"] {
         let row = row(name);
         assert!(row.contains(&"300".to_owned()), "{row:?}");
-        assert!(row.iter().any(|cell| cell.ends_with('%')) && row.iter().any(|cell| cell.ends_with("/10")), "{row:?}");
+        assert!(row.iter().any(|cell| cell.ends_with('%')) && row.iter().any(|cell| cell.ends_with("/24")), "{row:?}");
         assert!(dir.path().join("demo").join(format!("{name}.jsonl.gz")).exists());
     }
 }

@@ -20,20 +20,41 @@ use suidao::world::{Proxied, Server, Spec, World};
 use super::screen::Screen;
 use super::{Exit, Voice};
 
-/// Crawl a generated web of topic islands over real HTTP on loopback, with best-first, dth and tunnel.
+/// Crawl a generated web of blogs over real HTTP on loopback with five strategies, and compare what they find.
 #[derive(Args)]
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {
     /// Pages that each strategy may fetch
     #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
+    /// Another number, another web of the same kind
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
     /// Keep the crawls and exports in this directory; otherwise they are removed
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
 
+/// From the baseline that everybody knows to our own.
+const STRATEGIES: [StrategyName; 5] = [
+    StrategyName::BreadthFirst,
+    StrategyName::BestFirst,
+    StrategyName::SharkSearch,
+    StrategyName::Dth,
+    StrategyName::Tunnel,
+];
+
+/// What somebody does next who has seen the table.
+const NEXT: &str = "\
+To crawl your own topic, put 20 to 50 pages about it into samples/, a few start URLs into seeds.txt, and run:
+  suidao topic build -o topic.toml --name NAME --pages samples/
+  suidao crawl -m topic.toml -s seeds.txt -o mycrawl --max-pages 1000 --contact you@example.cn
+  suidao report mycrawl
+docs/tutorial.md does it step by step on a web like this one, without a network; docs/lexicon.md says how to write a topic by hand.";
+
 /// One line of the table.
 struct Row {
+    name: StrategyName,
     strategy: String,
     report: Report,
     relevant: usize,
@@ -51,12 +72,14 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
     let root = kept.clone().unwrap_or_else(|| scratch.path().to_owned());
 
-    let world = Arc::new(World::new(Spec::default()).context("the demo's web cannot be generated")?);
+    let world =
+        Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("the demo's web cannot be generated")?);
     say(&format!(
-        "A web of {} pages: {} islands of pages about 体育 (sports), joined by tunnels of {} off-topic pages.",
+        "A generated web of {} blogs: {} tag pages and posts, front pages, archives. {} posts are about 体育 (sports), on {} blogs.",
+        world.spec().hosts,
         world.spec().pages,
+        world.relevant(),
         world.islands(),
-        tunnels(&world.gaps()[1..]),
     ));
     let server = Server::start(Arc::new(Proxied(Arc::clone(&world))))
         .context("cannot serve the demo's web on loopback; is 127.0.0.1 there?")?;
@@ -66,7 +89,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     say(&format!("Learnt from sample pages: {} ...", terms.join(" ")));
 
     let mut rows = Vec::new();
-    for strategy in [StrategyName::BestFirst, StrategyName::Dth, StrategyName::Tunnel] {
+    for strategy in STRATEGIES {
         let mut config = Config::default();
         config.strategy.name = strategy;
         config.limits.pages = Some(args.pages);
@@ -101,19 +124,42 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
         jsonl::write(&export, &output, &Fields::without_links())?;
         let (relevant, islands) = truth(&world, &store)?;
-        rows.push(Row { strategy: name, report, relevant, islands });
+        rows.push(Row { name: strategy, strategy: name, report, relevant, islands });
     }
     say!("{}", table(&rows, world.islands()).trim_end());
+    if !voice.quiet {
+        say!("\n{}\n\n{NEXT}", meaning(&rows, &world));
+    }
     if let Some(kept) = kept {
         say!("\nThe crawls and their exports (*.jsonl.gz) are in {}.", kept.display());
     }
     Ok(Exit::Done)
 }
 
-/// The shortest and the longest of some gaps.
-fn tunnels(gaps: &[u64]) -> String {
-    let (least, most) = (gaps.iter().min().copied().unwrap_or(0), gaps.iter().max().copied().unwrap_or(0));
-    format!("{least} to {most}")
+/// What the table says, in words.
+fn meaning(rows: &[Row], world: &World) -> String {
+    let columns = format!(
+        "relevant: posts about 体育 among the pages fetched (the web has {}); harvest rate: their share of the pages;\n\
+         islands: blogs with such posts that the crawl found, of {}.",
+        world.relevant(),
+        world.islands()
+    );
+    let own = rows.iter().find(|row| row.name == StrategyName::Tunnel).map_or(0, |row| row.relevant);
+    let best = rows.iter().filter(|row| row.name != StrategyName::Tunnel).max_by_key(|row| row.relevant);
+    let Some(best) = best else { return columns };
+    if own <= best.relevant {
+        return format!(
+            "{columns}\n{} is ahead or level on this web: its relevant posts hang together more closely than on most. Try another\n\
+             --seed, or more --pages.",
+            best.strategy
+        );
+    }
+    format!(
+        "{columns}\ntunnel is ahead: {own} relevant posts against {} of the next best, {}. Blogs seldom link from one post to the next\n\
+         on the same subject: the way leads through tag pages, archives and pages of friends, which are off topic by their text.\n\
+         tunnel learns which of these lead to relevant posts and follows them; the others rank a link by the page that it stands on.",
+        best.relevant, best.strategy
+    )
 }
 
 /// Relevant pages fetched and islands reached, by what the web itself knows.

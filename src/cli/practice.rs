@@ -100,7 +100,7 @@ fn end() -> Pin<Box<dyn Future<Output = ()>>> {
 }
 
 fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
-    let world = Arc::new(World::new(Spec::default()).context("the practice web cannot be generated")?);
+    let world = Arc::new(World::new(Spec::demo()).context("the practice web cannot be generated")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = Server::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
     let end = end();
@@ -108,9 +108,10 @@ fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     if !voice.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
         note!(
-            "A web of {} pages, {} of them about 体育 (sports), is served on {proxy}: crawl it with --proxy {proxy}.\n\
+            "A web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports), is served on {proxy}: crawl it with --proxy {proxy}.\n\
              In {shown}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Ctrl-C ends it.",
             world.spec().pages,
+            world.spec().hosts,
             world.relevant(),
         );
     }

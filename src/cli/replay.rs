@@ -38,7 +38,7 @@ use super::{Exit, Voice, inputs};
 )]
 pub struct ReplayArgs {
     /// hosts:DIR (a folder with a directory for each host), warc:FILE, crawl:DIR (a crawl directory), world:FILE.toml (a
-    /// generated world; world: alone is the demo's); a bare path is known by what lies there
+    /// generated world; world: alone is the default one); a bare path is known by what lies there
     web: String,
     /// Lexicon of the topic; a generated world has its own
     #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]

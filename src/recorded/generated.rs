@@ -13,7 +13,7 @@ const SAMPLES: usize = 60;
 /// Off-topic pages to tell them from.
 const BACKGROUND: usize = 240;
 
-/// Reads a world's spec; keys that are not given have the demo's values.
+/// Reads a world's spec; keys that are not given have the default's values.
 pub(super) fn spec(path: &Path) -> Result<Spec, RecordedError> {
     let from = || path.display().to_string();
     Spec::load(path).map_err(|error| RecordedError::World { from: from(), reason: error.to_string() })

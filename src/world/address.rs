@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::draw::Draw;
-use super::layout::{Layout, Place, salt, topic_is_on};
+use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
 use super::links::Target;
 use super::words::{BLANK_TAGS, SPORTS, THEMES, vocabulary};
 
@@ -19,6 +19,8 @@ pub(super) enum Extra {
     Front(u64),
     /// A blog's archive: the posts again, without words.
     Archive(u64),
+    /// A category of a blog, and its later pages.
+    Category(u64, u64),
     /// A blog's tags.
     Tags,
     /// Links to friends' hosts.
@@ -101,6 +103,12 @@ impl Layout {
         out
     }
 
+    /// Year, month and day when a page was published.
+    pub fn date(&self, page: u64) -> (u64, u64, u64) {
+        let mut draw = Draw::new(self.spec.seed, salt::DATE, page);
+        (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]))
+    }
+
     /// Appends a page's URL.
     pub fn put_url(&self, page: u64, out: &mut String) {
         let (index, place) = self.locate(page);
@@ -110,16 +118,12 @@ impl Layout {
             Place::Bridge(bridge, at) => section.len + self.bridges[bridge].start + at,
             _ => page - section.start,
         };
-        let date = || {
-            let mut draw = Draw::new(self.spec.seed, salt::DATE, page);
-            (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]))
-        };
         let (skin, blog) = (host.habits.skin, host.habits.blog);
         if blog && matches!(place, Place::Article(_) | Place::Bridge(..)) {
             put!(out, "http://{}/", host.name);
             match skin {
                 0 => {
-                    let (year, month, day) = date();
+                    let (year, month, day) = self.date(page);
                     put!(out, "{year}/{month:02}/{day:02}/{index}-{number}/");
                 }
                 1 => put!(out, "posts/{index}-{number}.html"),
@@ -138,7 +142,7 @@ impl Layout {
             (Place::Listing(_), 2) => put!(out, "?page={number}"),
             (Place::Listing(_), _) => put!(out, "page/{number}/"),
             (_, 0) => {
-                let (year, month, day) = date();
+                let (year, month, day) = self.date(page);
                 put!(out, "{year}/{month:02}{day:02}/{number}.html");
             }
             (_, 1) => put!(out, "{number}.html"),
@@ -194,6 +198,7 @@ impl Layout {
             Extra::Private(page) => format!("/private/{page}.html"),
             Extra::Front(at) => paged("/", at),
             Extra::Archive(at) => paged("/archives/", at),
+            Extra::Category(which, at) => paged(&format!("/category/c{which}/"), at),
             Extra::Tags => TAGS[self.hosts[host as usize].habits.skin as usize].to_owned(),
             Extra::Friends => FRIENDS[(host % FRIENDS.len() as u64) as usize].to_owned(),
         }
@@ -239,6 +244,7 @@ impl Layout {
             Extra::Archive(at) => (3, at),
             Extra::Tags => (4, 0),
             Extra::Friends => (5, 0),
+            Extra::Category(which, at) => (6, which << 20 | at),
         };
         (host << 32) ^ (at << 3) ^ kind
     }
@@ -256,11 +262,16 @@ impl Layout {
             Some(Extra::Month(year.checked_sub(2000)?.checked_mul(12)?.checked_add(month.checked_sub(1)?)?))
         };
         let private = || Some(Extra::Private(path.strip_prefix("/private/")?.strip_suffix(".html")?.parse().ok()?));
+        let category = || {
+            let (which, _) = path.strip_prefix("/category/c")?.split_once('/')?;
+            Some(Extra::Category(which.parse().ok()?, at(&format!("/category/c{which}/")).unwrap_or(0)))
+        };
         let candidates = [
             habits.friends.then_some(Extra::Friends),
             habits.blog.then_some(Extra::Tags),
             habits.blog.then(|| Extra::Front(at("/").unwrap_or(0))),
             habits.blog.then(|| Extra::Archive(at("/archives/").unwrap_or(0))),
+            if habits.blog { category() } else { None },
             if habits.calendar { month() } else { None },
             if habits.robots { private() } else { None },
         ];
@@ -274,6 +285,10 @@ impl Layout {
         match extra {
             Extra::Front(at) => at == 0 || at < articles.div_ceil(PER_FRONT),
             Extra::Archive(at) => at == 0 || at < articles.div_ceil(PER_ARCHIVE),
+            Extra::Category(which, at) => {
+                let articles = || self.category_articles(host, which);
+                which < self.spec.categories && (at == 0 || at < articles().div_ceil(PER_LISTING))
+            }
             _ => true,
         }
     }

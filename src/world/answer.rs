@@ -134,7 +134,13 @@ impl World {
         };
         let planned = self.layout.links(page);
         let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
-        self.sheet(url, host, &self.layout.title(page), &paragraphs, &links)
+        self.sheet(url, host, &self.layout.title(page), self.date(page), &paragraphs, &links)
+    }
+
+    /// The day that a page shows: an article's, on hosts that show any.
+    fn date(&self, page: u64) -> Option<(u64, u64, u64)> {
+        let dated = self.layout.host_at(self.layout.locate(page).0).habits.dated;
+        (dated && self.has_text(page)).then(|| self.layout.date(page))
     }
 
     /// A page beyond the numbered ones: a sentence, and its links.
@@ -145,20 +151,38 @@ impl World {
         write::sentence(topic, &mut draw, &mut text);
         let planned = self.layout.extra_links(host, extra);
         let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
-        self.sheet(url, host, &self.layout.extra_title(host, extra), &[text], &links)
+        self.sheet(url, host, &self.layout.extra_title(host, extra), None, &[text], &links)
     }
 
     /// Lays a page out and encodes it as its host does.
-    fn sheet(&self, url: &CrawlUrl, host: u64, title: &str, paragraphs: &[String], links: &[Anchor]) -> Fetched {
+    fn sheet(
+        &self,
+        url: &CrawlUrl,
+        host: u64,
+        title: &str,
+        date: Option<(u64, u64, u64)>,
+        paragraphs: &[String],
+        links: &[Anchor],
+    ) -> Fetched {
         let site = self.layout.site(host);
         let host = self.layout.hosts[host as usize].habits;
         let charset = if host.gbk { "gbk" } else { "utf-8" };
+        let (mut head, mut byline) = (String::new(), String::new());
+        if let Some((year, month, day)) = date {
+            let day = format!("{year}-{month:02}-{day:02}");
+            byline = format!("<div class=\"post-meta\">发表于 {day}</div>\n");
+            if host.marked {
+                head = format!("<meta property=\"article:published_time\" content=\"{day}\">\n");
+                byline = format!("<div class=\"post-meta\">发表于 <time datetime=\"{day}\">{day}</time></div>\n");
+            }
+        }
         let sheet = Sheet {
             skin: host.skin,
             meta_charset: (!host.in_header).then_some(charset),
-            head: "",
+            head: &head,
             site,
             title,
+            byline: &byline,
             paragraphs,
             links,
         };
@@ -215,6 +239,7 @@ impl World {
             head: "",
             site: SITES[(index % SAMPLE_HOSTS) as usize],
             title: &write::title(topic, &mut draw),
+            byline: "",
             paragraphs: &paragraphs,
             links: &links,
         };

@@ -4,15 +4,12 @@
 
 use super::address::{Extra, PER_ARCHIVE, PER_FRONT};
 use super::draw::Draw;
-use super::layout::{Layout, salt};
+use super::layout::{Layout, PER_LISTING, salt};
 use super::links::{Planned, Said, Slot, Target, plain};
+use super::write::category_name;
 
-/// Tags in a cloud.
-const CLOUD: usize = 20;
 /// Tags on the page of tags.
 const INDEX: usize = 200;
-/// Newest posts in the sidebar.
-const RECENT: u64 = 5;
 /// What a link to a page of friends says.
 const FRIENDS: [&str; 5] = ["友情链接", "友链", "友人帐", "朋友们", "Links"];
 
@@ -24,9 +21,9 @@ impl Layout {
         out.push(plain(Target::Root(number), Slot::Top, Said::Words("首页")));
         out.extend([top(Extra::Archive(0), "归档"), top(Extra::Tags, "标签")]);
         self.friends_link(number, out);
-        let tags = host.sections.iter().take(CLOUD);
+        let tags = host.sections.iter().take(self.spec.tag_cloud as usize);
         out.extend(tags.map(|&tag| self.tag_link(tag as usize, Slot::Cloud)));
-        for place in 0..RECENT.min(host.articles) {
+        for place in 0..self.spec.recent_posts.min(host.articles) {
             let post = self.host_article(number, place);
             out.push(plain(Target::Page(post), Slot::Side, Said::Title(post)));
         }
@@ -44,16 +41,26 @@ impl Layout {
         plain(Target::Page(self.sections[section].start), slot, Said::Tag(section))
     }
 
-    /// A post's tags, its own first, and the posts before and after it.
-    pub fn post_links(&self, section: usize, out: &mut Vec<Planned>, draw: &mut Draw) {
+    fn category_link(&self, host: u64, category: u64, slot: Slot) -> Planned {
+        plain(Target::Extra(host, Extra::Category(category, 0)), slot, Said::Words(category_name(host, category)))
+    }
+
+    /// A post's tags, its own first, its category, and the posts before and after it.
+    pub fn post_links(&self, section: usize, article: u64, out: &mut Vec<Planned>, draw: &mut Draw) {
         out.push(self.tag_link(section, Slot::Tags));
         let number = self.sections[section].host;
         let host = &self.hosts[number as usize];
+        if self.spec.categories > 0 {
+            out.push(self.category_link(number, self.category(section), Slot::Tags));
+        }
         for _ in 0..draw.below(3) {
             out.push(self.tag_link(draw.pick(&host.sections) as usize, Slot::Tags));
         }
-        for _ in 0..2 {
-            let post = self.host_article(number, draw.below(host.articles));
+        for later in [false, true] {
+            let own = &self.sections[section];
+            let next = if later { article + 1 } else { article.wrapping_sub(1) };
+            let kin = self.spec.neighbour_kin > 0.0 && draw.chance(self.spec.neighbour_kin) && next < own.articles();
+            let post = if kin { own.article(next) } else { self.host_article(number, draw.below(host.articles)) };
             out.push(plain(Target::Page(post), Slot::Pager, Said::Title(post)));
         }
     }
@@ -92,7 +99,18 @@ impl Layout {
                     out.push(to(Extra::Archive(at + 1), Slot::Entry, "下一页"));
                 }
             }
+            Extra::Category(which, at) => {
+                let articles = self.category_articles(number, which);
+                for place in at * PER_LISTING..articles.min((at + 1) * PER_LISTING) {
+                    let post = self.category_article(number, which, articles, place);
+                    out.push(self.to_article(post, Slot::Entry, draw));
+                }
+                if (at + 1) * PER_LISTING < articles {
+                    out.push(to(Extra::Category(which, at + 1), Slot::Entry, "下一页"));
+                }
+            }
             Extra::Tags => {
+                out.extend((0..self.spec.categories).map(|which| self.category_link(number, which, Slot::Entry)));
                 out.extend(host.sections.iter().take(INDEX).map(|&tag| self.tag_link(tag as usize, Slot::Entry)));
             }
             Extra::Friends => {

@@ -91,7 +91,8 @@ impl Class {
                 if listing && layout.host_at(section).habits.blog {
                     return Self::of(layout, Said::Tag(section));
                 }
-                Self::of_topic(layout.topic_at(page, section, place))
+                let topic = layout.topic_at(page, section, place);
+                if layout.title_tells(page, topic) { Self::of_topic(topic) } else { Self::Blank }
             }
             Said::Headline(topic) | Said::Sentence(topic) => Self::of_topic(topic),
             Said::Tag(section) => layout.tag(section).0.map_or(Self::Blank, Self::of_topic),
@@ -114,7 +115,7 @@ pub(super) fn kind_of_page(layout: &Layout, page: u64) -> (Kind, Class) {
 /// The kind of a page beyond the numbered ones.
 pub(super) fn kind_of_extra(layout: &Layout, host: u64, extra: Extra) -> (Kind, Class) {
     let kind = match extra {
-        Extra::Front(_) => Kind::Front,
+        Extra::Front(_) | Extra::Category(..) => Kind::Front,
         Extra::Archive(_) => Kind::Archive,
         Extra::Tags => Kind::Tags,
         Extra::Friends => Kind::Friends,

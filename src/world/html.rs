@@ -21,6 +21,8 @@ pub(super) struct Sheet<'a> {
     pub head: &'a str,
     pub site: &'a str,
     pub title: &'a str,
+    /// What stands under the heading, as HTML.
+    pub byline: &'a str,
     pub paragraphs: &'a [String],
     pub links: &'a [Anchor],
 }
@@ -158,6 +160,7 @@ impl Sheet<'_> {
         out.push_str(article);
         push_escaped(&mut out, self.title);
         out.push_str(heading_end);
+        out.push_str(self.byline);
         self.body(class, &mut out);
         out.push_str(side);
         out.push_str("<ul>\n");

@@ -30,6 +30,7 @@ pub(super) mod salt {
     pub const EXTRA: u64 = 12;
     pub const FACTS: u64 = 13;
     pub const TEMPLATE: u64 = 14;
+    pub const HABITS: u64 = 15;
 }
 
 /// A directory of one host, about one topic.
@@ -95,6 +96,10 @@ pub(super) struct Habits {
     pub blog: bool,
     /// It has a page of friends.
     pub friends: bool,
+    /// Its articles show when they were published.
+    pub dated: bool,
+    /// They say so in markup.
+    pub marked: bool,
 }
 
 /// A host.
@@ -133,24 +138,36 @@ impl Layout {
         let mut draw = Draw::new(spec.seed, salt::LAYOUT, 0);
         let mut sections = Vec::new();
         let mut islands = Vec::new();
+        // Of each section of an island: whether it lies where the one before it does.
+        let mut on_last = Vec::new();
         let mut next = 0;
         for island in 0..spec.islands {
-            let size = draw.within(spec.island_pages);
+            let size = island_size(&spec, &mut draw);
             let parts = draw.within(spec.island_hosts).min(size / LEAST).max(1);
             let first = sections.len();
             for part in 0..parts {
                 let len = size / parts + u64::from(part < size % parts);
-                sections.push(Section::new(next, len, (island % THEMES as u64) as usize, Some(island)));
-                next = next.saturating_add(len);
+                let tags = if spec.island_tags == [1, 1] { 1 } else { draw.within(spec.island_tags).min(len / 2) };
+                for (tag, len) in (0..).zip(tag_lens(len, tags)) {
+                    sections.push(Section::new(next, len, (island % THEMES as u64) as usize, Some(island)));
+                    on_last.push(tag > 0);
+                    next = next.saturating_add(len);
+                }
             }
             islands.push(first..sections.len());
         }
         let topical = ((spec.hosts as f64 * spec.topical_hosts + 1e-6) as u64).min(spec.hosts - 1);
         let first_ordinary = topical.min(sections.len() as u64);
         let ordinary = spec.hosts - first_ordinary;
-        for (index, section) in (0..).zip(&mut sections) {
+        let mut last = 0;
+        for (index, (section, on_last)) in (0..).zip(sections.iter_mut().zip(on_last)) {
             // Each topical host gets a section; the sections left over lie on any host.
-            section.host = if index < first_ordinary { index } else { draw.below(spec.hosts) };
+            section.host = match on_last {
+                true => last,
+                false if index < first_ordinary => index,
+                false => draw.below(spec.hosts),
+            };
+            last = section.host;
         }
         let mut bridges = Vec::new();
         let mut departures = vec![Vec::new(); islands.len()];
@@ -165,22 +182,20 @@ impl Layout {
         }
         let first_off = sections.len();
         let spare = spec.pages - next - ordinary * LEAST;
-        // Cubes of 1 to 8: a few hosts are large, most are small.
-        let weights: Vec<u64> = (0..ordinary).map(|_| draw.within([1, 8]).pow(3)).collect();
+        // Powers of 1 to 8: a few hosts are large, most are small.
+        let weights: Vec<u64> = (0..ordinary).map(|_| draw.within([1, 8]).pow(spec.host_skew)).collect();
         let lens = shares(spare, &weights);
         let mut hosts: Vec<Host> = (0..spec.hosts).map(|host| host_of(&spec, host, host >= first_ordinary)).collect();
         for (host, len) in (first_ordinary..).zip(lens) {
             let len = LEAST + len;
             let parts = if hosts[host as usize].habits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
-            // Each part has a home and an article; the rest goes by Zipf's law, the largest part first.
-            let weights: Vec<u64> = (1..=parts).map(|rank| 1_000_000 / rank).collect();
-            for more in shares(len - 2 * parts, &weights) {
+            for len in tag_lens(len, parts) {
                 let mut topic = THEMES + draw.below((TOPICS.len() - THEMES) as u64) as usize;
                 if spec.near_topics > 0.0 && draw.chance(spec.near_topics) {
                     topic = NEAR_TOPIC;
                 }
-                sections.push(Section { host, ..Section::new(next, 2 + more, topic, None) });
-                next += 2 + more;
+                sections.push(Section { host, ..Section::new(next, len, topic, None) });
+                next += len;
             }
         }
         for (index, section) in sections.iter_mut().enumerate() {
@@ -289,21 +304,49 @@ impl Layout {
     /// An article of a host by its place among all of them: an order in which the tags are mixed.
     pub fn host_article(&self, host: u64, place: u64) -> u64 {
         let host = &self.hosts[host as usize];
+        self.mixed(host.sections.iter().map(|&section| section as usize), host.articles, place)
+    }
+
+    /// The category of a blog that a tag's posts are in.
+    pub fn category(&self, section: usize) -> u64 {
+        match self.sections[section].island {
+            Some(_) => 0,
+            None => Draw::new(self.spec.seed, salt::HABITS, !(section as u64)).below(self.spec.categories),
+        }
+    }
+
+    /// The tags whose posts are in a category of a blog.
+    fn tags_in(&self, host: u64, category: u64) -> impl Iterator<Item = usize> {
+        let sections = self.hosts[host as usize].sections.iter().map(|&section| section as usize);
+        sections.filter(move |&section| self.category(section) == category)
+    }
+
+    /// Posts in a category of a blog.
+    pub fn category_articles(&self, host: u64, category: u64) -> u64 {
+        self.tags_in(host, category).map(|section| self.sections[section].articles()).sum()
+    }
+
+    /// A post of a category by its place, of `articles` in all: its tags are mixed.
+    pub fn category_article(&self, host: u64, category: u64, articles: u64, place: u64) -> u64 {
+        self.mixed(self.tags_in(host, category), articles, place)
+    }
+
+    /// An article of these sections, `count` in all, by its place among them.
+    fn mixed(&self, sections: impl Iterator<Item = usize>, count: u64, place: u64) -> u64 {
         // A stride of about the golden section, made coprime: places apart by one are sections apart.
-        let count = host.articles;
         let mut stride = (count as f64 * 0.618) as u64 | 1;
         while gcd(stride, count) != 1 {
             stride += 2;
         }
         let mut left = (u128::from(place % count) * u128::from(stride) % u128::from(count)) as u64;
-        for &section in &host.sections {
-            let section = &self.sections[section as usize];
+        for section in sections {
+            let section = &self.sections[section];
             if left < section.articles() {
                 return section.article(left);
             }
             left -= section.articles();
         }
-        unreachable!("the host's articles are those of its sections")
+        unreachable!("the articles are those of the sections")
     }
 }
 
@@ -314,6 +357,22 @@ fn stride(pages: u64, sections: usize) -> u64 {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Pages of an island.
+fn island_size(spec: &Spec, draw: &mut Draw) -> u64 {
+    let [least, most] = spec.island_pages;
+    if spec.island_skew == 0.0 {
+        return draw.within(spec.island_pages);
+    }
+    least + (draw.unit().powf(1.0 + spec.island_skew) * (most - least + 1) as f64) as u64
+}
+
+/// Pages of the tags that so many pages are filed under. Each has a home and an article; the rest goes by Zipf's law, the
+/// largest tag first.
+fn tag_lens(pages: u64, tags: u64) -> impl Iterator<Item = u64> {
+    let weights: Vec<u64> = (1..=tags).map(|rank| 1_000_000 / rank).collect();
+    shares(pages - 2 * tags, &weights).into_iter().map(|more| 2 + more)
 }
 
 /// `sum` cut by weights, without remainder.
@@ -331,6 +390,8 @@ fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
 /// A host without its sections.
 fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
     let mut draw = Draw::new(spec.seed, salt::HOST, host);
+    // A stream of its own: the habits that came later leave the others as they were.
+    let mut later = Draw::new(spec.seed, salt::HABITS, host);
     let habits = Habits {
         skin: draw.below(4),
         gbk: draw.chance(spec.gbk_hosts),
@@ -340,6 +401,8 @@ fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
         calendar: draw.chance(spec.calendar_hosts) && ordinary,
         blog: draw.chance(spec.blog_hosts),
         friends: draw.chance(spec.friend_hosts),
+        dated: later.chance(spec.dated_hosts),
+        marked: later.chance(spec.marked_dates),
     };
     Host {
         name: super::address::host_name(spec.seed, host).into(),

@@ -247,7 +247,7 @@ impl Layout {
         let section = &self.sections[index];
         let blog = self.hosts[section.host as usize].habits.blog;
         if blog {
-            self.post_links(index, out, draw);
+            self.post_links(index, article, out, draw);
         } else {
             if article > 0 {
                 out.push(self.planned(page - 1, Slot::Entry, Scent::Plain, draw));
@@ -256,7 +256,7 @@ impl Layout {
                 out.push(self.planned(page + 1, Slot::Entry, Scent::Plain, draw));
             }
         }
-        for at in 0..draw.within([4, 8]) {
+        for at in 0..draw.within(self.spec.related_links) {
             let to = match section.island {
                 Some(island) => self.kin(island, draw),
                 None => section.article(draw.below(section.articles())),

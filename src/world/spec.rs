@@ -19,7 +19,7 @@ pub enum Shape {
 
 /// The parameters of a [`super::World`]. Two equal specs give the same web to the byte.
 ///
-/// The default is the demo's web. Probabilities and shares lie in 0 to 1; a range `[a, b]` includes both ends.
+/// The default is `worlds/default.toml`; [`Spec::demo`] is the demo's web. Probabilities and shares lie in 0 to 1; a range `[a, b]` includes both ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
@@ -29,6 +29,8 @@ pub struct Spec {
     pub pages: u64,
     /// Hosts in all.
     pub hosts: u64,
+    /// How uneven the sizes of off-topic hosts are: the power of a number from 1 to 8, drawn for each.
+    pub host_skew: u32,
     /// Share of hosts that carry nothing but the topic.
     pub topical_hosts: f64,
     /// Topic islands.
@@ -37,8 +39,13 @@ pub struct Spec {
     pub seed_islands: u64,
     /// Pages of one island.
     pub island_pages: [u64; 2],
+    /// How uneven the sizes of islands are: 0 as likely small as large; with s the size is drawn by u^(1 + s), u even in
+    /// 0 to 1, so that a few islands hold most of the topic's pages.
+    pub island_skew: f64,
     /// Hosts of one island, at least 12 pages each.
     pub island_hosts: [u64; 2],
+    /// Tags that an island's posts on one blog are filed under, the largest first.
+    pub island_tags: [u64; 2],
     /// Off-topic pages on a bridge between two islands.
     pub gap: [u64; 2],
     /// Mean of the above over all bridges, inside it. An island's own gap is that of its shortest bridge.
@@ -56,6 +63,8 @@ pub struct Spec {
     pub island_hubs: f64,
     /// Probability that the anchor of a link to a topic page, or along a bridge, holds words of the topic or near it.
     pub anchor_quality: f64,
+    /// Probability that the title of a topic page, and so what listings call it, holds words of the topic.
+    pub title_quality: f64,
     /// Probability that the text around such a link does.
     pub context_quality: f64,
     /// Probability that the directory of an island's pages on one host has a name of the topic.
@@ -70,6 +79,8 @@ pub struct Spec {
     /// among the editor's picks, links to the page's own subject under "related", links elsewhere in the sidebar. Where
     /// it does not, its place says nothing.
     pub template_regularity: f64,
+    /// Articles of its own section or island that an article links to as related.
+    pub related_links: [u64; 2],
     /// Off-topic pages of other hosts that a page links to.
     pub off_topic_links: [u64; 2],
     /// Share of these, and of the footer's, that are the same on all pages of a host, as sidebars and footers are.
@@ -91,6 +102,18 @@ pub struct Spec {
     pub blog_hosts: f64,
     /// Tags that the off-topic posts of a blog are filed under, the largest first.
     pub tags: [u64; 2],
+    /// Categories of a blog beside its tags. Every post is in one, with its tag; the posts about the topic share one with others.
+    pub categories: u64,
+    /// Tags in the cloud on every page of a blog.
+    pub tag_cloud: u64,
+    /// Newest posts in the sidebar of every page of a blog.
+    pub recent_posts: u64,
+    /// Probability that the post before or after one on a blog is of the same tag; else it is any of the blog's.
+    pub neighbour_kin: f64,
+    /// Share of hosts whose articles show the day when they were published.
+    pub dated_hosts: f64,
+    /// Share of these that say it in markup too (`time`, `article:published_time`).
+    pub marked_dates: f64,
     /// Share of hosts with a page of links to friends' hosts (友链).
     pub friend_hosts: f64,
     /// Hosts on such a page: the next ones by number, as far as they have one too.
@@ -113,11 +136,14 @@ impl Default for Spec {
             seed: 1,
             pages: 6_000,
             hosts: 40,
+            host_skew: 3,
             topical_hosts: 0.3,
             islands: 10,
             seed_islands: 1,
             island_pages: [60, 180],
+            island_skew: 0.0,
             island_hosts: [1, 3],
+            island_tags: [1, 1],
             gap: [1, 12],
             gap_mean: 5.0,
             shape: Shape::Tree,
@@ -126,12 +152,14 @@ impl Default for Spec {
             bridge_heads: 4,
             island_hubs: 0.0,
             anchor_quality: 0.6,
+            title_quality: 1.0,
             context_quality: 0.6,
             url_quality: 0.5,
             misleading: 0.02,
             noise: 0.1,
             near_topics: 0.0,
             template_regularity: 0.0,
+            related_links: [4, 8],
             off_topic_links: [6, 14],
             repeated_links: 0.0,
             hub_share: 0.3,
@@ -142,6 +170,12 @@ impl Default for Spec {
             duplicates: 0.03,
             blog_hosts: 0.0,
             tags: [20, 60],
+            categories: 0,
+            tag_cloud: 20,
+            recent_posts: 5,
+            neighbour_kin: 0.0,
+            dated_hosts: 0.0,
+            marked_dates: 0.0,
             friend_hosts: 0.0,
             friends: [6, 12],
             calendar_hosts: 0.15,
@@ -192,6 +226,16 @@ pub enum SpecError {
 }
 
 impl Spec {
+    /// The web of `suidao demo` and `suidao practice`: blogs, with figures measured on real ones (`worlds/demo.toml` says
+    /// which).
+    ///
+    /// # Panics
+    /// Never: the file is a part of the program, and a test reads it.
+    #[must_use]
+    pub fn demo() -> Self {
+        toml::from_str(include_str!("../../worlds/demo.toml")).expect("worlds/demo.toml is a spec")
+    }
+
     /// Reads a TOML file; what it leaves out is as in the default.
     ///
     /// # Errors
@@ -218,6 +262,10 @@ impl Spec {
             ("template_regularity", self.template_regularity),
             ("blog_hosts", self.blog_hosts),
             ("friend_hosts", self.friend_hosts),
+            ("title_quality", self.title_quality),
+            ("neighbour_kin", self.neighbour_kin),
+            ("dated_hosts", self.dated_hosts),
+            ("marked_dates", self.marked_dates),
             ("anchor_quality", self.anchor_quality),
             ("context_quality", self.context_quality),
             ("url_quality", self.url_quality),
@@ -247,6 +295,13 @@ impl Spec {
             ("tags", self.tags[0], 1, 1_000, "a range from 1 up to 1000"),
             ("tags", self.tags[1], self.tags[0], 1_000, "a range from 1 up to 1000"),
             ("friends", self.friends[1], self.friends[0], 1_000, "a range up to 1000"),
+            ("host_skew", u64::from(self.host_skew), 0, 8, "0 to 8"),
+            ("categories", self.categories, 0, 100, "0 to 100"),
+            ("tag_cloud", self.tag_cloud, 0, 1_000, "0 to 1000"),
+            ("recent_posts", self.recent_posts, 0, 1_000, "0 to 1000"),
+            ("related_links", self.related_links[1], self.related_links[0], 100, "a range up to 100"),
+            ("island_tags", self.island_tags[0], 1, 64, "a range from 1 up to 64"),
+            ("island_tags", self.island_tags[1], self.island_tags[0], 64, "a range from 1 up to 64"),
             ("bridge_heads", self.bridge_heads, 1, 64, "1 to 64"),
             ("off_topic_links", self.off_topic_links[1], self.off_topic_links[0], 100, "a range up to 100"),
             ("gap", self.gap[1], self.gap[0].max(1), 1_000, "a range from 1 up to 1000"),
@@ -261,6 +316,10 @@ impl Spec {
             if !(least..=most).contains(&value) {
                 return Err(SpecError::OutOfRange { field, value: value.to_string(), want });
             }
+        }
+        if !(0.0..=16.0).contains(&self.island_skew) {
+            let value = self.island_skew.to_string();
+            return Err(SpecError::OutOfRange { field: "island_skew", value, want: "between 0 and 16" });
         }
         let mean = self.gap[0] as f64..=self.gap[1] as f64;
         if !mean.contains(&self.gap_mean) {

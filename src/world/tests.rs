@@ -24,6 +24,11 @@ fn blogs() -> Spec {
     Spec { blog_hosts: 1.0, friend_hosts: 1.0, tags: [3, 12], friends: [2, 4], topical_hosts: 0.0, ..small() }
 }
 
+/// The demo's web, smaller.
+fn demo() -> Spec {
+    Spec { pages: 2_400, hosts: 20, tags: [10, 30], islands: 8, island_pages: [60, 120], ..Spec::demo() }
+}
+
 fn learnt(world: &World) -> crate::topic::Topic {
     crate::topic::Topic::new(crate::recorded::learn(world).unwrap())
 }
@@ -67,6 +72,8 @@ fn the_specs_of_the_repository_are_webs_and_the_default_names_every_key() {
     }
     let default = found.iter().find(|path| path.ends_with("default.toml")).unwrap();
     assert_eq!(Spec::load(default).unwrap(), Spec::default());
+    let demo = found.iter().find(|path| path.ends_with("demo.toml")).unwrap();
+    assert_eq!(Spec::load(demo).unwrap(), Spec::demo());
     let keys = |text: &str| toml::from_str::<toml::Table>(text).unwrap().keys().cloned().collect::<BTreeSet<_>>();
     let written = keys(&std::fs::read_to_string(default).unwrap());
     assert_eq!(written, keys(&toml::to_string(&Spec::default()).unwrap()));
@@ -302,6 +309,63 @@ fn friends_are_neighbours_unless_rewired() {
     }
 }
 
+#[test]
+fn an_island_of_several_tags_lies_on_one_blog() {
+    let world = world(Spec { island_tags: [2, 5], island_pages: [12, 200], island_skew: 9.0, ..demo() });
+    let layout = &world.layout;
+    let mut sizes = Vec::new();
+    for island in 0..8 {
+        let sections = &layout.sections[layout.island_sections(island)];
+        assert!((2..=5).contains(&sections.len()));
+        assert!(sections.iter().all(|section| section.host == sections[0].host && section.articles() > 0));
+        sizes.push(layout.island_len(island));
+    }
+    sizes.sort_unstable();
+    assert!(sizes[0] >= 12 && sizes[7] <= 200, "{sizes:?}");
+    assert!(sizes[4] < 60, "most islands are small: {sizes:?}");
+}
+
+#[test]
+fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says() {
+    let world = world(demo());
+    let topic = learnt(&world);
+    let reading = Reading { web: &world, topic: &topic };
+    let layout = &world.layout;
+    let (mut posts, mut dated, mut on, mut tell, mut neighbours, mut kin) = (0, 0, 0, 0, 0, 0);
+    for page in (0..world.spec().pages).step_by(3) {
+        let (section, place) = layout.locate(page);
+        let url = crawl_url(&layout.url(page));
+        if !matches!(place, Place::Article(_)) {
+            assert_eq!(read(&reading, &url).published, None, "{url}");
+            continue;
+        }
+        let (year, month, day) = layout.date(page);
+        let shown = read(&reading, &url).published.map(|published| published.to_string());
+        posts += 1;
+        if layout.host_at(section).habits.dated {
+            assert!(
+                shown.is_some_and(|day_shown| day_shown.starts_with(&format!("{year}-{month:02}-{day:02}"))),
+                "{url}"
+            );
+            dated += 1;
+        }
+        let topic = layout.sections[section].topic;
+        if topic_is_on(topic) {
+            on += 1;
+            tell += u32::from(layout.title_tells(page, topic));
+            for link in layout.links(page).iter().filter(|link| link.slot == Slot::Pager) {
+                neighbours += 1;
+                kin += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
+            }
+        }
+    }
+    let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole);
+    assert!(share(dated, posts) > 0.7, "{dated} of {posts}");
+    let wanted = world.spec().title_quality;
+    assert!((share(tell, on) - wanted).abs() < 0.1, "{tell} of {on}");
+    assert!((0.4..0.7).contains(&share(kin, neighbours)), "{kin} of {neighbours}");
+}
+
 /// Relevance of the articles of a kind: mean over at most 60 of them.
 fn relevance(world: &World, topic: &crate::topic::Topic, which: &dyn Fn(u64) -> bool) -> f64 {
     let reading = Reading { web: world, topic };
@@ -333,7 +397,9 @@ fn near_topics_look_half_relevant() {
 
 #[test]
 fn facts_are_what_reading_finds_in_the_mean() {
-    for spec in [Spec { pages: 900, bridges: 6, ..small() }, Spec { pages: 900, template_regularity: 0.8, ..blogs() }] {
+    for spec in
+        [Spec { pages: 900, bridges: 6, ..small() }, Spec { pages: 900, template_regularity: 0.8, ..blogs() }, demo()]
+    {
         let world = Arc::new(world(spec));
         let topic = Arc::new(learnt(&world));
         let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));

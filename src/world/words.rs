@@ -449,6 +449,10 @@ pub(super) const TITLES: &[&str] = &[
     "N入门：从N到N",
 ];
 
+/// Titles that do not say what their page is about.
+pub(super) const SILENT_TITLES: &[&str] =
+    &["T的G", "A的G", "G与G", "D个A的G", "关于G的一点G", "T：A的G", "我的G（D）", "一点G，一点G"];
+
 /// All words of the topic and its themes: for a small lexicon in a test.
 pub fn topic_words() -> impl Iterator<Item = &'static str> {
     let themes = TOPICS[..THEMES].iter().chain(std::iter::once(&SPORTS));

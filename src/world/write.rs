@@ -3,9 +3,12 @@
 
 use super::address::Extra;
 use super::draw::Draw;
-use super::layout::{Layout, Place, salt};
+use super::layout::{Layout, Place, salt, topic_is_on};
 use super::links::Said;
-use super::words::{ADJECTIVES, BLANK_ANCHORS, GENERAL, SENTENCES, SITES, TIMES, TITLES, TOPICS, Topic, vocabulary};
+use super::words::{
+    ADJECTIVES, BLANK_ANCHORS, BLANK_TAGS, GENERAL, SENTENCES, SILENT_TITLES, SITES, SPORTS, TIMES, TITLES, TOPICS,
+    Topic, vocabulary,
+};
 
 impl Layout {
     /// A page's title.
@@ -14,7 +17,19 @@ impl Layout {
         if self.host_at(index).habits.blog && matches!(place, Place::Home | Place::Listing(_)) {
             return format!("标签：{}", self.tag(index).1);
         }
-        title(self.topic_at(page, index, place), &mut Draw::new(self.spec.seed, salt::TITLE, page))
+        let mut draw = Draw::new(self.spec.seed, salt::TITLE, page);
+        if !self.title_tells(page, self.topic_at(page, index, place)) {
+            let mut out = String::new();
+            fill(draw.pick(SILENT_TITLES), &SPORTS, None, &mut draw, &mut out);
+            return out;
+        }
+        title(self.topic_at(page, index, place), &mut draw)
+    }
+
+    /// Whether the title of a page with this topic says what it is about.
+    pub fn title_tells(&self, page: u64, topic: usize) -> bool {
+        let quality = self.spec.title_quality;
+        quality >= 1.0 || !topic_is_on(topic) || Draw::new(self.spec.seed, salt::TITLE, !page).chance(quality)
     }
 
     /// Title of a page beyond the numbered ones.
@@ -24,6 +39,7 @@ impl Layout {
             Extra::Private(_) => "会员中心".to_owned(),
             Extra::Front(_) => self.site(host).to_owned(),
             Extra::Archive(_) => "归档".to_owned(),
+            Extra::Category(which, _) => format!("分类：{}", category_name(host, which)),
             Extra::Tags => "标签".to_owned(),
             Extra::Friends => "友情链接".to_owned(),
         }
@@ -52,6 +68,11 @@ impl Layout {
             Said::Site(host) => self.site(host).to_owned(),
         }
     }
+}
+
+/// What a blog calls a category: nothing that tells what is in it.
+pub(super) fn category_name(host: u64, category: u64) -> &'static str {
+    BLANK_TAGS[((host + category) % BLANK_TAGS.len() as u64) as usize]
 }
 
 /// Fills a pattern of [`super::words`]. Two words in five are borrowed from `common`.

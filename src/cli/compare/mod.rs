@@ -20,7 +20,7 @@ use runs::Rival;
 /// Compare strategies on recorded or generated webs: one table, and with -o a report and CSV files.
 ///
 /// What is compared stands in a file (TOML, see docs/compare.md), or webs are named here: hosts:DIR, warc:FILE, crawl:DIR,
-/// world:FILE.toml (a generated world; world: alone is the demo's). As with replay no host is spared and one request is
+/// world:FILE.toml (a generated world; world: alone is the default one). As with replay no host is spared and one request is
 /// under way at one time, unless --set or --in-flight says otherwise.
 #[derive(Args)]
 #[command(

@@ -156,6 +156,7 @@ impl Sites {
             Feeds::Atom => "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/atom.xml\">\n",
         };
         let site = SITES[host % SITES.len()];
-        Sheet { skin: (host % 4) as u64, meta_charset: None, head, site, title, paragraphs, links: &links }.html()
+        Sheet { skin: (host % 4) as u64, meta_charset: None, head, site, title, byline: "", paragraphs, links: &links }
+            .html()
     }
 }
