@@ -136,6 +136,20 @@ pub(super) fn is_credit(line: &str) -> bool {
         "crédits photos",
         "fot.",
     ];
+    // Those that sell pictures; news agencies sign texts, too.
+    const STOCKS: [&str; 11] = [
+        "istock",
+        "shutterstock",
+        "getty images",
+        "adobe stock",
+        "adobestock",
+        "fotolia",
+        "depositphotos",
+        "123rf",
+        "unsplash",
+        "pixabay",
+        "picture alliance",
+    ];
     let line = line.trim();
     if line.len() > CREDIT || line.contains('\n') {
         return false;
@@ -152,9 +166,9 @@ pub(super) fn is_credit(line: &str) -> bool {
     };
     let noted = || {
         let inner = lower.trim_end_matches('.').strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
-        inner.is_some_and(|(_, inner)| labelled(inner))
+        inner.is_some_and(|(_, inner)| labelled(inner) || STOCKS.iter().any(|stock| inner.contains(stock)))
     };
-    labelled(&lower) || noted()
+    line.starts_with('©') && line.chars().count() <= 80 || labelled(&lower) || noted()
 }
 
 /// Whether what stands below a text asks its reader for something: to subscribe, to follow, to share, to rate.
@@ -309,9 +323,14 @@ mod tests {
 
     #[test]
     fn credits_are_labelled() {
-        for line in
-            ["Foto: dpa", "Fotos: Ann Example, Bob", "Crédits photos : X", "In the park (Image: GETTY )", "Photo by: X"]
-        {
+        for line in [
+            "Foto: dpa",
+            "Fotos: Ann Example, Bob",
+            "Crédits photos : X",
+            "In the park (Image: GETTY )",
+            "Photo by: X",
+            "A stoat. (Ann / iStock.com)",
+        ] {
             assert!(is_credit(line), "{line}");
         }
         for line in ["Fotografie ist schön.", "Images are made of dots", "The (old) town", "", "()"] {
