@@ -102,9 +102,8 @@ fn every_command_of_the_tutorial_works() {
     // Relevant pages of the two crawls, at the last mark that both have come to. Timing moves them a little.
     let evaluated = fs::read_to_string(dir.path().join("evaluation/evaluation.csv")).unwrap();
     let relevant_of = |crawl: &str| -> f64 {
-        let rows = evaluated.lines().filter(|line| line.starts_with(crawl));
-        rows.filter(|line| line.split(',').nth(1) == Some("1000"))
-            .last()
+        let mut rows = evaluated.lines().filter(|line| line.starts_with(crawl));
+        rows.rfind(|line| line.split(',').nth(1) == Some("1000"))
             .unwrap_or_else(|| panic!("{evaluated}"))
             .rsplit(',')
             .next()
