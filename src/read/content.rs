@@ -163,8 +163,8 @@ struct Placing {
 
 fn placing(markup: &Markup, amounts: &[Amount]) -> Placing {
     let mut placing = Placing { listed: vec![false; amounts.len()], contexts: vec![0; amounts.len()] };
-    for at in 1..amounts.len() {
-        let (amount, parent) = (amounts[at], markup.elements[at].parent as usize);
+    for (at, &amount) in amounts.iter().enumerate().skip(1) {
+        let parent = markup.elements[at].parent as usize;
         // An article beside a long list shares its parent with it, and is none.
         let is_article = amount.plain >= LONG && amount.linked < amount.plain;
         let links = amount.links >= 4 && amount.linked * 4 > amount.total() * 3;

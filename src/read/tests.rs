@@ -207,7 +207,7 @@ fn teasers_are_left_out_with_the_small_boxes_around_them() {
         format!("<ul><li><a href=/2>{title}</a></li></ul>"),
         format!("<div><span>体育</span><h3><a href=/2>{title}</a></h3><p>蓝队上个月输了四场</p></div>"),
         format!("<a href=/2><div><b>{title}</b></div></a>"),
-        format!("<div class=teaser><b>体育</b><p>蓝队上个月输了四场<a href=/2>全文</a></p></div>"),
+        "<div class=teaser><b>体育</b><p>蓝队上个月输了四场<a href=/2>全文</a></p></div>".to_owned(),
     ];
     for teaser in teasers {
         let read = page(&format!("<h1>红队以两分取胜</h1><div>{text}{teaser}{text}{teaser}</div>"));
