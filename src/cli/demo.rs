@@ -25,7 +25,7 @@ use super::{Exit, Voice};
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {
     /// Pages that each strategy may fetch
-    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
     /// Another number, another web of the same kind
     #[arg(long, default_value_t = 1, value_name = "N")]
