@@ -141,9 +141,15 @@ fn exports_of_every_packing_are_one_text() {
         }
         assert!(unpacked == plain, "{name}");
     }
-    assert_eq!(said(&["export", text(&dir), "-o", "-"]).as_bytes(), plain);
+    assert_eq!(said(&["export", text(&dir), "-o", "-", "--listings"]).as_bytes(), plain);
 
     assert_eq!(lines.len(), 300);
+    let documents = said(&["export", text(&dir), "-o", "-"]);
+    let of_documents: Vec<Value> = documents.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let is_listing = |line: &&Value| line["listing"] == true;
+    assert!(of_documents.len() < 300 && !of_documents.iter().any(|line| line["listing"] == true), "documents alone");
+    assert!(lines.iter().filter(is_listing).all(|line| line["relevant"] == false));
+    assert_eq!(lines.iter().filter(is_listing).count(), 300 - of_documents.len());
     let urls: BTreeMap<&str, &Value> = lines.iter().map(|line| (line["url"].as_str().unwrap(), line)).collect();
     assert_eq!(urls.len(), 300, "each page once");
     let seeds: Vec<String> = stage.world.seeds().iter().map(ToString::to_string).collect();
@@ -175,7 +181,7 @@ fn exports_of_every_packing_are_one_text() {
 }
 
 fn export_to(dir: &Path, file: &Path) {
-    said(&["export", text(dir), "--format", "jsonl", "-o", text(file), "-q"]);
+    said(&["export", text(dir), "--format", "jsonl", "-o", text(file), "-q", "--listings"]);
 }
 
 #[test]
@@ -301,7 +307,7 @@ fn the_demo_prints_its_table() {
     };
     assert!(table.contains("harvest rate") && table.contains("islands") && table.contains("pages/s"), "{table}");
     assert!(
-        table.contains("tunnel is ahead") && table.contains("suidao crawl -m") && table.contains("docs/tutorial.md"),
+        table.contains(" is ahead") && table.contains("suidao crawl -m") && table.contains("docs/tutorial.md"),
         "{table}"
     );
     for name in ["breadth-first", "best-first", "shark-search", "dth", "tunnel"] {

@@ -30,6 +30,7 @@ fn crawled() -> Stage {
 fn export(stage: &Stage, format: &str, out: &Path, more: &[&str]) -> Command {
     let mut command = suidao();
     command.arg("export").arg(stage.path("crawl")).args(["--format", format, "-q", "-o"]).arg(out).args(more);
+    command.arg("--listings");
     command
 }
 

@@ -11,6 +11,7 @@ mod duplicates;
 mod fields;
 mod filter;
 mod names;
+mod repeats;
 mod story;
 mod stream;
 mod thread;

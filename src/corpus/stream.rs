@@ -12,6 +12,7 @@ use super::catalogue::{Catalogue, Entry};
 use super::document::{Document, OutLink, Parts, Place, Post, Scores, id};
 use super::filter::Selection;
 use super::names::Names;
+use super::repeats::Repeats;
 use super::thread::{ThreadPage, merge, shown};
 use super::visits::{Part, Visit};
 use crate::forum::sight::posts_of;
@@ -77,6 +78,7 @@ pub struct Chosen<'a> {
     own: usize,
     catalogue: &'a Catalogue,
     names: &'a Names,
+    repeats: &'a Repeats,
 }
 
 impl Chosen<'_> {
@@ -108,18 +110,22 @@ impl Chosen<'_> {
                 }
             }
         }
-        let chars = |text: &String| text.chars().filter(|c| !c.is_whitespace()).count();
+        let is_thread = said.is_some();
+        let mut text = said.or(parsed.map(|parsed| parsed.text)).unwrap_or_default();
+        let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
+        let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
+        let text = if parts.text { text } else { String::new() };
         let Settled { place, .. } = *self.page;
         let named = |place: u32| self.catalogue.entries.get(place as usize).and_then(|entry| self.names.url(entry.id));
         Ok(Document {
             id: id(&url),
             host: url.authority().to_owned(),
             url,
-            title: self.page.title.clone(),
-            chars: said.as_ref().map_or(self.page.sketch.chars, |said| u32::try_from(chars(said)).unwrap_or(u32::MAX)),
-            text: said.or(parsed.map(|parsed| parsed.text)).filter(|_| parts.text).unwrap_or_default(),
+            title: self.repeats.title(self.entry.host, &self.page.title).to_owned(),
+            chars: counted.map_or(self.page.sketch.chars, |chars| u32::try_from(chars).unwrap_or(u32::MAX)),
+            text,
             language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
-            author: self.page.author.clone(),
+            author: self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author)),
             published: self.entry.published,
             fetched: date(self.entry.at),
             fetched_at: self.entry.at,
@@ -204,6 +210,7 @@ pub fn stream<T: Send>(
     mut write: impl FnMut(T) -> Result<(), WriteError> + Send,
 ) -> Result<Streamed, WriteError> {
     let names = Names::read(store, catalogue)?;
+    let repeats = Repeats::learn(store, catalogue, selection)?;
     let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
     let mut streamed = Streamed::default();
     let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
@@ -220,6 +227,7 @@ pub fn stream<T: Send>(
                 own: waiting.own,
                 catalogue,
                 names: &names,
+                repeats: &repeats,
             })
         };
         let before = std::mem::take(ready);

@@ -60,7 +60,7 @@ fn web(text: &str) -> BTreeMap<String, Outcome> {
             nofollow: false,
             canonical: None,
             feeds: Vec::new(),
-            sketch: Sketch { chars: 500, ..Sketch::default() },
+            sketch: Sketch { chars: 100, ..Sketch::default() },
             missing: false,
             published: None,
             defects: Vec::new(),

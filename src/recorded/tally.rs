@@ -180,7 +180,7 @@ mod tests {
             rendered: false,
             expires: None,
             foreign: false,
-            sketch: Sketch { chars: 500, ..Sketch::default() },
+            sketch: Sketch { chars: 100, ..Sketch::default() },
             published: None,
             canonical: None,
             copy_of: None,

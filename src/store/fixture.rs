@@ -83,7 +83,7 @@ pub(super) fn batch(n: u32, links: u32) -> Batch {
         rendered: false,
         expires: None,
         foreign: false,
-        sketch: Sketch { chars: 500, ..Sketch::default() },
+        sketch: Sketch { chars: 100, ..Sketch::default() },
         published: None,
         canonical: None,
         copy_of: None,
