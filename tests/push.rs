@@ -110,7 +110,11 @@ fn bulk(server: &mut Server, body: &[u8]) -> Response {
 
 fn push(stage: &Stage, address: SocketAddr, more: &[&str]) -> Command {
     let mut command = suidao();
-    command.arg("export").arg(stage.path("crawl")).args(["--push", &format!("http://{address}/es/corpus")]).args(more);
+    command
+        .arg("export")
+        .arg(stage.path("crawl"))
+        .args(["--push", &format!("http://{address}/es/corpus"), "--listings"])
+        .args(more);
     command
 }
 
