@@ -25,7 +25,7 @@ use super::{Exit, Voice};
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {
     /// Pages that each strategy may fetch
-    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
     /// Another number, another web of the same kind
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -155,9 +155,10 @@ fn meaning(rows: &[Row], world: &World) -> String {
         );
     }
     format!(
-        "{columns}\ntunnel is ahead: {own} relevant posts against {} of the next best, {}. Blogs seldom link from one post to the next\n\
-         on the same subject: the way leads through tag pages, archives and pages of friends, which are off topic by their text.\n\
-         tunnel learns which of these lead to relevant posts and follows them; the others rank a link by the page that it stands on.",
+        "{columns}\ntunnel is ahead: {own} relevant posts against {} of the next best, {}.\n\
+         Why: from one group of relevant posts to the next the way leads through tag pages, categories and pages of befriended\n\
+         blogs, which are off topic themselves. tunnel learns which of these lead on, and has a look at every blog; the others go\n\
+         by the words of a link and of the page that it stands on, or, breadth-first, by nothing.",
         best.relevant, best.strategy
     )
 }
