@@ -149,8 +149,8 @@ fn meaning(rows: &[Row], world: &World) -> String {
     let Some(best) = best else { return columns };
     if own <= best.relevant {
         return format!(
-            "{columns}\n{} is ahead or level on this web: its relevant posts hang together more closely than on most. Try another\n\
-             --seed, or more --pages.",
+            "{columns}\n{} is ahead of tunnel, or level. tunnel spends its first pages on a look at every blog, which pays later, and no\n\
+             strategy is ahead on all webs: try more --pages, or another --seed.",
             best.strategy
         );
     }
