@@ -307,7 +307,7 @@ fn the_demo_prints_its_table() {
     };
     assert!(table.contains("harvest rate") && table.contains("islands") && table.contains("pages/s"), "{table}");
     assert!(
-        table.contains(" is ahead") && table.contains("suidao crawl -m") && table.contains("docs/tutorial.md"),
+        table.contains("is ahead") && table.contains("suidao crawl -m") && table.contains("docs/tutorial.md"),
         "{table}"
     );
     for name in ["breadth-first", "best-first", "shark-search", "dth", "tunnel"] {

@@ -25,7 +25,7 @@ use super::{Exit, Voice};
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {
     /// Pages that each strategy may fetch
-    #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
     /// Another number, another web of the same kind
     #[arg(long, default_value_t = 1, value_name = "N")]
@@ -149,15 +149,16 @@ fn meaning(rows: &[Row], world: &World) -> String {
     let Some(best) = best else { return columns };
     if own <= best.relevant {
         return format!(
-            "{columns}\n{} is ahead or level on this web: its relevant posts hang together more closely than on most. Try another\n\
-             --seed, or more --pages.",
+            "{columns}\n{} is ahead of tunnel, or level. tunnel spends its first pages on a look at every blog, which pays later, and no\n\
+             strategy is ahead on all webs: try more --pages, or another --seed.",
             best.strategy
         );
     }
     format!(
-        "{columns}\ntunnel is ahead: {own} relevant posts against {} of the next best, {}. Blogs seldom link from one post to the next\n\
-         on the same subject: the way leads through tag pages, archives and pages of friends, which are off topic by their text.\n\
-         tunnel learns which of these lead to relevant posts and follows them; the others rank a link by the page that it stands on.",
+        "{columns}\ntunnel is ahead: {own} relevant posts against {} of the next best, {}.\n\
+         Why: from one group of relevant posts to the next the way leads through tag pages, categories and pages of befriended\n\
+         blogs, which are off topic themselves. tunnel learns which of these lead on, and has a look at every blog; the others go\n\
+         by the words of a link and of the page that it stands on, or, breadth-first, by nothing.",
         best.relevant, best.strategy
     )
 }
