@@ -13,7 +13,7 @@ pub struct Parts {
     pub text: bool,
     /// Links; of a thread, those of all its pages.
     pub links: bool,
-    /// Posts of a thread, and how much they say.
+    /// Posts of a thread, and the number of characters of each document's text.
     pub posts: bool,
 }
 

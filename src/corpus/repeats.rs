@@ -101,6 +101,11 @@ impl Repeats {
         Ok(Self { hosts: hosts.filter(|(_, found)| !found.lines.is_empty() || found.end.is_some()).collect() })
     }
 
+    /// Whether texts of a host may lose lines.
+    pub(super) fn cuts(&self, host: u32) -> bool {
+        self.hosts.get(&host).is_some_and(|repeated| !repeated.lines.is_empty())
+    }
+
     /// Takes repeated lines off the beginning and the end of a text; says whether there were any.
     pub(super) fn cut(&self, host: u32, text: &mut String) -> bool {
         let Some(Repeated { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty()) else {
@@ -222,8 +227,16 @@ mod tests {
         let catalogue = Catalogue::read(&store).unwrap();
         let mut told = Vec::new();
         let selection = Filter::default().select(&catalogue);
-        let render = |chosen: &super::super::Chosen| Ok(chosen.document(Parts { text: true, ..Parts::default() })?);
+        // How long a text is does not depend on whether it is wanted.
+        let render = |chosen: &super::super::Chosen| {
+            let [whole, lean] = [true, false].map(|text| chosen.document(Parts { text, posts: true, links: false }));
+            let (whole, lean) = (whole?, lean?);
+            assert_eq!((lean.chars, lean.text.as_str()), (whole.chars, ""));
+            Ok(whole)
+        };
         stream(&store, &catalogue, &selection, render, |document| {
+            let chars = document.text.chars().filter(|c| !c.is_whitespace()).count();
+            assert_eq!(document.chars as usize, chars);
             told.push((document.title, document.author, document.text));
             Ok(())
         })

@@ -95,8 +95,9 @@ impl Chosen<'_> {
                 posts.iter().map(|post| post.text.as_str()).filter(|text| !text.is_empty()).collect();
             texts.join("\n\n")
         });
-        let parsed =
-            if parts.links || parts.text && said.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
+        // Where lines of a text are left out, only the text shows how many characters stay.
+        let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
+        let parsed = if parts.links || counts && said.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
         let url = match self.names.url(self.page.id) {
             Some(url) => url.clone(),
             None => own.fetched()?.url,
