@@ -45,6 +45,8 @@ class FlaskBB:
             WHOOSHEE_ENABLE_INDEXING = False
             DEBUG_TB_ENABLED = False
             RATELIMIT_ENABLED = False
+            # Made at the start, beside the package unless told otherwise: two that start at once would collide.
+            ALEMBIC = {**DefaultConfig.ALEMBIC, "script_location": str(database.parent / "migrations")}
 
         self._app = create_app(Config, instance_path=str(database.parent / "instance"))
         return self._app
