@@ -8,7 +8,7 @@ use divan::{Bencher, black_box};
 use suidao::model::{CrawlUrl, Fetched};
 use suidao::read::{self, Parsed};
 use suidao::replay::Web;
-use suidao::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Topic, Weighting, learn};
+use suidao::topic::{Background, LearnOptions, Lexicon, Method, Sample, Struck, TermFrequency, Topic, learn};
 use suidao::world::{Spec, World};
 
 /// Pages of one bench.
@@ -88,7 +88,9 @@ fn topic(kind: Pages) -> Topic {
         name: "体育".to_owned(),
         date: String::new(),
         sources: Vec::new(),
-        weighting: Weighting::Lift,
+        method: Method::Lift,
+        keywords: Vec::new(),
+        struck: Struck::default(),
         terms: 100,
         tf: TermFrequency::default(),
         only_index_pages: false,

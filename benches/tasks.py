@@ -308,4 +308,5 @@ def write_task(a, lexicons, web, in_both, name, of, topic, seeds):
           f'| {precision:.2f} | {recall:.2f} | {average:.2f} |', flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

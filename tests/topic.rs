@@ -78,7 +78,7 @@ fn from_pages_and_tested_on_others() {
     );
     assert!(ended.out.lines().filter(|line| line.contains(".html")).count() >= 110, "a line a page: {}", ended.out);
 
-    let paper = ["--pages", text(&samples), "--background", text(&background), "--weighting", "textrank"];
+    let paper = ["--pages", text(&samples), "--background", text(&background), "--method", "textrank"];
     run(build(&stage, "paper.toml", &paper)).expect(0);
     assert_ne!(lexicon(&stage, "paper.toml").terms, learnt.terms);
 }
@@ -111,6 +111,82 @@ fn from_keywords_alone() {
     let words = lexicon(&stage, "words.toml");
     assert_eq!(words.terms.len(), 3);
     assert_eq!(words.terms[0].0, "篮球", "twice the weight: {:?}", words.terms);
+}
+
+#[test]
+fn a_term_struck_out_stays_out_and_labels_are_learnt_from() {
+    let stage = stage();
+    let (samples, background) = (stage.path("samples"), stage.path("background"));
+    write_pages(&samples, stage.world.sample_pages(30), "1");
+    write_pages(&background, stage.world.background_pages(60), "0");
+    let flags = ["--pages", text(&samples), "--background", text(&background)];
+    run(build(&stage, "sports.toml", &flags)).expect(0);
+    let learnt = lexicon(&stage, "sports.toml");
+    let struck = &learnt.terms[0].0;
+    let written = fs::read_to_string(stage.path("sports.toml")).unwrap();
+    let line = written.lines().find(|line| line.starts_with(&format!("\"{struck}\" = "))).unwrap();
+    fs::write(stage.path("sports.toml"), written.replacen(&format!("{line}\n"), "", 1)).unwrap();
+    let ended = run(build(&stage, "sports.toml", &flags)).expect(0);
+    assert!(ended.out.contains("stay out: 1"), "{}", ended.out);
+    assert!(lexicon(&stage, "sports.toml").terms.iter().all(|(term, _)| term != struck));
+
+    // A person calls pages that were off topic on topic: they are afterwards.
+    let others = stage.path("others");
+    let labels = write_pages(&others, stage.world.background_pages(80).split_off(60), "1");
+    fs::write(stage.path("labels.tsv"), &labels).unwrap();
+    let recall = |name: &str| {
+        let mut test = suidao();
+        test.args(["topic", "test", "-m", text(&stage.path(name)), "--pages", text(&others)]);
+        let ended = run(test).expect(0);
+        ended.out.lines().filter(|line| line.contains("\ton\t")).count()
+    };
+    let learn = |labels: &str| {
+        let mut learn = suidao();
+        learn.args(["topic", "learn", text(&stage.path("sports.toml")), "-o", text(&stage.path("learnt.toml"))]);
+        learn.args(["--pages", text(&others), "--labels", text(&stage.path(labels))]);
+        run(learn)
+    };
+    let ended = learn("labels.tsv").expect(0);
+    assert!(ended.out.contains("20 pages on topic") && ended.out.contains("weighs more"), "{}", ended.out);
+    assert!(recall("learnt.toml") > recall("sports.toml"), "{}", recall("learnt.toml"));
+    assert!(lexicon(&stage, "learnt.toml").terms.iter().all(|(term, _)| term != struck));
+
+    fs::remove_file(stage.path("learnt.toml")).unwrap();
+    fs::write(stage.path("elsewhere.tsv"), "http://elsewhere.cn/\t1\n").unwrap();
+    let ended = learn("elsewhere.tsv").expect(2);
+    assert!(ended.err.contains("labels none of the 20 pages"), "{}", ended.err);
+    run(build(&stage, "sports.toml", &[&flags[..], &["--method", "lift"]].concat())).expect(0);
+    assert!(learn("labels.tsv").expect(2).err.contains("linear"));
+    assert!(!stage.path("learnt.toml").exists());
+}
+
+#[test]
+fn samples_that_teach_little_say_so() {
+    let stage = stage();
+    let background = stage.path("background");
+    write_pages(&background, stage.world.background_pages(40), "0");
+    let samples = |name: &str, pages| {
+        let folder = stage.path(name);
+        write_pages(&folder, pages, "1");
+        folder
+    };
+    let one = samples("one", stage.world.sample_pages(1));
+    let (url, html) = stage.world.sample_pages(1).remove(0);
+    let same = samples("same", vec![(url, html); 10]);
+    let many = samples("many", stage.world.sample_pages(20));
+    let expected = [
+        (&one, Some(&background), "too few samples to hold some out"),
+        (&same, Some(&background), "too few samples to hold some out"),
+        (&many, None, "made-up"),
+        (&many, Some(&many), "made-up"),
+    ];
+    for (pages, background, said) in expected {
+        let mut flags = vec!["--pages", text(pages)];
+        flags.extend(background.iter().flat_map(|path| ["--background", text(path)]));
+        run(build(&stage, "little.toml", &flags)).expect(0);
+        let chosen = lexicon(&stage, "little.toml").page.chosen;
+        assert!(chosen.contains(said), "{flags:?}: {chosen}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::context;
 use super::duplicates::{self, Claim};
 use super::visits::{Change, Part, Seen, Visit, Visits};
 use crate::forum::map::offset;
@@ -26,6 +27,8 @@ pub struct Entry {
     pub at: Millis,
     /// Eq. (1).
     pub relevance: Relevance,
+    /// The same, raised or lowered by the documents that are listed together with it.
+    pub relevance_in_context: Relevance,
     /// At or above the page threshold, be it a listing.
     pub on_topic: bool,
     /// Sketch of its main text.
@@ -70,8 +73,8 @@ impl Entry {
     }
 }
 
-/// The pages of a crawl. Memory: 110 bytes a page, 32 for each visit of a page that has several and of a thread's pages, and
-/// while it is made 150 more and 16 for each known URL.
+/// The pages of a crawl. Memory: 114 bytes a page, 32 for each visit of a page that has several and of a thread's pages, and
+/// while it is made 180 more and 24 for each known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     /// One for each page, in order of first fetching.
@@ -99,8 +102,8 @@ impl Catalogue {
         let mut catalogue = Self { batches: store.len(), ..Self::default() };
         let mut hosts: FxHashMap<Box<str>, u32> = FxHashMap::default();
         let mut languages: FxHashMap<Box<str>, u16> = FxHashMap::default();
-        // Host and fingerprint of every known URL, by number.
-        let mut known: Vec<(u32, u64)> = Vec::new();
+        // Host and fingerprint of every known URL, and the page by which it became known, by number.
+        let mut known: Vec<(u32, u64, Option<UrlId>)> = Vec::new();
         let mut canonical = Vec::new();
         let mut visits = Visits::default();
         let mut moved: FxHashMap<UrlId, UrlId> = FxHashMap::default();
@@ -123,7 +126,7 @@ impl Catalogue {
                             catalogue.hosts.push(host.to_owned());
                             number
                         });
-                        known.push((host, found.url.fingerprint()));
+                        known.push((host, found.url.fingerprint(), found.origin.page()));
                     }
                     // The same again is no other version.
                     Event::Settled(_) if record.revisit => {}
@@ -137,7 +140,7 @@ impl Catalogue {
                                 number
                             })
                         });
-                        let (host, _) = known.get(page.id.0 as usize).copied().unwrap_or_default();
+                        let (host, ..) = known.get(page.id.0 as usize).copied().unwrap_or_default();
                         let address = page.canonical.as_ref().map(|url| url.fingerprint());
                         let entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
                         let address = address.map(|address| (address, page.copy_of.is_some()));
@@ -197,13 +200,13 @@ impl Catalogue {
         for (place, at) in expire {
             catalogue.entries[place as usize].noindex |= at <= now;
         }
-        let fingerprint = |entry: &Entry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
+        let fingerprint = |entry: &Entry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint, _)| fingerprint);
         let mut places: FxHashMap<u64, u32> =
             (0..).zip(&catalogue.entries).map(|(place, entry)| (fingerprint(entry), place)).collect();
         // An address that is redirected stands for what it leads to.
         for from in moved.keys() {
             let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
-            let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);
+            let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint, _)| fingerprint);
             if let Some((from, to)) = name(*from).zip(last.and_then(name))
                 && let Some(&place) = places.get(&to)
             {
@@ -213,6 +216,12 @@ impl Catalogue {
         let claim = |(url, believed): (u64, bool)| Some(Claim { to: places.get(&url).copied()?, believed });
         let canonical: Vec<Option<Claim>> = canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
         duplicates::mark(&mut catalogue.entries, &canonical);
+        // What an address was redirected to became known where the address did.
+        let origin = |id: UrlId| known.get(id.0 as usize)?.2;
+        let found_on = |id: UrlId| {
+            std::iter::successors(origin(id), |from| moved.contains_key(from).then(|| origin(*from))?).take(16).last()
+        };
+        context::set(&mut catalogue.entries, found_on);
         Ok(catalogue)
     }
 
@@ -246,6 +255,7 @@ fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived:
         language,
         at,
         relevance: page.relevance,
+        relevance_in_context: page.relevance,
         on_topic: page.relevant,
         sketch: page.sketch,
         published: page.published.filter(|day| day.0 <= today.0 + 1),

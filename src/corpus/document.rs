@@ -57,6 +57,8 @@ pub struct Document {
     pub status: u16,
     /// Eq. (1), 0 to 1.
     pub relevance: Relevance,
+    /// The same, raised or lowered by the documents that are listed together with it.
+    pub relevance_in_context: Relevance,
     /// Whether that reaches the page threshold.
     pub relevant: bool,
     /// Terms of the topic in it, the most telling first.

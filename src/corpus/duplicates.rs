@@ -101,27 +101,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::{Millis, Relevance, Sketch, UrlId};
+    use crate::model::Sketch;
 
     fn entry(digest: u64, simhash: u64, relevance: f32, chars: u32) -> Entry {
         Entry {
-            id: UrlId(0),
-            host: 0,
             title: u32::try_from(simhash & 0xff).unwrap(),
-            language: None,
-            at: Millis(0),
-            relevance: Relevance::new(relevance),
-            on_topic: false,
             sketch: Sketch { chars, digest, simhash },
-            published: None,
-            listing: false,
-            noindex: false,
-            foreign: false,
-            archived: true,
-            duplicate_of: None,
-            part: Part::Page,
-            seen: crate::corpus::Seen::default(),
-            further: 0,
+            ..crate::corpus::fixture::entry(relevance)
         }
     }
 

@@ -53,6 +53,7 @@ fields!(
     versions,
     status,
     relevance,
+    relevance_in_context,
     relevant,
     terms,
     anchor,

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use bytes::Bytes;
 
+use super::{Entry, Part, Seen};
 use crate::forum::sight::posts_of;
 use crate::model::{
     Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Lane, Millis, Origin, PageKind, Place, Priority, Relevance,
-    Settled, Trail, Tunnel, UrlId,
+    Settled, Sketch, Trail, Tunnel, UrlId,
 };
 use crate::read;
 use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Store, Work, Writer};
@@ -16,6 +17,30 @@ use crate::topic::{Lexicon, Topic};
 /// The topic of these crawls.
 pub fn topic() -> Topic {
     Topic::new(Lexicon::from_terms("体育", &[("足球", 0.9), ("篮球", 0.7), ("NBA", 0.3)]))
+}
+
+/// A document that is what it is by its relevance alone.
+pub fn entry(relevance: f32) -> Entry {
+    Entry {
+        id: UrlId(0),
+        host: 0,
+        title: 0,
+        language: None,
+        at: Millis(0),
+        relevance: Relevance::new(relevance),
+        relevance_in_context: Relevance::new(relevance),
+        on_topic: false,
+        sketch: Sketch { chars: 100, digest: 1, simhash: 0 },
+        published: None,
+        listing: false,
+        noindex: false,
+        foreign: false,
+        archived: true,
+        duplicate_of: None,
+        part: Part::Page,
+        seen: Seen::default(),
+        further: 0,
+    }
 }
 
 /// A visit of a page.

@@ -6,6 +6,7 @@
 //! at a time and on all cores ([`stream()`]).
 
 mod catalogue;
+mod context;
 pub mod document;
 mod duplicates;
 mod fields;

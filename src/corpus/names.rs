@@ -64,9 +64,6 @@ impl Names {
     /// The page or redirect by which it became known; none for a seed.
     #[must_use]
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
-        match self.find(id)?.origin {
-            Origin::Link(from) | Origin::Redirect(from) | Origin::Listed(from) | Origin::Canonical(from) => Some(from),
-            Origin::Seed | Origin::Named => None,
-        }
+        self.find(id)?.origin.page()
     }
 }

@@ -137,6 +137,7 @@ impl Chosen<'_> {
             versions: self.entry.seen.versions,
             status: self.page.status,
             relevance: self.page.relevance,
+            relevance_in_context: self.entry.relevance_in_context,
             relevant: self.entry.is_relevant(),
             terms: self.page.terms.clone(),
             anchor: self.names.anchor(self.page.id).to_owned(),

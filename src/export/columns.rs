@@ -68,6 +68,7 @@ fn column(name: &str, rows: &[Document]) -> Result<(ArrayRef, bool), ArrowError>
         "versions" => there(longs(documents().map(|page| page.versions.into()))),
         "status" => there(ints(documents().map(|page| page.status.into()))),
         "relevance" => there(floats(documents().map(|page| page.relevance.get()))),
+        "relevance_in_context" => there(floats(documents().map(|page| page.relevance_in_context.get()))),
         "relevant" => there(flags(documents().map(|page| page.relevant))),
         "terms" => there(terms(documents().map(|page| &page.terms[..]))?),
         "anchor" => there(texts(documents().map(|page| &page.anchor))),

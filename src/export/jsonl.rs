@@ -67,7 +67,7 @@ mod tests {
             "chars": 17, "language": "zh", "author": null, "published": "2021-03-05", "fetched": "2023-11-14T22:13:21Z",
             "first_seen": "2023-11-14T22:13:21Z", "last_seen": "2023-11-14T22:13:21Z",
             "last_changed": "2023-11-14T22:13:21Z", "versions": 1, "status": 200,
-            "relevance": last["relevance"], "relevant": true, "terms": [{"term": "篮球", "count": 1}], "anchor": "链接1",
+            "relevance": last["relevance"], "relevance_in_context": last["relevance_in_context"], "relevant": true, "terms": [{"term": "篮球", "count": 1}], "anchor": "链接1",
             "scores": {"priority": 0.25, "lane": 0}, "k": 4, "hops": 0, "depth": 1, "found_on": "http://a.cn/",
             "digest": last["digest"], "simhash": last["simhash"], "duplicate_of": null, "canonical": null,
             "listing": false, "noindex": false, "posts": [], "warc": last["warc"],

@@ -20,7 +20,7 @@ use crate::store::directory::WriteError;
 use crate::store::{PartDirectory, Store};
 
 /// Format of the index: raised when a field or the cutting of text changes.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// Memory in which a part of the index is made before it is written, in bytes, for each thread.
 const MEMORY: usize = 64 << 20;
@@ -191,6 +191,7 @@ fn made(
     }
     made.add_date(fields.fetched, DateTime::from_timestamp_millis(i64::try_from(at.0).unwrap_or(0).min(LATEST)));
     made.add_f64(fields.relevance, f64::from(document.relevance.get()));
+    made.add_f64(fields.relevance_in_context, f64::from(document.relevance_in_context.get()));
     made.add_bool(fields.relevant, document.relevant);
     made.add_u64(fields.chars, u64::from(document.chars));
     made.add_bool(fields.listing, document.listing);

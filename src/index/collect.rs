@@ -1,4 +1,4 @@
-//! All pages that match, with what ranking, folding and counting need of each: 40 bytes. Apart because the engine's own
+//! All pages that match, with what ranking, folding and counting need of each: 48 bytes. Apart because the engine's own
 //! collectors keep the best only, and facets and duplicates need all.
 
 use tantivy::collector::{Collector, SegmentCollector};
@@ -16,6 +16,7 @@ pub(super) struct Row {
     pub kept: u64,
     pub score: Score,
     pub relevance: f32,
+    pub relevance_in_context: f32,
     pub relevant: bool,
     pub listing: bool,
     pub published: Option<Day>,
@@ -32,6 +33,7 @@ pub(super) struct SegmentRows {
     page: Column<u64>,
     kept: Column<u64>,
     relevance: Column<f64>,
+    relevance_in_context: Column<f64>,
     relevant: Column<bool>,
     listing: Column<bool>,
     published: Column<DateTime>,
@@ -51,6 +53,7 @@ impl Collector for Rows {
             page: columns.u64("page")?,
             kept: columns.u64("kept")?,
             relevance: columns.f64("relevance")?,
+            relevance_in_context: columns.f64("relevance_in_context")?,
             relevant: columns.bool("relevant")?,
             listing: columns.bool("listing")?,
             published: columns.date("published")?,
@@ -81,6 +84,7 @@ impl SegmentCollector for SegmentRows {
             kept: self.kept.first(doc).unwrap_or(page),
             score,
             relevance: self.relevance.first(doc).unwrap_or_default() as f32,
+            relevance_in_context: self.relevance_in_context.first(doc).unwrap_or_default() as f32,
             relevant: self.relevant.first(doc).unwrap_or_default(),
             listing: self.listing.first(doc).unwrap_or_default(),
             published: self.published.first(doc).map(day),

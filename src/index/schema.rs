@@ -51,6 +51,8 @@ fields! {
     fetched: add_date_field(date());
     /// Eq. (1).
     relevance: add_f64_field(number());
+    /// The same, raised or lowered by the documents that are listed together with it.
+    relevance_in_context: add_f64_field(number());
     /// At or above the page threshold.
     relevant: add_bool_field(number() | INDEXED);
     /// Characters of the main text.

@@ -24,7 +24,7 @@ use crate::corpus::{Duplicates, Filter, document};
 use crate::model::{CrawlUrl, Day, Millis, TermMatch};
 use crate::store::date;
 
-/// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance).
+/// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance in context).
 const TOPIC: f32 = 0.5;
 
 /// Steps of a path that are told at most.
@@ -130,6 +130,8 @@ pub struct Stored {
     pub fetched: String,
     /// Eq. (1).
     pub relevance: f32,
+    /// The same, raised or lowered by the documents that are listed together with it.
+    pub relevance_in_context: f32,
     /// At or above the page threshold.
     pub relevant: bool,
     /// Terms of the topic in it.
@@ -339,7 +341,7 @@ impl Index {
             loosened = !rows.is_empty();
         }
         for row in &mut rows {
-            row.score *= 1.0 + TOPIC * row.relevance;
+            row.score *= 1.0 + TOPIC * row.relevance_in_context;
         }
         let rank = |one: &Row, other: &Row| {
             // A page that only names others comes below them: its words are theirs.
@@ -486,7 +488,8 @@ impl Index {
         let moment = |field: Field| document.get_first(field).and_then(|value| value.as_datetime());
         let counts = document.get_all(fields.counts).filter_map(|value| value.as_u64());
         let terms = texts(fields.terms).into_iter().zip(counts);
-        let relevance = document.get_first(fields.relevance).and_then(|value| value.as_f64());
+        let float =
+            |field: Field| document.get_first(field).and_then(|value| value.as_f64()).unwrap_or_default() as f32;
         let fetched = moment(fields.fetched).map_or(0, tantivy::DateTime::into_timestamp_millis);
         Ok(Stored {
             page: number(fields.page).unwrap_or_default(),
@@ -497,7 +500,8 @@ impl Index {
             language: text(fields.language),
             published: moment(fields.published).map(day),
             fetched: date(Millis(u64::try_from(fetched).unwrap_or_default())),
-            relevance: relevance.unwrap_or_default() as f32,
+            relevance: float(fields.relevance),
+            relevance_in_context: float(fields.relevance_in_context),
             relevant: flag(fields.relevant),
             terms: terms.map(|(term, count)| TermMatch { term, count: count as u32 }).collect(),
             chars: number(fields.chars).unwrap_or_default(),

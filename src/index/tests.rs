@@ -125,7 +125,7 @@ fn repeats_are_folded_and_filters_hold() {
     assert_eq!(all.facets.hosts, [("b.cn:81".to_owned(), 1), ("x.b.cn".to_owned(), 1)]);
     let hit = &all.hits[0];
     let sum: f32 = hit.why.iter().map(|share| share.bm25).sum();
-    assert!((hit.score - sum * (1.0 + 0.5 * hit.page.relevance)).abs() < 1e-4, "{hit:?}");
+    assert!((hit.score - sum * (1.0 + 0.5 * hit.page.relevance_in_context)).abs() < 1e-4, "{hit:?}");
     assert_eq!(hit.title_marks, [[0, 3]]);
     let steps: Vec<String> = index.path(&hit.page).unwrap().into_iter().map(|step| step.url).collect();
     assert_eq!(steps, ["http://a.cn/", &hit.page.url]);

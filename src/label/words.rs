@@ -92,7 +92,8 @@ pub struct Suggestions {
 /// What the labelled pages say of the lexicon.
 #[must_use]
 pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
-    let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
+    let for_it = lexicon.terms.iter().filter(|(_, weight)| *weight > 0.0);
+    let terms: BTreeSet<String> = for_it.map(|(term, _)| fold(term)).collect();
     let of = |relevant: bool, accepted: Option<bool>| -> Vec<&LabelledPage> {
         let wanted = |page: &&LabelledPage| {
             page.relevant == relevant && accepted.is_none_or(|accepted| page.accepted == accepted)

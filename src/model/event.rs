@@ -29,6 +29,17 @@ pub enum Origin {
     Canonical(UrlId),
 }
 
+impl Origin {
+    /// The page or redirect by which it became known; none for a seed.
+    #[must_use]
+    pub fn page(self) -> Option<UrlId> {
+        match self {
+            Self::Link(from) | Self::Redirect(from) | Self::Listed(from) | Self::Canonical(from) => Some(from),
+            Self::Seed | Self::Named => None,
+        }
+    }
+}
+
 impl Link {
     /// A link that stands on no page: a seed, the target of a redirect.
     #[must_use]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::RecordedError;
 use crate::model::{CrawlUrl, Fetched};
-use crate::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
+use crate::topic::{Background, LearnOptions, Lexicon, Method, Sample, Struck, TermFrequency, learn as learn_lexicon};
 use crate::world::{Spec, World};
 
 /// Topic pages to learn from.
@@ -42,7 +42,9 @@ pub fn learn(world: &World) -> Result<Lexicon, RecordedError> {
         name: "体育".to_owned(),
         date: String::new(),
         sources: vec!["the generated web".to_owned()],
-        weighting: Weighting::Lift,
+        method: Method::Lift,
+        keywords: Vec::new(),
+        struck: Struck::default(),
         terms: 100,
         tf: TermFrequency::default(),
         only_index_pages: false,

@@ -114,27 +114,15 @@ fn filled(values: impl Iterator<Item = (i64, bool)>, name: impl Fn(i64) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Millis, Relevance, Sketch, UrlId};
+    use crate::model::{Millis, Sketch};
 
     fn entry(chars: u32, published: Option<&str>, seconds: u64) -> Entry {
         Entry {
-            title: 0,
-            id: UrlId(0),
-            host: 0,
-            language: None,
             at: Millis(1_700_000_000_000 + 1000 * seconds),
-            relevance: Relevance::ZERO,
             on_topic: chars > 100,
             sketch: Sketch { chars, ..Sketch::default() },
             published: published.and_then(Day::parse),
-            listing: false,
-            noindex: false,
-            foreign: false,
-            archived: true,
-            duplicate_of: None,
-            part: crate::corpus::Part::Page,
-            seen: crate::corpus::Seen::default(),
-            further: 0,
+            ..crate::corpus::fixture::entry(0.0)
         }
     }
 

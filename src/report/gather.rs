@@ -261,7 +261,7 @@ fn terms(ledger: &Ledger, lexicon: Option<&Lexicon>) -> Terms {
         ledger.terms.iter().map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant }).collect();
     found.sort_by(|one, other| other.pages.cmp(&one.pages).then_with(|| one.name.cmp(&other.name)));
     let never = lexicon.map(|lexicon| {
-        let terms = lexicon.terms.iter().map(|(term, _)| term);
+        let terms = lexicon.telling_terms().iter().map(|(term, _)| term);
         terms.filter(|term| !ledger.terms.contains_key(*term)).cloned().collect()
     });
     Terms { found, never }

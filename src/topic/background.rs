@@ -83,6 +83,19 @@ impl Background {
         text
     }
 
+    /// Its counts and the built-in ones together, without pages. A few hundred pages of a few hosts count rare words badly.
+    #[must_use]
+    pub fn counts_with_built_in(&self) -> Self {
+        let mut counts = Self::built_in();
+        if !self.samples.is_empty() {
+            counts.pages += self.pages;
+            for (word, df) in &self.df {
+                *counts.df.entry(word.clone()).or_default() += df;
+            }
+        }
+        counts
+    }
+
     /// Pages counted.
     #[must_use]
     pub fn pages(&self) -> u32 {
@@ -93,6 +106,11 @@ impl Background {
     #[must_use]
     pub fn df(&self, word: &str) -> u32 {
         self.df.get(word).copied().unwrap_or(0)
+    }
+
+    /// IDF of a folded word, as eq. (2) has it.
+    pub(super) fn idf(&self, word: &str) -> f64 {
+        (1.0 + f64::from(self.pages) / (1.0 + f64::from(self.df(word)))).ln()
     }
 
     /// The pages themselves; empty for the built-in background.

@@ -9,6 +9,9 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
+use super::lexicon::{Linear, Struck};
+use super::linear;
+use super::links;
 use super::sample::rejections;
 use super::thresholds::{self, Chosen};
 use super::url;
@@ -33,13 +36,15 @@ pub(super) const TERM: Least = Least { pages: 3, hosts: 2, share: 0.01, lift: 1.
 /// Near terms: pages that lead to a topic are few and speak of all things, so more is asked.
 const NEAR: Least = Least { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 
-/// How terms are weighed.
+/// How terms are weighed and pages judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Weighting {
-    /// √TextRank × IDF × ln(lift).
+pub enum Method {
+    /// Two linear support vector machines.
+    Linear,
+    /// √TextRank × IDF × ln(lift), and eq. (1).
     #[default]
     Lift,
-    /// TextRank alone, as the paper has it.
+    /// TextRank alone, and eq. (1), as the paper has it.
     TextRank,
 }
 
@@ -52,8 +57,12 @@ pub struct LearnOptions {
     pub date: String,
     /// Where the samples come from, for the file.
     pub sources: Vec<String>,
-    /// How terms are weighed.
-    pub weighting: Weighting,
+    /// How terms are weighed and pages judged.
+    pub method: Method,
+    /// Key words beside the samples, each with its weight; for [`Method::Linear`].
+    pub keywords: Vec<(String, f64)>,
+    /// Terms that a person struck out of an earlier lexicon and that are not to be learnt again; for [`Method::Linear`].
+    pub struck: Struck,
     /// M, the terms kept; half as many near terms.
     pub terms: usize,
     /// tf of eq. (2).
@@ -123,7 +132,7 @@ impl Ranked {
 /// # Errors
 /// [`LearnError`] if no page or no word is left to learn from.
 pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions) -> Result<Learnt, LearnError> {
-    let verdicts = rejections(samples, options.only_index_pages);
+    let verdicts = rejections(samples, options.only_index_pages, options.method != Method::Linear);
     let mut rejected: Vec<(Rejection, usize)> = Vec::new();
     let mut reasons: Vec<Rejection> = verdicts.iter().copied().flatten().collect();
     reasons.sort_unstable();
@@ -141,31 +150,81 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
         let reasons = if reasons.is_empty() { "there are none".to_owned() } else { reasons.join("; ") };
         return Err(LearnError::NoSamples { samples: samples.len(), reasons });
     }
-    let ranked: Vec<Ranked> = fit.par_iter().map(|sample| Ranked::new(sample)).collect();
-    let all: Vec<usize> = (0..fit.len()).collect();
-    let learn_from = |part: &[usize]| part_lexicon(part, &fit, &ranked, background, options);
-    let mut lexicon = learn_from(&all).ok_or(LearnError::NoTerms)?;
-    Chosen { page: lexicon.page, link: lexicon.link } = thresholds::choose(&fit, background, &lexicon, learn_from);
-    let near = near_terms(&lexicon, samples, &fit, background, options);
-    lexicon.near = near;
+    let mut lexicon = match options.method {
+        Method::Linear => linear_lexicon(&fit, background, options),
+        Method::Lift | Method::TextRank => weighed_lexicon(&fit, background, options),
+    }
+    .ok_or(LearnError::NoTerms)?;
+    lexicon.near = near_terms(&lexicon, samples, &fit, background, options);
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     lexicon.made = Made {
-        method: match options.weighting {
-            Weighting::Lift => format!(
+        method: match options.method {
+            Method::Linear => lexicon.made.method.clone(),
+            Method::Lift => format!(
                 "sqrt(TextRank) x IDF x ln(lift) against a background of {} pages, lift from {} to {LARGEST_LIFT}",
                 background.pages(),
                 TERM.lift
             ),
-            Weighting::TextRank => "TextRank".to_owned(),
+            Method::TextRank => "TextRank".to_owned(),
         },
         date: options.date.clone(),
         pages: fit.len() as u32,
         hosts: hosts.len() as u32,
         sources: options.sources.clone(),
     };
-    lexicon.background = background.kept(lexicon.terms.iter().chain(&lexicon.near).map(|(term, _)| term.as_str()));
+    let tags = lexicon.linear.iter().flat_map(|linear| linear.tags.iter().chain(&linear.anchors));
+    let kept = lexicon.terms.iter().chain(&lexicon.near).chain(tags).map(|(term, _)| term.as_str());
+    lexicon.background = match options.method {
+        Method::Linear => background.counts_with_built_in().kept(kept),
+        Method::Lift | Method::TextRank => background.kept(kept),
+    };
     lexicon.order();
     Ok(Learnt { lexicon, rejected })
+}
+
+/// A lexicon of weighed terms, with its thresholds.
+fn weighed_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
+    let ranked: Vec<Ranked> = fit.par_iter().map(|sample| Ranked::new(sample)).collect();
+    let all: Vec<usize> = (0..fit.len()).collect();
+    let learn_from = |part: &[usize]| part_lexicon(part, fit, &ranked, background, options);
+    let mut lexicon = learn_from(&all)?;
+    Chosen { page: lexicon.page, link: lexicon.link } = thresholds::choose(fit, background, &lexicon, learn_from);
+    Some(lexicon)
+}
+
+/// A lexicon with two linear machines, with its thresholds.
+fn linear_lexicon(fit: &[&Sample], background: &Background, options: &LearnOptions) -> Option<Lexicon> {
+    let pages = linear::Pages::new(fit, background, &options.keywords, &options.struck, options.terms);
+    let off: FxHashSet<&CrawlUrl> = pages.off_topic();
+    let of_links = |part: &[usize]| {
+        let on: FxHashSet<&CrawlUrl> = part.iter().filter_map(|&index| fit[index].url.as_ref()).collect();
+        links::learn(fit.iter().copied().chain(background.samples()), &on, &off, &pages.counts)
+    };
+    let lexicon = |machine: linear::Machine, part: &[usize]| {
+        let mut lexicon = Lexicon::from_terms(&options.name, &[]);
+        let links = of_links(part);
+        let words = [&machine.terms, &machine.tags, &links.anchors].into_iter().flatten();
+        lexicon.background = pages.counts.kept(words.map(|(term, _)| term.as_str()));
+        lexicon.terms = machine.terms;
+        lexicon.linear = Some(Linear {
+            tags: machine.tags,
+            anchors: links.anchors,
+            urls: links.urls,
+            border: machine.border,
+            middle: machine.middle,
+            struck: options.struck.clone(),
+        });
+        lexicon.order();
+        lexicon
+    };
+    let all: Vec<usize> = (0..fit.len()).collect();
+    let (machine, page) = pages.learn_and_measure()?;
+    let mut whole = lexicon(machine, &all);
+    let learn_from = |part: &[usize]| Some(lexicon(pages.learn(part)?, part));
+    whole.link = thresholds::choose(fit, background, &whole, learn_from).link;
+    whole.page = page;
+    whole.made.method = pages.method();
+    Some(whole)
 }
 
 /// A lexicon of key words alone: the given weights (1 where none is given) times IDF.
@@ -291,9 +350,9 @@ fn weigh(
             return 0.0;
         }
         let rank = capped(&mut sum.hosts.iter().map(|host| host.rank));
-        match options.weighting {
-            Weighting::TextRank => rank,
-            Weighting::Lift => {
+        match options.method {
+            Method::TextRank => rank,
+            Method::Lift | Method::Linear => {
                 let df = f64::from(background.df(word));
                 let share = capped(&mut sum.hosts.iter().map(|host| host.share));
                 let lift = share / ((df + 0.5) / (total + 1.0));
@@ -345,7 +404,7 @@ fn near_terms(
     let contrast = others.into_iter().filter(|(page, _)| hosts.contains(page.host.as_str()));
     let contrast = Background::from_samples(contrast.map(|(page, _)| page.clone()).collect());
     let ranked: Vec<Ranked> = upstream.par_iter().map(|(page, _)| Ranked::new(page)).collect();
-    let without = lexicon.terms.iter().map(|(term, _)| term.as_str()).collect();
+    let without = lexicon.telling_terms().iter().map(|(term, _)| term.as_str()).collect();
     weigh(&ranked.iter().collect::<Vec<_>>(), &contrast, options, options.terms / 2, &NEAR, &without)
 }
 
@@ -358,7 +417,9 @@ mod tests {
             name: "体育".to_owned(),
             date: "2026-01-02".to_owned(),
             sources: vec!["pages".to_owned()],
-            weighting: Weighting::Lift,
+            method: Method::Lift,
+            keywords: Vec::new(),
+            struck: Struck::default(),
             terms: 100,
             tf: TermFrequency::Raw,
             only_index_pages: false,
@@ -411,7 +472,7 @@ mod tests {
 
     #[test]
     fn plain_textrank_keeps_the_words_of_every_text() {
-        let plain = LearnOptions { weighting: Weighting::TextRank, ..options() };
+        let plain = LearnOptions { method: Method::TextRank, ..options() };
         let lexicon = learn(&sports(), &background(), &plain).unwrap().lexicon;
         assert!(lexicon.terms.iter().any(|(term, _)| term == "数据"));
     }
@@ -464,7 +525,9 @@ mod tests {
                 let topic = format!("http://h{host}.cn/sports/{number}");
                 samples.push(page(
                     topic.clone(),
-                    "<p>昨晚的足球比赛里球迷看到三个进球，篮球比赛也有不少进球，球迷都很高兴。</p>".to_owned(),
+                    format!(
+                        "<p>昨晚的足球比赛里球迷看到三个进球，篮球比赛也有不少进球，球迷都很高兴。h{host}n{number}</p>"
+                    ),
                 ));
                 others.push(page(
                     format!("http://h{host}.cn/school/{number}"),

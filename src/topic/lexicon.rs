@@ -30,13 +30,16 @@ pub struct Threshold {
     pub precision: Option<f64>,
     /// Recall expected there, where it was measured.
     pub recall: Option<f64>,
+    /// Share of the background's listing pages that reach it, where there were some: they are no documents, and count
+    /// neither for precision nor for recall.
+    pub listings: Option<f64>,
 }
 
 impl Threshold {
     /// A threshold of which neither precision nor recall is known.
     #[must_use]
     pub fn unmeasured(value: f64, chosen: &str) -> Self {
-        Self { value, chosen: chosen.to_owned(), precision: None, recall: None }
+        Self { value, chosen: chosen.to_owned(), precision: None, recall: None, listings: None }
     }
 }
 
@@ -107,6 +110,53 @@ impl DocumentFrequencies {
     }
 }
 
+/// Judging by a linear machine ([`super::linear`]) instead of eq. (1): `terms` have signed weights then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linear {
+    /// What a term counts in the page's own tags besides its weight in `terms`, highest first.
+    pub tags: Vec<(String, f64)>,
+    /// What a word counts in an anchor besides its weights in `terms` and `tags`, highest first; may be empty.
+    pub anchors: Vec<(String, f64)>,
+    /// What a token counts in a URL besides its weight in `terms`, highest first; may be empty.
+    pub urls: Vec<(String, f64)>,
+    /// The score from which on a page is on topic; its relevance is [`BORDER`].
+    pub border: f64,
+    /// The score of a middling page of the background, below `border`; its relevance is 0.
+    pub middle: f64,
+    /// What a person struck out of what was learnt.
+    pub struck: Struck,
+}
+
+/// Terms that were learnt and that a person struck out: they stay out when the lexicon is learnt again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Struck {
+    /// Of the terms.
+    pub terms: std::collections::BTreeSet<String>,
+    /// Of the tags.
+    pub tags: std::collections::BTreeSet<String>,
+}
+
+/// So many of a linear machine's terms stand for the topic where a word alone is asked for.
+const TELLING: usize = 100;
+
+/// Relevance of a page whose score lies on the border.
+pub const BORDER: f64 = 0.3;
+
+impl Linear {
+    /// The relevance of a score: 0 for a middling page of the background, [`BORDER`] on the border, at most 1.
+    #[must_use]
+    pub fn relevance(&self, score: f64) -> f64 {
+        (BORDER * (score - self.middle) / (self.border - self.middle)).clamp(0.0, 1.0)
+    }
+
+    /// The relevance of a link's anchor, context or URL by its score: on the scale of [`Linear::relevance`], but 0 for a score
+    /// of 0, as most links say nothing.
+    #[must_use]
+    pub fn link_relevance(&self, score: f64) -> f64 {
+        (BORDER * score / (self.border - self.middle)).clamp(0.0, 1.0)
+    }
+}
+
 /// What is known of a topic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lexicon {
@@ -124,6 +174,8 @@ pub struct Lexicon {
     pub tf: TermFrequency,
     /// Terms of the topic and their weights, > 0, highest first.
     pub terms: Vec<(String, f64)>,
+    /// How pages are judged, if not by eq. (1).
+    pub linear: Option<Linear>,
     /// Terms near the topic, likewise; may be empty.
     pub near: Vec<(String, f64)>,
     /// Tokens of URLs that lead to the topic.
@@ -144,12 +196,27 @@ impl Lexicon {
             weights: Weights::default(),
             tf: TermFrequency::default(),
             terms: terms.iter().map(|&(term, weight)| (term.to_owned(), weight)).collect(),
+            linear: None,
             near: Vec::new(),
             url: Vec::new(),
             background: DocumentFrequencies { pages: 1, other: 0.0, df: Vec::new() },
         };
         lexicon.order();
         lexicon
+    }
+
+    /// The terms that speak for the topic, the heaviest first: what is looked for in anchors and shown to people.
+    #[must_use]
+    pub fn telling_terms(&self) -> &[(String, f64)] {
+        let positive = self.terms.partition_point(|(_, weight)| *weight > 0.0);
+        let most = if self.linear.is_some() { TELLING } else { usize::MAX };
+        &self.terms[..positive.min(most)]
+    }
+
+    /// The term with this number: those of `terms`, then those of the linear machine's tags.
+    pub(super) fn term(&self, number: usize) -> &str {
+        let tags = self.linear.as_ref().map_or(&[][..], |linear| &linear.tags);
+        self.terms.iter().chain(tags).nth(number).map_or("", |(term, _)| term)
     }
 
     /// SHA-1 of [`Lexicon::to_toml`], in hexadecimal: which lexicon a crawl was made with.
@@ -167,9 +234,18 @@ impl Lexicon {
             threshold.value = rounded(threshold.value);
             threshold.precision = threshold.precision.map(rounded);
             threshold.recall = threshold.recall.map(rounded);
+            threshold.listings = threshold.listings.map(rounded);
+        }
+        if let Some(linear) = &mut self.linear {
+            for (_, weight) in linear.tags.iter_mut().chain(&mut linear.anchors).chain(&mut linear.urls) {
+                *weight = rounded(*weight);
+            }
+            (linear.border, linear.middle) = (rounded(linear.border), rounded(linear.middle));
         }
         self.background.other = rounded(self.background.other);
-        for terms in [&mut self.terms, &mut self.near] {
+        let linear =
+            self.linear.iter_mut().flat_map(|linear| [&mut linear.tags, &mut linear.anchors, &mut linear.urls]);
+        for terms in [&mut self.terms, &mut self.near].into_iter().chain(linear) {
             terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
             // A term given twice would be a key given twice in the file, which is no TOML: the heavier stays.
             let mut seen = std::collections::BTreeSet::new();

@@ -1,24 +1,30 @@
 //! The topic: a lexicon, and how pages and links are scored by it.
 
+mod adapt;
 mod background;
 mod evaluate;
 mod file;
 mod layers;
 mod learn;
 mod lexicon;
+mod linear;
+mod links;
+mod one_host;
 mod sample;
 mod score;
+mod svm;
 mod thresholds;
 mod tokens;
 mod url;
 mod vocabulary;
 
+pub use adapt::{AdaptError, Adapted, learn_labels};
 pub use background::Background;
 pub use evaluate::{Evaluation, Point, evaluate};
 pub use file::{FORMAT, LexiconError};
 pub use layers::{DEEPEST, Layers, LayersError, OTHER};
-pub use learn::{LearnError, LearnOptions, Learnt, Weighting, learn, learn_from_keywords};
-pub use lexicon::{DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
+pub use learn::{LearnError, LearnOptions, Learnt, Method, learn, learn_from_keywords};
+pub use lexicon::{BORDER, DocumentFrequencies, Lexicon, Linear, Made, Struck, TermFrequency, Threshold, Weights};
 pub use sample::{LONGEST_ANCHOR, LONGEST_URL, Rejection, Sample};
 pub use score::Topic;
 

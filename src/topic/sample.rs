@@ -1,7 +1,9 @@
 //! Pages to learn from, and which of them are fit to: the page selection rules of paper 001. Apart from learning,
 //! which takes what is left.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use std::hash::Hasher as _;
+
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::model::{CrawlUrl, Fetched, Region};
 use crate::read::{self, Block, Document, Form, Piece};
@@ -18,17 +20,21 @@ pub struct Sample {
     pub host: String,
     /// The page.
     pub document: Document,
+    /// It leads to documents and is none itself.
+    pub listing: bool,
 }
 
 impl Sample {
     /// A fetched page.
     #[must_use]
     pub fn from_fetched(fetched: &Fetched) -> Self {
+        let parsed = read::parse(fetched);
         Self {
             source: fetched.url.to_string(),
             host: fetched.url.host().to_owned(),
             url: Some(fetched.url.clone()),
-            document: read::parse(fetched).document,
+            document: parsed.document,
+            listing: parsed.listing,
         }
     }
 
@@ -43,7 +49,7 @@ impl Sample {
             document.blocks.push(Block { pieces: piece..piece + 1, region: Region::Content, form: Form::Paragraph });
             start += line.len();
         }
-        Self { source: source.to_owned(), url: None, host: host.to_owned(), document }
+        Self { source: source.to_owned(), url: None, host: host.to_owned(), document, listing: false }
     }
 
     /// Terms of title and main content, folded, each once.
@@ -61,6 +67,36 @@ impl Sample {
         words
     }
 
+    /// What tells its title and main content from others': pages of the same text are copies.
+    pub(super) fn text_hash(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        for piece in self.document.content() {
+            hasher.write(self.document.piece(piece).trim().as_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// Terms of these pieces with their counts, folded, in order of first occurrence.
+    pub(super) fn bag(&self, pieces: impl Iterator<Item = usize>) -> Vec<(String, u32)> {
+        let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
+        let mut bag: Vec<(String, u32)> = Vec::new();
+        for piece in pieces {
+            let folded = text::fold(self.document.piece(piece));
+            text::cut(&folded, |range| {
+                let word = &folded[range];
+                match numbers.get(word) {
+                    Some(&number) => bag[number].1 += 1,
+                    None if text::is_term(word) => {
+                        numbers.insert(word.to_owned(), bag.len());
+                        bag.push((word.to_owned(), 1));
+                    }
+                    None => (),
+                }
+            });
+        }
+        bag
+    }
+
     /// Folded words of title and main content in order, with jieba's part of speech.
     pub(super) fn tagged_words(&self, mut each: impl FnMut(&str, &str)) {
         for piece in self.document.content() {
@@ -75,6 +111,8 @@ impl Sample {
 pub enum Rejection {
     /// No text but navigation.
     Empty,
+    /// An earlier sample has the same text.
+    Copy,
     /// URL of more than [`LONGEST_URL`] bytes.
     UrlTooLong,
     /// Only index and default pages were asked for, and it is neither.
@@ -93,6 +131,7 @@ impl Rejection {
     pub fn why(self) -> &'static str {
         match self {
             Self::Empty => "no text besides navigation",
+            Self::Copy => "same text as another sample",
             Self::UrlTooLong => "URL longer than 256 bytes",
             Self::NoIndexPage => "neither index nor default page",
             Self::NotLinked => "no other sample links to it",
@@ -110,8 +149,9 @@ pub const LONGEST_ANCHOR: usize = 30;
 /// others. Below, pages were picked one by one, and nobody's links to them are at hand.
 const LINKED_SHARE: f64 = 0.9;
 
-/// What speaks against each sample; `None` for those to learn from.
-pub(super) fn rejections(samples: &[Sample], only_index_pages: bool) -> Vec<Option<Rejection>> {
+/// What speaks against each sample; `None` for those to learn from. `by_anchors` applies the rules about the links that lead to a
+/// page: they keep TextRank from learning from listings. On blogs they reject one good page in eight, whose title is long.
+pub(super) fn rejections(samples: &[Sample], only_index_pages: bool, by_anchors: bool) -> Vec<Option<Rejection>> {
     let mut anchors: FxHashMap<&CrawlUrl, Vec<String>> = FxHashMap::default();
     for sample in samples {
         for link in sample.document.links.iter().filter(|link| Some(&link.url) != sample.url.as_ref()) {
@@ -122,9 +162,13 @@ pub(super) fn rejections(samples: &[Sample], only_index_pages: bool) -> Vec<Opti
     let leading_to = |sample: &Sample| sample.url.as_ref().and_then(|url| anchors.get(url));
     let linked = samples.iter().filter(|sample| leading_to(sample).is_some()).count();
     let with_links = samples.len() > 1 && linked as f64 >= LINKED_SHARE * samples.len() as f64;
+    let mut texts: FxHashSet<u64> = FxHashSet::default();
     let judge = |sample: &Sample| {
         if sample.document.content().all(|piece| sample.document.piece(piece).trim().is_empty()) {
             return Some(Rejection::Empty);
+        }
+        if !texts.insert(sample.text_hash()) {
+            return Some(Rejection::Copy);
         }
         let url = sample.url.as_ref()?;
         if url.as_str().len() > LONGEST_URL {
@@ -136,6 +180,7 @@ pub(super) fn rejections(samples: &[Sample], only_index_pages: bool) -> Vec<Opti
             return Some(Rejection::NoIndexPage);
         }
         match leading_to(sample) {
+            _ if !by_anchors => None,
             None => with_links.then_some(Rejection::NotLinked),
             Some(anchors) if anchors.iter().all(|anchor| anchor.chars().count() > LONGEST_ANCHOR) => {
                 Some(Rejection::AnchorTooLong)
@@ -164,7 +209,7 @@ mod tests {
             url: CrawlUrl::parse(url).unwrap(),
             status: 200,
             headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-            body: Bytes::from(format!("<title>足球</title><p>一场足球比赛的报道，写得相当长。</p>{body}")),
+            body: Bytes::from(format!("<title>足球</title><p>{url}：一场足球比赛的报道，写得相当长。</p>{body}")),
             wire: None,
             asked: None,
             rendered: None,
@@ -189,12 +234,16 @@ mod tests {
             sample(&long, ""),
         ];
         assert_eq!(
-            rejections(&samples, false),
+            rejections(&samples, false, true),
             [None, None, Some(Rejection::Paging), Some(Rejection::AnchorTooLong), None, Some(Rejection::UrlTooLong),]
         );
-        assert_eq!(rejections(&samples[..2], true), [None, Some(Rejection::NoIndexPage)]);
-        assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")], false), [None, None]);
-        assert_eq!(rejections(&[Sample::from_text("a.txt", "", " \n")], false), [Some(Rejection::Empty)]);
+        let by_text = rejections(&samples, false, false);
+        assert_eq!(by_text.iter().flatten().collect::<Vec<_>>(), [&Rejection::UrlTooLong]);
+        assert_eq!(rejections(&samples[..2], true, true), [None, Some(Rejection::NoIndexPage)]);
+        assert_eq!(rejections(&[sample("http://b.cn/x", ""), sample("http://c.cn/y", "")], false, true), [None, None]);
+        assert_eq!(rejections(&[Sample::from_text("a.txt", "", " \n")], false, true), [Some(Rejection::Empty)]);
+        let copies = ["足球", "足球 ", "篮球"].map(|text| Sample::from_text("a.txt", "", text));
+        assert_eq!(rejections(&copies, false, true), [None, Some(Rejection::Copy), None]);
     }
 
     #[test]
@@ -204,7 +253,7 @@ mod tests {
             (1..10).map(|number| sample(&format!("http://a.cn/{number}"), "<a href=/>首页</a>")).collect();
         samples.push(sample("http://a.cn/", &format!("<p>{links}</p>")));
         samples.push(sample("http://a.cn/alone", "<a href=/alone>自己</a>"));
-        let told = rejections(&samples, false);
+        let told = rejections(&samples, false, true);
         assert!(told[..10].iter().all(Option::is_none));
         assert_eq!(told[10], Some(Rejection::NotLinked));
     }

@@ -11,8 +11,8 @@ use std::cmp::Reverse;
 use ordered_float::OrderedFloat;
 
 use super::tokens::{Folded, Sums, Tokens};
-use super::url::UrlLexicon;
-use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary};
+use super::url::{UrlLexicon, UrlWeights};
+use super::vocabulary::{ANCHOR_HIT, NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, Word};
 use super::{Layers, Lexicon, Scores};
 use crate::model::{CrawlUrl, Evidence, Relevance, TermMatch};
 use crate::read::{Document, DocumentLink};
@@ -30,6 +30,7 @@ pub struct Topic {
     lexicon: Lexicon,
     vocabulary: Vocabulary,
     url: UrlLexicon,
+    url_weights: UrlWeights,
     layers: Option<Layers>,
 }
 
@@ -38,7 +39,8 @@ impl Topic {
     #[must_use]
     pub fn new(lexicon: Lexicon) -> Self {
         let (vocabulary, url) = (Vocabulary::new(&lexicon), UrlLexicon::new(&lexicon.url));
-        Self { lexicon, vocabulary, url, layers: None }
+        let url_weights = UrlWeights::new(lexicon.linear.as_ref().map_or(&[], |linear| &linear.urls));
+        Self { lexicon, vocabulary, url, url_weights, layers: None }
     }
 
     /// The same, and told how far pages are from it.
@@ -92,7 +94,11 @@ impl Topic {
     /// R_Url of a URL by itself, for what is known of it before any link: 1 or 0.
     #[must_use]
     pub fn url_relevance(&self, url: &CrawlUrl) -> Relevance {
-        if self.url.matches(url) { Relevance::ONE } else { Relevance::ZERO }
+        match &self.lexicon.linear {
+            _ if self.url.matches(url) => Relevance::ONE,
+            Some(linear) => Relevance::new(linear.link_relevance(self.url_weights.score(url, &self.vocabulary)) as f32),
+            None => Relevance::ZERO,
+        }
     }
 
     fn score_by(&self, document: &Document, prefilter: bool) -> Scores {
@@ -104,37 +110,56 @@ impl Topic {
         Scores { relevance, terms, layer, links }
     }
 
-    /// Eq. (1) over title and main content, and over the page's own tags, and the topic's terms in both.
+    /// Relevance of a page by title and main content and by its own tags, and the topic's terms in both: eq. (1), or the
+    /// linear machine where the lexicon has one. A page without a term of the topic has relevance 0, whatever else it
+    /// says: nothing to segment.
     fn page(&self, document: &Document, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
+        let linear = self.lexicon.linear.as_ref();
+        let hit = if linear.is_some() { PAGE_HIT } else { TOPIC_HIT };
+        let tags = document.tags();
+        let in_text = document.content().any(|piece| tokens.may_hold(piece, hit));
+        let in_tags = tags.iter().any(|&piece| tokens.may_hold(piece, hit));
+        if !in_text && !in_tags {
+            return (Relevance::ZERO, Vec::new());
+        }
         let mut found = Vec::new();
-        let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>| {
+        let mut sums = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, weight: fn(&Word) -> f64| {
             for piece in pieces {
                 let range = tokens.of_piece(piece);
                 tokens.add_to_bag(range);
             }
-            let sums = tokens.empty_bag(|word, count| {
-                let share = self.vocabulary.tf.weigh(count) * word.idf * word.topic;
-                found.push((Reverse(OrderedFloat(share)), word.term, count));
-            });
-            cosine(sums.topic, sums.norm).get()
+            tokens.empty_bag(|word, count| {
+                let share = self.vocabulary.tf.weigh(count) * word.idf * weight(word);
+                if share > 0.0 {
+                    found.push((Reverse(OrderedFloat(share)), word.term, count));
+                }
+            })
         };
-        let mut relevance = 0.0;
-        // Without a term of the topic the sum is 0, whatever the norm: nothing to segment.
-        if document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
-            relevance += similarity(tokens, &mut document.content());
-        }
-        let tags = document.tags();
-        if tags.iter().any(|&piece| tokens.may_hold(piece, TOPIC_HIT)) {
-            relevance += self.lexicon.weights.tags as f32 * similarity(tokens, &mut tags.into_iter());
-        }
+        let relevance = if let Some(linear) = linear {
+            let text = sums(tokens, &mut document.content(), |word| word.text);
+            let of_tags = sums(tokens, &mut tags.into_iter(), |word| word.tags);
+            let over = |sum: f64, norm: f64| if norm > 0.0 { sum / norm.sqrt() } else { 0.0 };
+            linear.relevance(over(text.text, text.norm) + over(of_tags.tags, of_tags.norm)) as f32
+        } else {
+            let mut relevance = 0.0;
+            if in_text {
+                let text = sums(tokens, &mut document.content(), |word| word.topic);
+                relevance += cosine(text.topic, text.norm).get();
+            }
+            if in_tags {
+                let of_tags = sums(tokens, &mut tags.into_iter(), |word| word.topic);
+                relevance += self.lexicon.weights.tags as f32 * cosine(of_tags.topic, of_tags.norm).get();
+            }
+            relevance
+        };
         found.sort_by_key(|&(share, _, _)| share);
         let mut told: Vec<TermMatch> = Vec::new();
         for (_, term, count) in found {
-            let name = &self.lexicon.terms[term as usize].0;
-            if let Some(known) = told.iter_mut().find(|known| known.term == *name) {
+            let name = self.lexicon.term(term as usize);
+            if let Some(known) = told.iter_mut().find(|known| known.term == name) {
                 known.count += count;
             } else if told.len() < TERMS_TOLD {
-                told.push(TermMatch { term: name.clone(), count });
+                told.push(TermMatch { term: name.to_owned(), count });
             }
         }
         (Relevance::new(relevance), told)
@@ -155,7 +180,8 @@ impl Topic {
     }
 
     fn anchor(&self, link: &DocumentLink, tokens: &mut Tokens<'_>) -> Relevance {
-        if !link.anchor.clone().any(|piece| tokens.may_hold(piece, TOPIC_HIT | NEAR_HIT)) {
+        let hit = NEAR_HIT | if self.lexicon.linear.is_some() { ANCHOR_HIT } else { TOPIC_HIT };
+        if !link.anchor.clone().any(|piece| tokens.may_hold(piece, hit)) {
             return Relevance::ZERO;
         }
         for piece in link.anchor.clone() {
@@ -163,7 +189,7 @@ impl Topic {
             tokens.add_to_bag(range);
         }
         let sums = tokens.empty_bag(|_, _| ());
-        self.nearest(sums)
+        self.nearest(sums, sums.anchor)
     }
 
     /// Similarity of the [`CONTEXT`] words on each side of the anchor within its block, the anchor left out.
@@ -205,13 +231,20 @@ impl Topic {
             tokens.add_to_bag(range);
         }
         let sums = tokens.empty_bag(|_, _| ());
-        self.nearest(sums)
+        self.nearest(sums, sums.text)
     }
 
-    /// max(Sim with T, b · Sim with T_near).
-    fn nearest(&self, sums: Sums) -> Relevance {
+    /// max(Sim with T, b · Sim with T_near); for the linear machine its relevance by this sum takes the place of Sim with T.
+    fn nearest(&self, sums: Sums, linear_sum: f64) -> Relevance {
         let near = f64::from(cosine(sums.near, sums.norm).get()) * self.lexicon.weights.near;
-        cosine(sums.topic, sums.norm).max(Relevance::new(near as f32))
+        let topic = match &self.lexicon.linear {
+            Some(linear) if sums.norm > 0.0 => {
+                Relevance::new(linear.link_relevance(linear_sum / sums.norm.sqrt()) as f32)
+            }
+            Some(_) => Relevance::ZERO,
+            None => cosine(sums.topic, sums.norm),
+        };
+        topic.max(Relevance::new(near as f32))
     }
 }
 

@@ -9,11 +9,11 @@ use super::{Background, Lexicon, Sample, Threshold, Topic};
 use crate::model::{CrawlUrl, Relevance};
 
 /// Parts the samples are held out by.
-const FOLDS: usize = 4;
+pub(super) const FOLDS: usize = 4;
 /// Background pages scored.
 const PAGES: usize = 1000;
 /// One page (and link) in so many is taken to be on topic.
-const ONE_IN: f64 = 20.0;
+pub(super) const ONE_IN: f64 = 20.0;
 /// Recall aimed at where there are no background pages: what the highest F1 gave on four topics was .56 to .88.
 const RECALL: f64 = 0.65;
 /// Made-up pages, and the share of them that may be at or above the threshold.
@@ -77,6 +77,7 @@ pub(super) fn choose(
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     let by = if hosts.len() > 1 { "hosts" } else { "pages" };
     let page = match pages.iter().filter(|(_, on_topic)| *on_topic).count() {
+        _ if lexicon.linear.is_some() => lexicon.page.clone(),
         0 => Threshold::unmeasured(DEFAULT_PAGE, "the default: too few samples to hold some out"),
         _ if negatives.is_empty() => recall_threshold(&pages, lexicon, background, by),
         on => measured(&pages, 0.0, |off| {
@@ -89,7 +90,7 @@ pub(super) fn choose(
 }
 
 /// Hosts to folds, the largest first, each to the least filled; single pages where there is but one host.
-fn folds(fit: &[&Sample]) -> Vec<usize> {
+pub(super) fn folds(fit: &[&Sample]) -> Vec<usize> {
     let mut hosts: Vec<(&str, usize)> = Vec::new();
     for sample in fit {
         match hosts.iter_mut().find(|(host, _)| *host == sample.host) {
@@ -124,6 +125,7 @@ fn measured(scored: &[(Relevance, bool)], least: f64, chosen: impl Fn(usize) -> 
         chosen: format!("{}, if one in {ONE_IN:.0} is on topic", chosen(off)),
         precision: Some(point.precision),
         recall: Some(point.recall),
+        listings: None,
     }
 }
 
@@ -150,6 +152,7 @@ fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: 
         ),
         precision: Some(point.precision),
         recall: Some(point.recall),
+        listings: None,
     }
 }
 
@@ -187,8 +190,9 @@ pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> Chosen 
 /// What a link reaches by a middling term of the topic in an anchor of four words and nothing else; measured links can
 /// raise it.
 fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold {
-    let length: f64 = lexicon.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-    let middling = lexicon.terms.get(lexicon.terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
+    let terms = lexicon.telling_terms();
+    let length: f64 = terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
+    let middling = terms.get(terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
     let least = lexicon.weights.anchor * middling / length / (1.0 + WORDS_BESIDE).sqrt();
     let said = "what a middling term of the topic gives in an anchor of four words";
     let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();

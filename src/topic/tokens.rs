@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::vocabulary::{NEAR_HIT, TOPIC_HIT, Vocabulary, Word};
+use super::vocabulary::{ANCHOR_HIT, NEAR_HIT, PAGE_HIT, TOPIC_HIT, Vocabulary, Word};
 use crate::read::Document;
 use crate::text;
 
@@ -59,6 +59,12 @@ pub(super) struct Sums {
     pub(super) topic: f64,
     /// The same over the near terms.
     pub(super) near: f64,
+    /// The linear machine's score in texts, times the norm's root.
+    pub(super) text: f64,
+    /// The same in tags.
+    pub(super) tags: f64,
+    /// The same in anchors.
+    pub(super) anchor: f64,
     /// Σ w_ij² over all terms.
     pub(super) norm: f64,
 }
@@ -66,7 +72,7 @@ pub(super) struct Sums {
 impl<'a> Tokens<'a> {
     /// `folded` is the text of `document`. `prefilter` off segments everything: for the test that it changes nothing.
     pub(super) fn new(document: &Document, folded: &'a Folded, vocabulary: &'a Vocabulary, prefilter: bool) -> Self {
-        let mut hits = vec![TOPIC_HIT | NEAR_HIT; folded.pieces.len()];
+        let mut hits = vec![TOPIC_HIT | NEAR_HIT | PAGE_HIT | ANCHOR_HIT; folded.pieces.len()];
         if prefilter {
             hits.fill(0);
             let mut piece = 0;
@@ -83,7 +89,7 @@ impl<'a> Tokens<'a> {
         let mut before = 0;
         for (piece, hit) in document.pieces.iter().zip(&hits) {
             shown_hits.push(before);
-            before += u32::from(*hit != 0 && !piece.hidden);
+            before += u32::from(*hit & (TOPIC_HIT | NEAR_HIT) != 0 && !piece.hidden);
         }
         shown_hits.push(before);
         Self {
@@ -164,7 +170,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Sums up the bag in order of first addition, hands over its topic terms with their counts, and empties it.
+    /// Sums up the bag in order of first addition, hands over its terms with their counts, and empties it.
     pub(super) fn empty_bag(&mut self, mut each_term: impl FnMut(&Word, u32)) -> Sums {
         let mut sums = Sums::default();
         for &number in &self.touched {
@@ -172,10 +178,11 @@ impl<'a> Tokens<'a> {
             let weight = self.vocabulary.tf.weigh(count) * word.idf;
             sums.topic += weight * word.topic;
             sums.near += weight * word.near;
+            sums.text += weight * word.text;
+            sums.tags += weight * word.tags;
+            sums.anchor += weight * word.anchor;
             sums.norm += weight * weight;
-            if word.topic > 0.0 {
-                each_term(word, count);
-            }
+            each_term(word, count);
         }
         self.touched.clear();
         sums

@@ -7,6 +7,7 @@ use aho_corasick::AhoCorasick;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{LARGEST_LIFT, TERM};
+use super::vocabulary::Vocabulary;
 use crate::model::CrawlUrl;
 use crate::text;
 
@@ -93,6 +94,31 @@ impl UrlLexicon {
             url_tokens(url, |token| found |= self.tokens.contains(token));
         }
         found
+    }
+}
+
+/// Weights of a URL's tokens, for the linear machine.
+pub(super) struct UrlWeights(FxHashMap<String, f64>);
+
+impl UrlWeights {
+    pub(super) fn new(weights: &[(String, f64)]) -> Self {
+        Self(weights.iter().map(|(token, weight)| (text::fold(token.trim()), *weight)).collect())
+    }
+
+    /// The score of a URL: these weights and those of texts, over its terms, each counted once.
+    pub(super) fn score(&self, url: &CrawlUrl, vocabulary: &Vocabulary) -> f64 {
+        let mut seen: Vec<String> = Vec::new();
+        let (mut sum, mut norm) = (0.0, 0.0);
+        url_tokens(url, |token| {
+            let Some(word) = vocabulary.word(token) else { return };
+            if seen.iter().any(|known| known == token) {
+                return;
+            }
+            seen.push(token.to_owned());
+            sum += word.idf * (word.text + self.0.get(token).copied().unwrap_or(0.0));
+            norm += word.idf * word.idf;
+        });
+        if norm > 0.0 { sum / norm.sqrt() } else { 0.0 }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Lexicon, TermFrequency};
 use crate::text;
@@ -13,9 +13,14 @@ use crate::text;
 pub(super) const TOPIC_HIT: u8 = 1;
 /// A near term occurs.
 pub(super) const NEAR_HIT: u8 = 2;
+/// A term of the linear machine with a positive weight occurs.
+pub(super) const PAGE_HIT: u8 = 4;
+
+/// A term that the linear machine gives a positive weight in anchors occurs.
+pub(super) const ANCHOR_HIT: u8 = 8;
 
 /// What is known of a word.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Word {
     /// Eq. (2)'s second factor.
     pub(super) idf: f64,
@@ -23,8 +28,37 @@ pub(super) struct Word {
     pub(super) topic: f64,
     /// The same for the near terms.
     pub(super) near: f64,
+    /// The linear machine's weight in texts.
+    pub(super) text: f64,
+    /// The linear machine's weight in tags.
+    pub(super) tags: f64,
+    /// The linear machine's weight in anchors.
+    pub(super) anchor: f64,
     /// Index into [`Lexicon::terms`] where `topic` > 0.
     pub(super) term: u32,
+}
+
+/// Where terms may begin: their first words, each with the kinds of the terms.
+#[derive(Default)]
+struct Patterns {
+    patterns: Vec<String>,
+    kinds: Vec<u8>,
+    /// Terms may share their first word, all of them: a pattern each would be a hit each.
+    numbers: FxHashMap<String, usize>,
+}
+
+impl Patterns {
+    fn add(&mut self, word: &str, kind: u8) {
+        if kind == 0 {
+            return;
+        }
+        let number = *self.numbers.entry(word.to_owned()).or_insert_with(|| {
+            self.patterns.push(word.to_owned());
+            self.kinds.push(0);
+            self.patterns.len() - 1
+        });
+        self.kinds[number] |= kind;
+    }
 }
 
 /// The words with which phrases go on from here.
@@ -56,7 +90,7 @@ impl Vocabulary {
         let background = &lexicon.background;
         let df: FxHashMap<&str, u32> = background.df.iter().map(|(word, df)| (word.as_str(), *df)).collect();
         let idf = |df: Option<u32>| background.idf(df.map_or(background.other, f64::from));
-        let unknown = |df: u32| Word { idf: idf(Some(df)), topic: 0.0, near: 0.0, term: 0 };
+        let unknown = |df: u32| Word { idf: idf(Some(df)), ..Word::default() };
         let mut vocabulary = Self {
             tf: lexicon.tf,
             words: FxHashMap::default(),
@@ -70,23 +104,55 @@ impl Vocabulary {
                 vocabulary.words.insert(word.clone(), unknown(*df));
             }
         }
-        let mut patterns: Vec<String> = Vec::new();
-        // Terms may share their first word, all of them: a pattern each would be a hit each.
-        let mut numbers: FxHashMap<String, usize> = FxHashMap::default();
-        for (terms, kind) in [(&lexicon.terms, TOPIC_HIT), (&lexicon.near, NEAR_HIT)] {
+        let mut patterns = Patterns::default();
+        let mut enter = |vocabulary: &mut Self, term: &str, kind: u8| {
+            let (key, parts) = joined(term)?;
+            let key_df = df.get(key.as_str()).copied();
+            // A phrase the background did not count is at most as frequent as its rarest word.
+            let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
+            vocabulary.words.entry(key.clone()).or_insert(Word { idf: idf(key_df), ..Word::default() });
+            patterns.add(&parts[0], kind);
+            if parts.len() > 1 {
+                vocabulary.add_phrase(parts, &key);
+            }
+            Some(key)
+        };
+        let linear = lexicon.linear.as_ref();
+        if let Some(linear) = linear {
+            let tags = linear.tags.iter().map(|(tag, weight)| (tag, 0.0, *weight));
+            let terms = lexicon.terms.iter().map(|(term, weight)| (term, *weight, *weight));
+            let mut told = FxHashSet::default();
+            for (index, (term, text, tags)) in terms.chain(tags).enumerate() {
+                let kind = if text > 0.0 || tags > 0.0 { PAGE_HIT | ANCHOR_HIT } else { 0 };
+                let Some(key) = enter(&mut vocabulary, term, kind) else { continue };
+                let Some(word) = vocabulary.words.get_mut(&key) else { continue };
+                // Two spellings of one term count once.
+                if !told.insert((key, index < lexicon.terms.len())) {
+                    continue;
+                }
+                if word.text == 0.0 && word.tags == 0.0 {
+                    word.term = index as u32;
+                }
+                word.text += text;
+                word.tags += tags;
+                word.anchor += tags;
+            }
+            let mut told = FxHashSet::default();
+            for (term, weight) in &linear.anchors {
+                let kind = if *weight > 0.0 { ANCHOR_HIT } else { 0 };
+                let Some(key) = enter(&mut vocabulary, term, kind) else { continue };
+                let Some(word) = vocabulary.words.get_mut(&key) else { continue };
+                if told.insert(key) {
+                    word.anchor += weight;
+                }
+            }
+        }
+        for (terms, kind) in [(lexicon.telling_terms(), TOPIC_HIT), (&lexicon.near, NEAR_HIT)] {
             let mut length = 0.0;
             let mut mine = Vec::new();
             for (index, (term, weight)) in terms.iter().enumerate() {
-                let Some((key, parts)) = joined(term) else { continue };
-                let key_df = df.get(key.as_str()).copied();
-                // A phrase the background did not count is at most as frequent as its rarest word.
-                let key_df = key_df.or_else(|| parts.iter().filter_map(|part| df.get(part.as_str()).copied()).min());
-                let word = vocabulary.words.entry(key.clone()).or_insert(Word {
-                    idf: idf(key_df),
-                    topic: 0.0,
-                    near: 0.0,
-                    term: 0,
-                });
+                let Some(key) = enter(&mut vocabulary, term, kind) else { continue };
+                let Some(word) = vocabulary.words.get_mut(&key) else { continue };
                 // Two spellings of one term count once; a term of the topic is not near it.
                 if word.topic > 0.0 || word.near > 0.0 {
                     continue;
@@ -97,15 +163,6 @@ impl Vocabulary {
                     word.near = *weight;
                 }
                 length += weight * weight;
-                let number = *numbers.entry(parts[0].clone()).or_insert_with(|| {
-                    patterns.push(parts[0].clone());
-                    vocabulary.kinds.push(0);
-                    patterns.len() - 1
-                });
-                vocabulary.kinds[number] |= kind;
-                if parts.len() > 1 {
-                    vocabulary.add_phrase(parts, &key);
-                }
                 mine.push(key);
             }
             for key in mine {
@@ -115,6 +172,8 @@ impl Vocabulary {
                 }
             }
         }
+        let Patterns { patterns, kinds, .. } = patterns;
+        vocabulary.kinds = kinds;
         if !patterns.is_empty() {
             // Building fails only beyond 2³¹ states; without an automaton each text counts as hit.
             vocabulary.automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok();
@@ -127,7 +186,7 @@ impl Vocabulary {
         self.words
             .get(word)
             .copied()
-            .or_else(|| text::is_term(word).then_some(Word { idf: self.other, topic: 0.0, near: 0.0, term: 0 }))
+            .or_else(|| text::is_term(word).then_some(Word { idf: self.other, ..Word::default() }))
     }
 
     /// The longest phrase that begins with the first of these words of `text`, and of how many it consists.

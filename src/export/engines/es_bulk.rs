@@ -89,6 +89,7 @@ pub fn template(name: &str, analyser: Analyser) -> Value {
                     "versions": { "type": "integer" },
                     "status": { "type": "short" },
                     "relevance": { "type": "float" },
+                    "relevance_in_context": { "type": "float" },
                     "relevant": { "type": "boolean" },
                     "terms": { "properties": { "term": { "type": "keyword" }, "count": { "type": "integer" } } },
                     "scores": { "properties": { "priority": { "type": "float" }, "lane": { "type": "byte" } } },

@@ -31,10 +31,10 @@ pub fn settings() -> Value {
     json!({
         "searchableAttributes": ["title", "anchor", "terms.term", "text", "url"],
         "filterableAttributes": [
-            "host", "language", "published_at", "fetched_at", "relevance", "relevant", "chars", "listing", "noindex",
+            "host", "language", "published_at", "fetched_at", "relevance", "relevance_in_context", "relevant", "chars", "listing", "noindex",
             "duplicate_of", "terms.term", "depth", "hops",
         ],
-        "sortableAttributes": ["published_at", "fetched_at", "relevance", "chars"],
+        "sortableAttributes": ["published_at", "fetched_at", "relevance", "relevance_in_context", "chars"],
         "rankingRules": ["words", "typo", "proximity", "attribute", "sort", "exactness", "relevance:desc"],
         "localizedAttributes": [{ "attributePatterns": ["title", "anchor", "text"], "locales": ["cmn", "eng", "jpn"] }],
         "distinctAttribute": null,

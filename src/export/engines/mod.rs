@@ -11,7 +11,7 @@ mod verdict;
 use crate::corpus::Fields;
 
 /// The fields that searching asks for: what is told, filtered, sorted or shown, and nothing of the crawl's inner life.
-const SEARCHED: [&str; 18] = [
+const SEARCHED: [&str; 19] = [
     "id",
     "url",
     "host",
@@ -22,6 +22,7 @@ const SEARCHED: [&str; 18] = [
     "published",
     "fetched",
     "relevance",
+    "relevance_in_context",
     "relevant",
     "terms",
     "anchor",

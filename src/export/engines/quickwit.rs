@@ -40,6 +40,7 @@ pub fn settings(name: &str) -> Value {
                   "fast_precision": "milliseconds" },
                 plain("chars", "u64"),
                 plain("relevance", "f64"),
+                plain("relevance_in_context", "f64"),
                 plain("relevant", "bool"),
                 plain("hops", "u64"),
                 plain("depth", "u64"),
