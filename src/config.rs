@@ -256,14 +256,12 @@ impl Config {
     }
 
     /// What a crawl is to end at, the limit of pages among it.
-    #[must_use]
     pub fn goals(&self) -> Goals {
         let pages = [self.limits.pages, self.stop.pages].into_iter().flatten().min();
         Goals { pages, ..self.stop.clone() }
     }
 
     /// The configuration as it may be shown and kept: without the password of a proxy.
-    #[must_use]
     pub fn shown(&self) -> Self {
         Self { fetch: self.fetch.shown(), ..self.clone() }
     }

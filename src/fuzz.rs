@@ -1,8 +1,7 @@
 //! What strangers and accidents write, at random: whatever reads bytes from outside must take any bytes.
 //!
-//! Apart because it asks one question of every room: does anything break? Each property is tried on bytes of no form and
-//! on text made of the pieces its format is made of, which gets further. Pages have a file of their own in `read/`, cookies,
-//! robots.txt and addresses in theirs. `SUIDAO_FUZZ_CASES` says how often each is tried; 100 if it is not set.
+//! Pages have a file of their own in `read/`, cookies, robots.txt and addresses in theirs. `SUIDAO_FUZZ_CASES` says how
+//! often each is tried; 100 if it is not set.
 
 use std::io::Write as _;
 

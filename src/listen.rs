@@ -1,6 +1,5 @@
-//! How HTTP is listened for, by the search page and the status page alike. Apart from what they answer, because a server that
-//! strangers reach must be bounded whatever it shows: connections, the time a request may take to arrive, and the time in
-//! which an answer may be taken. Without these, connections that say nothing use up the descriptors that a crawl needs.
+//! How HTTP is listened for, by the search page and the status page alike. Without these, connections that say nothing
+//! use up the descriptors that a crawl needs.
 //!
 //! A connection that has not sent its request gives way to a new one where all places are taken, the oldest first: browsers
 //! open connections in advance, and some hundred that say nothing must not keep a reader waiting until each of them is

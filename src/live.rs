@@ -141,13 +141,11 @@ pub enum News<'a> {
 }
 
 /// The name whose rules are obeyed: that of `fetch.user_agent`.
-#[must_use]
 pub fn agent(config: &Config) -> &str {
     Some(product(&config.fetch.user_agent)).filter(|name| !name.is_empty()).unwrap_or(AGENT)
 }
 
 /// What the machine is made of, by configuration and lexicon.
-#[must_use]
 pub fn conditions(config: &Config, topic: &Topic) -> Conditions {
     Conditions {
         limits: config.limits.clone(),

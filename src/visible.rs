@@ -14,7 +14,6 @@ use std::io::{self, Write};
 ///
 /// Not among them either: the joiners U+200C and U+200D, which Persian, Indian scripts and emoji need; the soft hyphen and
 /// variation selectors, which hide nothing and reorder nothing.
-#[must_use]
 pub fn is_hidden(letter: char) -> bool {
     match letter {
         '\n' | '\t' => false,
@@ -34,19 +33,16 @@ pub fn is_hidden(letter: char) -> bool {
 }
 
 /// Whether a character orders what follows it, until it is ended or the paragraph is: an embedding, override or isolate.
-#[must_use]
 pub fn is_embedding(letter: char) -> bool {
     matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A text of several lines, with its hidden characters escaped. What is shown of a text that was shown is the same.
-#[must_use]
 pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }
 
 /// The same for what has to stay on its line and in its column: line feed and tab are escaped too.
-#[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| matches!(letter, '\n' | '\t') || is_hidden(letter))
 }

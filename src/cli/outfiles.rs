@@ -1,5 +1,4 @@
-//! The files of an export: how they are called, and whether they may be written. Apart from the verb because it is settled before
-//! anything is read.
+//! The files of an export: how they are called, and whether they may be written.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,5 @@
-//! The configuration that a crawl directory keeps (`state/config.toml`), for those who go on with the crawl. Apart because
-//! the directory may come from somebody else: what in it reaches out of the directory (variables of the environment, files,
-//! programs, listeners, a proxy, addresses of this machine's network) is left out, and is taken from flags and
-//! configurations of the user's own alone. The file given with `-c` is the user's own, wherever it lies.
+//! The configuration that a crawl directory keeps (`state/config.toml`), for those who go on with the crawl. The file
+//! given with `-c` is the user's own, wherever it lies.
 
 use std::fmt;
 use std::path::Path;
@@ -71,7 +69,6 @@ pub struct LeftOut(&'static Reach);
 
 impl LeftOut {
     /// The key.
-    #[must_use]
     pub fn key(self) -> &'static str {
         self.0.key
     }

@@ -1,5 +1,5 @@
 //! What the log says of each page that was kept, as far as choosing needs it: one short entry a page, in order of
-//! fetching. Apart from the documents, which hold text and are never all in memory.
+//! fetching.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -52,19 +52,16 @@ pub struct Entry {
 
 impl Entry {
     /// Whether it is one that can be exported, and not a part of another.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.archived && matches!(self.part, Part::Page | Part::Thread)
     }
 
     /// Whether it has a text of its own, and is no listing.
-    #[must_use]
     pub fn is_document(&self) -> bool {
         is_document(self.listing, self.sketch)
     }
 
     /// Whether it is a relevant document: only these count as relevant.
-    #[must_use]
     pub fn is_relevant(&self) -> bool {
         self.on_topic && self.is_document()
     }
@@ -224,13 +221,11 @@ impl Catalogue {
     }
 
     /// Name of an entry's host.
-    #[must_use]
     pub fn host(&self, entry: &Entry) -> &str {
         self.hosts.get(entry.host as usize).map_or("", String::as_str)
     }
 
     /// ISO 639-3 code of an entry's language.
-    #[must_use]
     pub fn language(&self, entry: &Entry) -> Option<&str> {
         entry.language.and_then(|language| self.languages.get(usize::from(language))).map(String::as_str)
     }

@@ -140,7 +140,6 @@ pub struct Place {
 }
 
 /// The id of a URL's document.
-#[must_use]
 pub fn id(url: &CrawlUrl) -> String {
     format!("{:032x}", xxh3_128(url.as_str().as_bytes()))
 }

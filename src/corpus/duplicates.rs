@@ -1,5 +1,5 @@
 //! Groups of pages that say the same: equal main text, or nearly (SimHash within 3 of 64 bits; Manku, Jain, Das Sarma,
-//! WWW 2007), or one that calls the other its own address. Apart because it is a policy: sketches in, decisions out.
+//! WWW 2007), or one that calls the other its own address.
 //!
 //! A group is what lies near its leader, the first page of it that was fetched; near members of members do not count.
 

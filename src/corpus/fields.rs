@@ -1,4 +1,4 @@
-//! Which fields of a document are written. Apart because JSON and columns choose among the same names.
+//! Which fields of a document are written.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -74,13 +74,11 @@ fields!(
 
 impl Fields {
     /// All of them.
-    #[must_use]
     pub fn all() -> Self {
         Self(Self::ALL.to_vec())
     }
 
     /// All but the links, which are as long as the text and seldom asked for.
-    #[must_use]
     pub fn without_links() -> Self {
         Self(Self::ALL.iter().copied().filter(|name| *name != "links").collect())
     }
@@ -99,13 +97,11 @@ impl Fields {
     }
 
     /// These and some more.
-    #[must_use]
     pub fn with(&self, more: &[&str]) -> Self {
         Self(Self::ALL.iter().copied().filter(|name| self.holds(name) || more.contains(name)).collect())
     }
 
     /// Whether a field is among them.
-    #[must_use]
     pub fn holds(&self, name: &str) -> bool {
         self.0.contains(&name)
     }
@@ -116,7 +112,6 @@ impl Fields {
     }
 
     /// The costly parts of a document that are needed for them.
-    #[must_use]
     pub fn parts(&self) -> Parts {
         let posts = self.holds("posts") || self.holds("chars");
         Parts { text: self.holds("text"), links: self.holds("links"), posts }

@@ -1,5 +1,4 @@
-//! Which pages are wanted. Apart because it is a policy that export, evaluation and report share: facts in, a choice and
-//! its reasons out.
+//! Which pages are wanted.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +63,6 @@ pub struct Selection {
 
 impl Filter {
     /// The pages that pass. Of a group of duplicates the best that passes all else stays.
-    #[must_use]
     pub fn select(&self, catalogue: &Catalogue) -> Selection {
         let on = |names: &[String]| -> Vec<bool> {
             catalogue.hosts.iter().map(|host| names.iter().any(|name| lies_on(host, name))).collect()
@@ -132,7 +130,6 @@ impl Filter {
 
 impl Selection {
     /// What is left of the selection behind the first `pages` of it.
-    #[must_use]
     pub fn behind(&self, pages: u64) -> Self {
         let mut rest = self.clone();
         for chosen in
@@ -145,7 +142,6 @@ impl Selection {
     }
 
     /// Equal selections of one catalogue have equal digests.
-    #[must_use]
     pub fn digest(&self) -> u64 {
         let bytes: Vec<u8> = self.chosen.iter().map(|chosen| u8::from(*chosen)).collect();
         xxh3_64(&bytes)

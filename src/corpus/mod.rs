@@ -1,9 +1,7 @@
 //! The corpus: the pages of a crawl as documents, chosen, without duplicates, one after the other.
 //!
-//! Apart because every format, the index and the report begin with the same questions: which pages are there, which of
-//! them are wanted, which say the same, and what is on record of each. The log answers all but the text ([`Catalogue`]),
-//! so pages are chosen before any is read again ([`Filter`]); then the chosen ones are read from the archive, a portion
-//! at a time and on all cores ([`stream()`]).
+//! The log answers all but the text ([`Catalogue`]), so pages are chosen before any is read again ([`Filter`]); then
+//! the chosen ones are read from the archive, a portion at a time and on all cores ([`stream()`]).
 
 mod catalogue;
 pub mod document;

@@ -1,5 +1,5 @@
 //! The URLs of pages and redirects by their numbers, and how each became known: documents name the page they were found
-//! on and the one they repeat. Apart from the catalogue because not every use of a crawl's pages names them.
+//! on and the one they repeat.
 
 use crate::model::{CrawlUrl, Event, Origin, UrlId};
 use crate::store::{Store, StoreError};
@@ -50,19 +50,16 @@ impl Names {
     }
 
     /// The URL of a page or redirect.
-    #[must_use]
     pub fn url(&self, id: UrlId) -> Option<&CrawlUrl> {
         self.find(id).map(|name| &name.url)
     }
 
     /// Text of the link by which it became known; empty for seeds and redirects.
-    #[must_use]
     pub fn anchor(&self, id: UrlId) -> &str {
         self.find(id).map_or("", |name| &name.anchor)
     }
 
     /// The page or redirect by which it became known; none for a seed.
-    #[must_use]
     pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
         match self.find(id)?.origin {
             Origin::Link(from) | Origin::Redirect(from) | Origin::Listed(from) | Origin::Canonical(from) => Some(from),

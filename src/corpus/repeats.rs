@@ -1,6 +1,5 @@
-//! What repeats on the pages of a host: first and last lines of the text, the name of the site in titles and in place of an author.
-//! Apart because no page shows it by itself: it is learnt from a sample of the documents of each host before a crawl is gone through
-//! for output, and is the same whichever of them are chosen.
+//! What repeats on the pages of a host: first and last lines of the text, the name of the site in titles and in place
+//! of an author.
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};

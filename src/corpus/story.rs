@@ -1,5 +1,4 @@
-//! What became of one URL, told from the log: its path, its evidence, its scores, k, or its refusal. Apart because it is told by
-//! `suidao why` and by the status page of a crawl that is running.
+//! What became of one URL, told from the log: its path, its evidence, its scores, k, or its refusal.
 
 use std::fmt::Write;
 
@@ -353,7 +352,6 @@ impl Story {
     }
 
     /// For programs.
-    #[must_use]
     pub fn as_json(&self, url: &CrawlUrl) -> Value {
         let fate = match &self.fate {
             Some((at, Fate::Fetched(page, number))) => {

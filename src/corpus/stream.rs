@@ -1,6 +1,5 @@
-//! The chosen pages one after the other, in order of first fetching and in bounded memory: the log gives what is on record,
-//! the archive the answer, reading the text. The pages of a thread come as one, with the first. Apart because it is the one place where a crawl is gone through for output;
-//! what is made of a page is the caller's.
+//! The chosen pages one after the other, in order of first fetching and in bounded memory: the log gives what is on
+//! record, the archive the answer, reading the text. The pages of a thread come as one, with the first.
 //!
 //! Memory: a portion of documents with their answers as packed, and the URLs of all ([`Names`]).
 

@@ -1,5 +1,4 @@
-//! The posts of all pages of a thread as one list. Apart from the reading of a page, which knows no other: here is told which
-//! posts of two pages, or of two visits of a page, are one.
+//! The posts of all pages of a thread as one list.
 
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;

@@ -1,5 +1,4 @@
-//! Which visits of a page count, and which pages are parts of one document. Apart from the catalogue, which has one entry a
-//! page: pages of a forum are fetched again and again, and a thread is many pages.
+//! Which visits of a page count, and which pages are parts of one document.
 //!
 //! The last visit of a page is what is on record of it, unless it brought less: a page that asks for a login, or that does
 //! not read under a new skin, takes nothing away that was there. Of threads all visits are kept, for each may have posts that
@@ -45,7 +44,6 @@ pub struct Seen {
 
 impl Seen {
     /// Of a page fetched once.
-    #[must_use]
     pub fn once(at: Millis) -> Self {
         Self { first: at, last: at, changed: at, versions: 1 }
     }

@@ -1,5 +1,4 @@
-//! Pages that call another address their own: whether that is believed, and what becomes of their links meanwhile. Apart
-//! because it is decided by two pages, and the second comes later.
+//! Pages that call another address their own: whether that is believed, and what becomes of their links meanwhile.
 //!
 //! The links of a page that names another address of its site are left to that address, which is fetched in the page's
 //! place. They are judged after all if it cannot be had, asks not to be kept, names a third, or says something else: many

@@ -1,6 +1,5 @@
-//! The whole state of a machine in pieces, and back: so that a restart folds what happened since the pieces were made, and
-//! not all that ever happened. Apart from the fold because nothing is decided here: what comes back is what the fold of the
-//! same events gives, or nothing.
+//! The whole state of a machine in pieces, and back: so that a restart folds what happened since the pieces were made,
+//! and not all that ever happened.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -134,7 +133,6 @@ impl Crawl {
 
     /// To be called when all pieces are back: what was in flight waits again. False for pieces that do not belong together,
     /// after which the machine is of no use.
-    #[must_use]
     pub fn set_up(&mut self) -> bool {
         if !self.fits_together() {
             return false;

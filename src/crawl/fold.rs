@@ -1,5 +1,4 @@
-//! The machine's state as a fold of its events. Apart from the doors because a restart goes through here alone: what
-//! is not changed by an event is not remembered.
+//! The machine's state as a fold of its events.
 
 use rustc_hash::FxHashSet;
 

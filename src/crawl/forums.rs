@@ -1,6 +1,5 @@
-//! The machine's part in forums: which of its hosts are some, what a page of one makes it want, and the steps that no page
-//! brings (the next samples while a forum is explored, the next visit of a board). Apart because all else of the machine
-//! knows nothing of forums, and because what [`crate::forum`] decides by URL is numbered and queued here.
+//! The machine's part in forums: which of its hosts are some, what a page of one makes it want, and the steps that no
+//! page brings (the next samples while a forum is explored, the next visit of a board).
 
 use std::sync::Arc;
 
@@ -151,7 +150,6 @@ impl Forums {
 
 impl Crawl {
     /// What a forum is understood to be, if the crawl is of one and it is; else why not, if that is known.
-    #[must_use]
     pub fn forum(&self) -> Option<Result<ForumMap, &'static str>> {
         match self.forums.explored? {
             Ok(()) => self.forums.sites.values().next().map(|(site, _)| Ok(site.map().clone())),

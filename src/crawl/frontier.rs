@@ -1,6 +1,4 @@
-//! What waits to be fetched, host by host, and in which order it leaves. Apart from the machine because it knows
-//! neither pages nor strategies: URLs with a lane and a priority go in, and the head of the lane whose turn it is,
-//! among the hosts that are ready, comes out.
+//! What waits to be fetched, host by host, and in which order it leaves.
 //!
 //! Heaps of eight children keep the children of an entry in one cache line: at 10^7 URLs a third of the binary heap's time.
 //! An entry is 8 bytes: 32 bits of rank over 32 bits of (inverted) URL number, so that a heap of plain integers
@@ -107,7 +105,6 @@ pub struct Claim {
 
 impl Claim {
     /// Whether a URL that waits at `place` waits here.
-    #[must_use]
     pub fn is_of(self, place: Place) -> bool {
         self.lane == place.lane && self.rank.is_none_or(|own| own == rank(place.priority))
     }
@@ -150,7 +147,6 @@ struct OpenBatch {
 
 impl Frontier {
     /// An empty frontier; `seed` drives what the discipline does at random.
-    #[must_use]
     pub fn new(discipline: Discipline, seed: u64) -> Self {
         Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0, batch: OpenBatch::default() }
     }

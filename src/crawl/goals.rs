@@ -1,6 +1,4 @@
-//! When a crawl has what it was for: pages, relevant pages, bytes, minutes, or a topic that is exhausted. Apart from the
-//! limits because these end a crawl with success, and because what they count is a fold of the events: after a restart a
-//! goal is as near as it was.
+//! When a crawl has what it was for: pages, relevant pages, bytes, minutes, or a topic that is exhausted.
 
 use std::collections::VecDeque;
 
@@ -43,7 +41,6 @@ pub struct Exhaustion {
 
 impl Goals {
     /// So many pages and nothing else.
-    #[must_use]
     pub fn pages(pages: u64) -> Self {
         Self { pages: Some(pages), ..Self::default() }
     }
@@ -73,7 +70,6 @@ impl Goals {
 
     /// Seconds until the first goal is reached that can be counted down, if the run goes on as it went: from `before` to `now` in so
     /// many seconds. None where there is no such goal, or the run is too young to tell.
-    #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn seconds_left(&self, before: &Progress, now: &Progress, seconds: f64) -> Option<f64> {
         /// Pages, or relevant ones, and seconds, from which on a mean says something.

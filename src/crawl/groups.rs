@@ -1,7 +1,6 @@
 //! Hosts that belong together: those of one registrable domain, and those that answer from one address. Each group has
 //! its own limits, so that a site of a thousand sub-domains, or a server of a thousand sites, is not asked as a
-//! thousand strangers. Apart from the hosts because a host is in two groups, and because a group knows nothing but
-//! how much is asked of it.
+//! thousand strangers.
 //!
 //! A host that could be asked and whose group is busy leaves the frontier's ready set and is held here by its best
 //! URL; whenever the group has room, the best of those held is let go, and goes back to where all hosts compete. So a

@@ -1,6 +1,4 @@
-//! How a host has answered of late, and how long it is left alone for that: the circuit breaker and the pace. Apart
-//! from the host because it is one question, and from robots.txt because that is the site's word and this our own
-//! judgement.
+//! How a host has answered of late, and how long it is left alone for that: the circuit breaker and the pace.
 //!
 //! The breaker is closed while a host answers. Each request in a row that says the host is down or has too much to do
 //! doubles the wait to the next; from one more than `limits.retries` on it is open: what fails is held against the

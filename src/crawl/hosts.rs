@@ -1,6 +1,4 @@
 //! What the machine knows of each host: when it may be asked again, what its robots.txt says, how it has behaved.
-//! Apart because politeness is a state of the host and never the strategy's business: priority orders, the host
-//! decides when.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

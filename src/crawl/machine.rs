@@ -72,7 +72,6 @@ impl Limits {
     /// Most requests for this many pages: as it is set, or ten a page and a thousand. Ordinary crawls need one to two a page;
     /// one that needs ten is led about. Without a setting those do not count that are held against their hosts: waits and
     /// tries bound them, and a crawl with many links to hosts that are gone is not led about.
-    #[must_use]
     pub fn most_requests(&self, pages: Option<u64>) -> Option<u64> {
         self.requests.or(pages.map(|pages| pages.saturating_mul(10).saturating_add(1_000)))
     }
@@ -255,7 +254,6 @@ pub struct Crawl {
 
 impl Crawl {
     /// A crawl that knows nothing yet.
-    #[must_use]
     pub fn new(conditions: Conditions, strategy: Box<dyn Strategy>) -> Self {
         let frontier = Frontier::new(strategy.discipline(), conditions.seed);
         let forums = Forums::new(&conditions.forums, conditions.watch);
@@ -310,31 +308,26 @@ impl Crawl {
     }
 
     /// A URL by its number.
-    #[must_use]
     pub fn url(&self, id: UrlId) -> CrawlUrl {
         self.urls.url(id)
     }
 
     /// The sitemaps that the robots.txt of this URL's host names, as far as that was asked for; of any host.
-    #[must_use]
     pub fn sitemaps(&self, url: &CrawlUrl) -> Vec<CrawlUrl> {
         self.hosts.of(url).map(|host| host.sitemaps().collect()).unwrap_or_default()
     }
 
     /// Where the crawl stands.
-    #[must_use]
     pub fn progress(&self) -> Progress {
         self.progress
     }
 
     /// How many URLs are refused, by reason. One that is refused, and known by another way since, is not among them.
-    #[must_use]
     pub fn refusals(&self) -> &BTreeMap<Refusal, u64> {
         &self.refusals
     }
 
     /// Tickets handed out and not settled.
-    #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.pages_in_flight + self.robots_in_flight
     }

@@ -1,5 +1,4 @@
-//! Names of hosts by number, and back. Apart because a million of them in a hash table of strings take twice the room: here they
-//! lie one behind the other, and the table holds numbers.
+//! Names of hosts by number, and back.
 
 use std::hash::BuildHasher;
 

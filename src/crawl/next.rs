@@ -1,5 +1,4 @@
-//! The first door: which fetch is next. Apart from the machine because here everything that may keep a URL from being asked for
-//! comes together: the hosts' time, their groups, robots.txt, budgets, traps, and what the strategy thinks of it by now.
+//! The first door: which fetch is next.
 
 use super::fold::differs;
 use super::frontier::Head;

@@ -55,7 +55,6 @@ pub struct Delivery {
 
 /// Reads an answer for what it was wanted for. `retry_after`: how long the server asked to wait, in milliseconds; `robot`: the
 /// product token that pages know us by.
-#[must_use]
 pub fn outcome(
     wanted: &Wanted,
     answer: Result<&Fetched, Failure>,

@@ -1,5 +1,5 @@
-//! The crawl as somebody sees it who looks at it while it runs: what waits at the head of each lane, how the hosts do, what
-//! was refused and why, what memory each part takes. Apart from the doors because it changes nothing and decides nothing.
+//! The crawl as somebody sees it who looks at it while it runs: what waits at the head of each lane, how the hosts do,
+//! what was refused and why, what memory each part takes.
 
 use std::cmp::Reverse;
 
@@ -103,7 +103,6 @@ fn plain(kind: &FailureKind) -> Failure {
 
 impl Crawl {
     /// Where the crawl stands, with at most so many of each list. Takes time in proportion to the hosts.
-    #[must_use]
     pub fn overview(&self, now: Millis, most: usize) -> Overview {
         let mut hosts = HostCounts::default();
         let mut largest: Vec<(u32, HostId)> = Vec::new();
@@ -152,7 +151,6 @@ impl Crawl {
     }
 
     /// What the crawl waits for, with at most so many of each list. Takes time in proportion to the hosts.
-    #[must_use]
     pub fn waits(&self, now: Millis, most: usize) -> Waits {
         let names = self.hosts.names();
         let name = |id: HostId| -> Box<str> { names.get(id.0 as usize).copied().unwrap_or_default().into() };
@@ -176,7 +174,6 @@ impl Crawl {
     }
 
     /// The hosts whose last request failed, with at most so many by name. Takes time in proportion to the hosts.
-    #[must_use]
     pub fn unreached(&self, most: usize) -> Unreached {
         let names = self.hosts.names();
         let mut unreached = Unreached::default();
@@ -205,7 +202,6 @@ impl Crawl {
     }
 
     /// Bytes of memory by part, as allocated; what maps take beside their entries is estimated.
-    #[must_use]
     pub fn memory(&self) -> Vec<(&'static str, u64)> {
         let links: usize =
             self.ended.values().map(|ended| ended.links.capacity() * size_of::<crate::model::Link>()).sum();

@@ -1,5 +1,4 @@
-//! `[politeness]` of the configuration: when a host may be asked. Apart from the hosts because it is what a user
-//! means, checked once; docs/politeness.md tells it in whole sentences and compares it with other crawlers.
+//! `[politeness]` of the configuration: when a host may be asked.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,5 @@
-//! The machine's part in coming back to pages: rounds and their budget, which pages are due, whose turn it is, theirs or that
-//! of pages never fetched. Apart because all else of the machine knows of first visits only, and because what
-//! [`crate::revisit`] says a visit is worth is queued here.
+//! The machine's part in coming back to pages: rounds and their budget, which pages are due, whose turn it is, theirs
+//! or that of pages never fetched.
 //!
 //! What is due is an event, so a round that was killed goes on with the pages it had chosen, and none is asked for twice.
 
@@ -227,7 +226,6 @@ impl Crawl {
     }
 
     /// What a round would come back to, best first, at most so many pages.
-    #[must_use]
     pub fn plan(&self, now: Millis, most: usize) -> Vec<Planned> {
         let Some(refreshing) = &self.refreshing else { return Vec::new() };
         let settings = &refreshing.wish.settings;
@@ -255,13 +253,11 @@ impl Crawl {
     }
 
     /// What is known of the pages that were fetched, if the crawl is one that comes back.
-    #[must_use]
     pub fn histories(&self) -> Option<&Histories> {
         self.refreshing.as_ref().map(|refreshing| &refreshing.histories)
     }
 
     /// URLs never fetched that wait, the best first, at most so many.
-    #[must_use]
     pub fn waiting(&self, most: usize) -> Vec<(CrawlUrl, f32)> {
         let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX))
             .map(UrlId)
@@ -384,7 +380,6 @@ impl Crawl {
     }
 
     /// When the first of the known pages may be asked for again, if one will be.
-    #[must_use]
     pub fn next_due(&self) -> Option<Millis> {
         let refreshing = self.refreshing.as_ref()?;
         let pages = refreshing.histories.iter().filter(|(_, page)| !page.retired);

@@ -1,5 +1,4 @@
-//! What a crawl would ask for first: its machine run ahead on a virtual clock, with nothing fetched. Apart because what it
-//! does to the machine happens nowhere else, and leaves one that is good for nothing more.
+//! What a crawl would ask for first: its machine run ahead on a virtual clock, with nothing fetched.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,4 @@
-//! robots.txt as it is in force (RFC 9309): when it is asked for, how long it holds, what it permits. Apart from the
-//! host because it speaks for an origin, scheme included, and because it is the site's own word.
+//! robots.txt as it is in force (RFC 9309): when it is asked for, how long it holds, what it permits.
 
 use serde::{Deserialize, Serialize};
 

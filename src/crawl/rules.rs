@@ -1,9 +1,6 @@
 //! A robots.txt as one robot reads it: RFC 9309 (Koster, Illyes, Zeller, Sassman 2022), and where that is silent the rules
 //! that Google publishes and its open parser shows.
 //!
-//! Apart, and our own, because obedience is what a crawler is judged by: the library before it compared no escapes as 2.2.2
-//! asks (`/%7Ejoe` and `/~joe` are one path), read no rules in GBK, and knew no agents with versions.
-//!
 //! Beyond the RFC: a `User-agent` line may have a version or words behind the token; a robot whose token is not named
 //! follows the group of its token without the last `-part`; frequent misspellings and a forgotten colon are forgiven; a
 //! rule takes escaped and plain reserved characters for the same; `Crawl-delay` is of the agents named so far in its group,
@@ -44,7 +41,6 @@ pub struct Ruling {
 
 impl Ruling {
     /// The rule as it stands in the file `text`, in the form `Disallow: /path`.
-    #[must_use]
     pub fn rule(&self, text: &[u8]) -> Option<String> {
         let text = decoded(text);
         let line = lines(&text).nth(self.line?.checked_sub(1)? as usize)?;
@@ -90,7 +86,6 @@ enum Address {
 impl Robot {
     /// Reads a robots.txt for the robot `agent` (a product token; what stands behind it, such as a version, does not
     /// count). Any bytes are one; what is no line of it is passed over, and so is all after the first 500 KiB.
-    #[must_use]
     pub fn new(agent: &str, text: &[u8]) -> Self {
         let text = decoded(cut(text));
         let lines: Vec<(u32, Line)> =
@@ -143,14 +138,12 @@ impl Robot {
     }
 
     /// Whether a URL (absolute, or from its path on) may be fetched.
-    #[must_use]
     pub fn allowed(&self, url: &str) -> bool {
         self.ruling(url).allowed
     }
 
     /// Whether a URL (absolute, or from its path on) may be fetched, and the rule that says so: the longest that matches,
     /// of two equally long ones that which allows. `/robots.txt` always may.
-    #[must_use]
     pub fn ruling(&self, url: &str) -> Ruling {
         let free = Ruling { allowed: true, line: None };
         if self.rules.is_empty() {
@@ -199,7 +192,6 @@ fn packed(mut found: Vec<Found>) -> (Box<[u8]>, Box<[Rule]>) {
 
 /// The product token in a `User-Agent` as it is sent: of `suidao/0.1 (+x)` it is `suidao`, and of
 /// `Mozilla/5.0 (compatible; suidao/0.1)` too. Empty if there is none.
-#[must_use]
 pub fn product(user_agent: &str) -> &str {
     let user_agent = user_agent.trim();
     let compatible = user_agent.split_once("(compatible;").filter(|(head, _)| head.starts_with("Mozilla/"));

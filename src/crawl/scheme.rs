@@ -1,6 +1,6 @@
-//! http and https of a host as one web: which of the two a host answers is learnt from what it answers, and its URLs
-//! go by that. Apart because neither order nor politeness knows of it. Pages link to both spellings, and many servers
-//! and proxies answer one of them only: without this a page would be fetched twice, or not found at all.
+//! http and https of a host as one web: which of the two a host answers is learnt from what it answers, and its URLs go
+//! by that. Pages link to both spellings, and many servers and proxies answer one of them only: without this a page
+//! would be fetched twice, or not found at all.
 
 use crate::model::{
     CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Priority, Relevance, UrlId,

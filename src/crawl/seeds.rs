@@ -1,5 +1,5 @@
-//! How seeds come in: in portions, a batch of events each, so that a list of a million is not in memory as events all at once;
-//! and which of their hosts are held to https. Apart from the doors because here alone a whole list is looked at.
+//! How seeds come in: in portions, a batch of events each, so that a list of a million is not in memory as events all
+//! at once; and which of their hosts are held to https.
 
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64;
@@ -20,7 +20,6 @@ pub struct Seeding<'a> {
 
 impl<'a> Seeding<'a> {
     /// The whole list.
-    #[must_use]
     pub fn of(seeds: &'a [CrawlUrl]) -> Self {
         Self { left: seeds.chunks(PORTION), plain: PlainHosts::of(seeds), begun: false }
     }

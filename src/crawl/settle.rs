@@ -1,5 +1,4 @@
-//! What a fetched page, a redirect or a failure changes: the decisions behind [`Crawl::settle`], told as events. Apart
-//! from the doors because here the strategy is asked.
+//! What a fetched page, a redirect or a failure changes: the decisions behind [`Crawl::settle`], told as events.
 
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;

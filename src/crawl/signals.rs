@@ -1,5 +1,4 @@
-//! What sites say of their own pages, sitemaps and feeds, as signals that some have changed. Apart from the pages: what is
-//! read there is no page, and only raises what coming back to one is worth, as far as the source has proved right.
+//! What sites say of their own pages, sitemaps and feeds, as signals that some have changed.
 
 use std::collections::BTreeMap;
 

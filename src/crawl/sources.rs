@@ -1,5 +1,4 @@
-//! Sitemaps and feeds as a source of URLs: which hosts are asked for theirs, and what is taken of what they name. Apart from
-//! [`super::signals`], which asks the same files what has changed, because here URLs are judged that nobody has seen a link to.
+//! Sitemaps and feeds as a source of URLs: which hosts are asked for theirs, and what is taken of what they name.
 //!
 //! A sitemap names all that a site has, and most of that is off topic. So only hosts are asked that have proved worth it,
 //! what is named is judged as links of an off-topic page are, and of what says nothing of the topic none is taken unless

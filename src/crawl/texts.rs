@@ -1,5 +1,4 @@
-//! The text of the URLs that a crawl knows, by number. Apart because it is most of what must be remembered of them, and is
-//! only read when one is fetched or told of: so it lies packed.
+//! The text of the URLs that a crawl knows, by number.
 //!
 //! Front coding (Witten, Moffat, Bell, "Managing Gigabytes", 2nd edition 1999, section 4.1): of each text is kept how much
 //! of the one before it begins it, and the rest. The links of a page come one after the other and share host and folder. To

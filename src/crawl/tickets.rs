@@ -1,5 +1,4 @@
-//! Tickets outside the ordinary course: given back without a word, or taken for a URL out of turn. Apart from the doors
-//! because neither is an event: to the log the one was never handed out, and the other is like any that was.
+//! Tickets outside the ordinary course: given back without a word, or taken for a URL out of turn.
 
 use crate::model::{Batch, CrawlUrl, Event, LinkState, Millis, RefreshStep, UrlId};
 
@@ -76,7 +75,6 @@ impl Crawl {
     }
 
     /// What a ticket for this URL would be for, as far as reading its answer goes; of one that is not known a page.
-    #[must_use]
     pub fn wanted(&self, url: &CrawlUrl, now: Millis) -> Wanted {
         self.as_wanted(self.urls.find(url).unwrap_or(UrlId(0)), url, now)
     }
@@ -103,7 +101,6 @@ impl Crawl {
     }
 
     /// Whether a ticket is for a page that was fetched before.
-    #[must_use]
     pub fn comes_again(&self, ticket: &Ticket) -> bool {
         ticket.again
     }

@@ -1,6 +1,5 @@
-//! The machine's part in traps: what the rules of `trap/` have seen of the crawl so far, when they are asked, and what is done
-//! about what they say. Apart because the doors need to know only three things: whether a URL is refused, how it is
-//! spelt, and what about a page is a trap's.
+//! The machine's part in traps: what the rules of `trap/` have seen of the crawl so far, when they are asked, and what
+//! is done about what they say.
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -98,7 +97,6 @@ pub(super) struct Looked {
 
 impl Crawl {
     /// What came of the rules against traps.
-    #[must_use]
     pub fn traps(&self) -> TrapCounts {
         self.watched.counts
     }

@@ -1,5 +1,4 @@
-//! Every URL the crawl knows, by number and by text. Apart because its memory is the crawl's memory: one record of 24
-//! bytes, 15 to 30 of index and the packed text for each.
+//! Every URL the crawl knows, by number and by text.
 
 use std::borrow::Cow;
 

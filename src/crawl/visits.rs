@@ -1,5 +1,4 @@
-//! What visits of known pages came to, and which pages are due: the part of coming back in the fold. Apart from the rounds and
-//! their budget ([`super::refresh`]) because a restart goes through here alone.
+//! What visits of known pages came to, and which pages are due: the part of coming back in the fold.
 
 use std::cmp::Reverse;
 

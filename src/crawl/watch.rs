@@ -1,5 +1,4 @@
-//! Coming back to the boards of a forum at the instants of a schedule. Apart from the reading of their pages because it
-//! is a matter of time only: when each was visited, what is said there at which hour, when its turn is next.
+//! Coming back to the boards of a forum at the instants of a schedule.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! Medians with percentile bootstrap intervals: Efron, Bootstrap Methods, Annals of Statistics 7(1), 1979. Apart because
-//! the resamples are drawn once and used for every strategy and measure: the comparison stays paired.
+//! Medians with percentile bootstrap intervals: Efron, Bootstrap Methods, Annals of Statistics 7(1), 1979.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -22,7 +21,6 @@ pub struct Resamples {
 
 impl Resamples {
     /// Draws from these groups of case numbers.
-    #[must_use]
     pub fn new(groups: Vec<Vec<usize>>) -> Self {
         let mut turn = 0_u64;
         let mut below = |end: usize| {
@@ -43,7 +41,6 @@ impl Resamples {
 
     /// The median of `values` (a value a case) and its interval; none if no case has a value. Cases without a value are
     /// left out.
-    #[must_use]
     pub fn interval(&self, values: &[Option<f64>]) -> Option<Interval> {
         let mut scratch = Scratch::default();
         let median = scratch.statistic(&self.groups, values)?;

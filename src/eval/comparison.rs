@@ -56,7 +56,6 @@ pub struct Comparison {
 
 impl Comparison {
     /// Runs side by side; tasks, seeds and strategies stay in the order of `runs`. Marks of 0 are left out.
-    #[must_use]
     pub fn new(marks: &[usize], runs: Vec<Run>) -> Self {
         fn number(names: &mut Vec<String>, name: &str) -> usize {
             names.iter().position(|known| known == name).unwrap_or_else(|| {
@@ -96,43 +95,36 @@ impl Comparison {
     }
 
     /// Strategies, in the order given.
-    #[must_use]
     pub fn strategies(&self) -> &[String] {
         &self.strategies
     }
 
     /// Tasks, in the order given.
-    #[must_use]
     pub fn tasks(&self) -> &[String] {
         &self.tasks
     }
 
     /// Pages at which numbers are told, rising.
-    #[must_use]
     pub fn marks(&self) -> &[usize] {
         &self.marks
     }
 
     /// The last mark; 0 without marks.
-    #[must_use]
     pub fn pages(&self) -> usize {
         self.marks.last().copied().unwrap_or(0)
     }
 
     /// Number of the strategy that knows the truth, if it took part.
-    #[must_use]
     pub fn oracle(&self) -> Option<usize> {
         self.strategies.iter().position(|name| name == ORACLE)
     }
 
     /// Number of cases (task and random seed).
-    #[must_use]
     pub fn cases(&self, scope: Scope) -> usize {
         self.cases_of(scope).count()
     }
 
     /// Whether a measure is known for any run.
-    #[must_use]
     pub fn knows(&self, scope: Scope, measure: Measure) -> bool {
         let strategies = 0..self.strategies.len();
         strategies.into_iter().any(|strategy| self.at(scope, strategy, measure, self.pages()).is_some())
@@ -154,14 +146,12 @@ impl Comparison {
     }
 
     /// Median and interval of a measure at a mark; none if no run has it.
-    #[must_use]
     pub fn at(&self, scope: Scope, strategy: usize, measure: Measure, mark: usize) -> Option<Interval> {
         let point = self.points.binary_search(&mark).ok()?;
         self.interval(scope, strategy, measure, point)
     }
 
     /// A measure along the pages, as it is drawn: (pages, median and interval), up to the end of the longest run.
-    #[must_use]
     pub fn curve(&self, scope: Scope, strategy: usize, measure: Measure) -> Vec<(usize, Interval)> {
         let longest = self.longest(scope, strategy);
         let step = self.pages().div_ceil(DRAWN).max(1);
@@ -183,14 +173,12 @@ impl Comparison {
     }
 
     /// Pages of the longest run of a strategy, up to the last mark.
-    #[must_use]
     pub fn longest(&self, scope: Scope, strategy: usize) -> usize {
         let length = |case: &Case| Some(case.runs.get(strategy)?.as_ref()?.0.steps.len());
         self.cases_of(scope).filter_map(length).max().unwrap_or(0).min(self.pages())
     }
 
     /// How often strategy `one` has more relevant pages at a mark than `other`, on the same web.
-    #[must_use]
     pub fn duel(&self, scope: Scope, one: usize, other: usize, mark: usize) -> Duel {
         let mut duel = Duel::default();
         let Ok(point) = self.points.binary_search(&mark) else { return duel };
@@ -207,7 +195,6 @@ impl Comparison {
     }
 
     /// Lengths of the tunnels behind which relevant pages were found, over all runs of a strategy: see [`tunnels`].
-    #[must_use]
     pub fn tunnels(&self, scope: Scope, strategy: usize) -> Vec<u32> {
         let mut sum: Vec<u32> = Vec::new();
         for (run, _) in self.cases_of(scope).filter_map(|case| case.runs.get(strategy)?.as_ref()) {

@@ -77,7 +77,6 @@ pub struct SummaryRow<'a> {
 }
 
 /// Every measure of every strategy at every mark: all tasks together (where there are several), then each.
-#[must_use]
 pub fn summary_rows(comparison: &Comparison) -> Vec<SummaryRow<'_>> {
     let mut rows = Vec::new();
     for (scope, task) in scopes(comparison) {
@@ -130,7 +129,6 @@ pub struct WinRow<'a> {
 }
 
 /// Every pair of strategies, both ways, at every mark.
-#[must_use]
 pub fn win_rows(comparison: &Comparison) -> Vec<WinRow<'_>> {
     let mut rows = Vec::new();
     for (scope, task) in scopes(comparison) {

@@ -1,5 +1,4 @@
-//! What the topic's queries find in several crawls, as text, CSV and a page with the two curves of the paper. Apart from
-//! [`super::queries`], which counts.
+//! What the topic's queries find in several crawls, as text, CSV and a page with the two curves of the paper.
 
 use std::fmt::Write;
 
@@ -47,7 +46,6 @@ pub struct Evaluation {
 
 impl Evaluation {
     /// For people: a table of the marks, then one of the queries.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let width = self.crawls.iter().map(|crawl| crawl.name.chars().count()).max().unwrap_or(0).max(5);
         let mut out =
@@ -111,7 +109,6 @@ impl Evaluation {
     }
 
     /// One page that needs nothing beside it. Equal evaluations give equal bytes.
-    #[must_use]
     pub fn html(&self) -> String {
         let mut body = format!(
             "<header>\n<h1>What the topic’s queries find</h1>\n<p class=\"lead\">{} queries over {}, judged after {} pages.</p>\n\

@@ -1,5 +1,5 @@
 //! A web as its link graph: every page that can be reached from the seeds, read once, and how the pages lie to the
-//! relevant ones. Apart from what asks for it: the oracle walks it, a context graph is layered by it.
+//! relevant ones.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -63,7 +63,6 @@ impl Graph {
     /// Reads all that can be reached from the seeds. Scope and robots of the conditions hold, limits of pages, depth and
     /// hops do not; of an endless web `reach` pages are read. `relevant` is put once for every page, in order of
     /// fetching; `None` for a page that does not count.
-    #[must_use]
     pub fn read(
         conditions: Conditions,
         reach: u64,
@@ -147,7 +146,6 @@ impl Graph {
     }
 
     /// The URL of a node.
-    #[must_use]
     pub fn url(&self, node: u32) -> &CrawlUrl {
         &self.urls[node as usize]
     }
@@ -175,7 +173,6 @@ impl Graph {
 
     /// The pages in order of discovery, each with its layer: how many links it is away from the nearest relevant page
     /// (0: relevant itself); `None` if more than `deepest`. Redirects are no links.
-    #[must_use]
     pub fn layers(&self, deepest: u8) -> Vec<(u32, Option<u8>)> {
         let mut layers: Vec<Option<u8>> = self.nodes.iter().map(|node| node.relevant.then_some(0)).collect();
         let all = || 0..u32::try_from(self.nodes.len()).expect("as many as URLs, which are numbered so");

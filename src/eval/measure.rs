@@ -28,7 +28,6 @@ pub struct Tally {
 
 impl Tally {
     /// H(N): relevant pages per page up to the mark, 0 to 1.
-    #[must_use]
     pub fn harvest(&self) -> f64 {
         self.relevant as f64 / self.mark.max(1) as f64
     }
@@ -36,7 +35,6 @@ impl Tally {
 
 impl Run {
     /// What it has come to at each of `marks`, which must rise.
-    #[must_use]
     pub fn at(&self, marks: &[usize]) -> Vec<Tally> {
         let mut tally = Tally::default();
         let (mut islands, mut hosts, mut area) = (BTreeSet::new(), BTreeSet::new(), 0.0);
@@ -66,7 +64,6 @@ impl Run {
 
 /// Lengths of the tunnels behind which a run's first `pages` pages hold relevant ones: at index n, relevant pages that
 /// lie behind n off-topic pages in a row; index 0 counts those linked from a relevant page.
-#[must_use]
 pub fn tunnels(run: &Run, pages: usize) -> Vec<u32> {
     let mut lengths = Vec::new();
     for step in run.steps.iter().take(pages).filter(|step| step.hit) {
@@ -114,7 +111,6 @@ impl Measure {
     ];
 
     /// Its name in files.
-    #[must_use]
     pub fn key(self) -> &'static str {
         match self {
             Self::Relevant => "relevant",
@@ -129,7 +125,6 @@ impl Measure {
     }
 
     /// Its name for people.
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::Relevant => "relevant pages",
@@ -144,13 +139,11 @@ impl Measure {
     }
 
     /// Whether it is a share, 0 to 1, and not a count.
-    #[must_use]
     pub fn is_share(self) -> bool {
         !matches!(self, Self::Relevant | Self::Hosts | Self::NewHosts)
     }
 
     /// Its value; none where it is not defined. `oracle`: what the oracle has come to at the same mark.
-    #[must_use]
     pub fn of(self, run: &Run, tally: &Tally, oracle: Option<&Tally>) -> Option<f64> {
         let share = |part: usize, whole: u32| (whole > 0).then(|| part as f64 / f64::from(whole));
         match self {
@@ -166,7 +159,6 @@ impl Measure {
     }
 
     /// A value as it is shown: shares in per cent with one decimal, counts with none, but halves (of medians) told.
-    #[must_use]
     pub fn show(self, value: f64) -> String {
         if self.is_share() {
             format!("{:.1}%", 100.0 * value)

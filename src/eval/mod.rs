@@ -1,8 +1,8 @@
 //! What a crawl came to, and how strategies compare: from the events of replays to measures, intervals, tables and plots.
 //!
-//! Apart because nothing of the crawl may know how it is judged. A [`Recorder`] folds one replay into a [`Run`];
-//! [`Comparison`] holds the runs of many strategies on the same webs; everything shown is a function of it, without
-//! clock or chance, so that one comparison made twice gives the same bytes.
+//! A [`Recorder`] folds one replay into a [`Run`]; [`Comparison`] holds the runs of many strategies on the same webs;
+//! everything shown is a function of it, without clock or chance, so that one comparison made twice gives the same
+//! bytes.
 
 mod bootstrap;
 mod comparison;

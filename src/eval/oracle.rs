@@ -1,5 +1,5 @@
-//! The oracle: a crawl by somebody who knows the web and which of its pages are relevant. The ceiling that strategies are
-//! held against, and no strategy for live crawls. Apart because it asks a [`Source`] for the whole web beforehand.
+//! The oracle: a crawl by somebody who knows the web and which of its pages are relevant. The ceiling that strategies
+//! are held against, and no strategy for live crawls.
 //!
 //! Greedy: of the relevant pages not fetched, the one with the fewest unfetched pages on the way from what is fetched
 //! is next, and the way is fetched with it; ties by discovery. The best order is a Steiner tree, for which nobody waits;
@@ -26,7 +26,6 @@ pub struct Oracle {
 
 impl Oracle {
     /// Reads the web ([`Graph::read`]) and finds the order. What does not count costs nothing on the way to others.
-    #[must_use]
     pub fn ask(
         conditions: Conditions,
         reach: u64,
@@ -41,7 +40,6 @@ impl Oracle {
     }
 
     /// The URLs in the order in which they are to be fetched, redirects among them; ends with the last relevant page.
-    #[must_use]
     pub fn order(&self) -> &[CrawlUrl] {
         &self.order
     }

@@ -112,7 +112,6 @@ impl Plan {
     }
 
     /// Pages of a run and the marks up to them, rising; the last mark is the end of the run.
-    #[must_use]
     pub fn marks(&self) -> Vec<usize> {
         let pages = self.pages.or_else(|| self.marks.iter().max().copied()).unwrap_or(PAGES);
         let given = if self.marks.is_empty() { &MARKS[..] } else { &self.marks };

@@ -1,5 +1,4 @@
-//! What a vertical search engine made of a crawl is worth, as the crawl goes on. Apart from the measures of a run, which
-//! count pages: here it is counted what the topic's queries find.
+//! What a vertical search engine made of a crawl is worth, as the crawl goes on.
 //!
 //! Jiang, Zhu, Wang, Computer Systems & Applications 29(3), 2020, figures 6 and 7. After n pages of the crawl, with N hits
 //! of the topic's query set among them and M of these relevant: precision = M / N; and R = relevant pages among them. A page
@@ -31,13 +30,11 @@ pub struct AtMark {
 
 impl AtMark {
     /// M / N; none where nothing is found.
-    #[must_use]
     pub fn precision(&self) -> Option<f64> {
         ratio(self.relevant_hits, self.hits)
     }
 
     /// M / R: which share of what is relevant the queries find; none where nothing is.
-    #[must_use]
     pub fn found(&self) -> Option<f64> {
         ratio(self.relevant_hits, self.relevant)
     }
@@ -48,7 +45,6 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
 }
 
 /// What there is after each of `marks` pages, rising; a mark beyond the end of the crawl is given the end.
-#[must_use]
 pub fn at_marks(pages: &[Collected], marks: &[u64]) -> Vec<AtMark> {
     let mut at = AtMark::default();
     let mut rest = pages.iter();

@@ -1,5 +1,4 @@
-//! One replay as it is judged: a step a page, in the order of fetching. Apart because from here on nothing of the crawl
-//! is needed, and a run can be written by hand.
+//! One replay as it is judged: a step a page, in the order of fetching.
 
 use std::collections::BTreeSet;
 

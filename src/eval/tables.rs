@@ -12,7 +12,6 @@ pub(super) fn headline(comparison: &Comparison) -> Measure {
 
 /// Medians with their intervals, at every mark. With an oracle these are shares of what it found in as many pages: long
 /// runs all come near it, so its share at the last mark alone would tell little; how much that is stands in the last column.
-#[must_use]
 pub fn table(comparison: &Comparison) -> String {
     let (headline, marks, pages) = (headline(comparison), comparison.marks(), comparison.pages());
     let with_oracle = comparison.oracle().is_some() && comparison.knows(Scope::All, Measure::Oracle);

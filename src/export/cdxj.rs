@@ -1,5 +1,4 @@
-//! The index of a web archive: a line for each response, `SURT timestamp JSON`, sorted by bytes. Apart from the archive,
-//! whose records come in order of fetching: the lines must be sorted, and there may be more than memory holds.
+//! The index of a web archive: a line for each response, `SURT timestamp JSON`, sorted by bytes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

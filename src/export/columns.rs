@@ -1,5 +1,4 @@
-//! Documents as columns: which Arrow type each field has, and how it is filled. Apart from the file format, which asks only
-//! for batches.
+//! Documents as columns: which Arrow type each field has, and how it is filled.
 //!
 //! Whole numbers are signed, for not every reader knows unsigned ones: 32 bits for what fits 16, else 64.
 

@@ -1,5 +1,4 @@
-//! What earlier exports held, so that the next one brings only what is new, changed or gone. Apart because it is the one
-//! thing about exports that is remembered.
+//! What earlier exports held, so that the next one brings only what is new, changed or gone.
 //!
 //! `DIR/exports/NAME.json` says when the last one was made, of how much of the log, and in which format;
 //! `DIR/exports/NAME.pages` holds 12 bytes for each page in it: the number of its URL (u32, little endian), and a
@@ -113,7 +112,6 @@ pub fn remember(
 }
 
 /// What is new, changed or gone in `wanted` since an export that held `former`.
-#[must_use]
 pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)]) -> Changes {
     let mut selection = wanted.clone();
     let mut left: Vec<bool> = vec![true; former.len()];
@@ -159,13 +157,11 @@ fn mark(entry: &Entry) -> u64 {
 }
 
 /// Stands for a name that cannot be one of a file.
-#[must_use]
 pub fn digest(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }
 
 /// Whether a name can stand for an export: it becomes the name of a file.
-#[must_use]
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.len() <= 64 && !name.starts_with('.') && name.chars().all(plain)

@@ -32,7 +32,6 @@ const HOPS: usize = 20;
 const BATCH: usize = 16_384;
 
 /// Where the tables of the nodes and of the edges lie.
-#[must_use]
 pub fn tables_of(path: &Path) -> [PathBuf; 2] {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".graphml").unwrap_or(&name);

@@ -1,5 +1,4 @@
-//! The corpus in the formats that others read: one file a format. Apart from the corpus, which says what a page is, and
-//! which pages; here it is only written down.
+//! The corpus in the formats that others read: one file a format.
 //!
 //! Whatever is written appears under its final name only when all of it is there.
 

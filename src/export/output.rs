@@ -1,5 +1,4 @@
-//! Where an export goes: one file, or a directory of shards, packed as the name says. Apart because every format needs
-//! it, and so that none can leave half a file under its final name.
+//! Where an export goes: one file, or a directory of shards, packed as the name says.
 //!
 //! A directory of shards is named like a file or not: `-o ml` holds `ml-00000.jsonl.zst`, `ml-00001.jsonl.zst` and so on;
 //! `-o ml.jsonl` holds `ml-00000.jsonl`, and `-o ml.jsonl.gz` holds `ml-00000.jsonl.gz`.
@@ -24,7 +23,6 @@ pub struct Output {
 
 impl Output {
     /// One file, or the standard output.
-    #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), shard_size: None }
     }
@@ -72,7 +70,6 @@ impl Output {
     }
 
     /// Where the companion of one file of rows lies.
-    #[must_use]
     pub fn companion(&self, extension: &str, ending: &str) -> PathBuf {
         self.path.with_file_name(format!("{}{ending}", Name::of(&self.path, extension).stem))
     }
@@ -98,7 +95,6 @@ impl Output {
     }
 
     /// Bytes of a file; without bound where there are no shards.
-    #[must_use]
     pub fn limit(&self) -> u64 {
         self.shard_size.unwrap_or(u64::MAX)
     }

@@ -1,11 +1,9 @@
 //! The sort-friendly form of a URL (SURT) by which web archives are looked up: `http://www.example.cn/A/?b=2&a=1` is
-//! `cn,example)/a?a=1&b=2`. Apart because it is a standard of its own, with oddities that must be kept: the key is made
-//! as the Python package `surt` (Internet Archive) and with it pywb make it, or a lookup finds nothing.
+//! `cn,example)/a?a=1&b=2`.
 
 use crate::model::CrawlUrl;
 
 /// The key of a URL.
-#[must_use]
 pub fn surt(url: &CrawlUrl) -> String {
     let (host, port) = match url.authority().rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),

@@ -1,5 +1,4 @@
-//! The corpus as plain text for language models: a page a line, and a data card beside it. Apart from the documents,
-//! whose text is what the page says; here it is cleaned for programs that learn from it.
+//! The corpus as plain text for language models: a page a line, and a data card beside it.
 //!
 //! fastText, KenLM and SentencePiece read a line as a unit and a blank as the border of words, and know no escapes: a
 //! backslash and an n would be learnt as two letters. So line feeds become blanks; who needs paragraphs takes JSON lines.
@@ -18,7 +17,6 @@ use crate::store::StoreError;
 const CARD: &str = ".card.md";
 
 /// Where the card of a file lies.
-#[must_use]
 pub fn card_of(path: &Path) -> PathBuf {
     Output::file(path).companion("txt", CARD)
 }

@@ -17,7 +17,6 @@ const SUFFIX: &str = ".warc.gz";
 const INDEX: &str = ".cdxj";
 
 /// Where the index of a file lies.
-#[must_use]
 pub fn index_of(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{}{INDEX}", name.strip_suffix(SUFFIX).unwrap_or(&name)))

@@ -1,6 +1,4 @@
-//! Which files exports of a crawl have written, so that a file of somebody else's is not replaced by one. Apart from what the exports
-//! held because it is about files: a file is taken for an export's own if it lies where one was written, and is as long and as
-//! old as it was then.
+//! Which files exports of a crawl have written, so that a file of somebody else's is not replaced by one.
 //!
 //! `DIR/exports/.written.json` holds for each path its bytes and when it was last changed, in nanoseconds since 1970.
 
@@ -49,7 +47,6 @@ impl Written {
     }
 
     /// Whether something would be lost if a file were written there: a plain file that no export has left as it is.
-    #[must_use]
     pub fn is_anothers(&self, path: &Path) -> bool {
         Mark::of(path).is_some_and(|mark| self.0.get(&name(path)) != Some(&mark))
     }

@@ -201,7 +201,6 @@ impl Fetcher {
     }
 
     /// The same, and these ports may be asked although they belong to services that are not the web (`scope.allow_ports`).
-    #[must_use]
     pub fn with_ports(mut self, ports: &[u16]) -> Self {
         self.allowed.ports = ports.into();
         self
@@ -348,7 +347,6 @@ impl Fetcher {
 
     /// The header fields every request carries beside `host`, names in lower case: for the archive's request records. What
     /// single origins are told of us, and cookies, are not among them.
-    #[must_use]
     pub fn request_headers(&self) -> Vec<(String, String)> {
         self.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
     }

@@ -1,7 +1,6 @@
 //! Cookies of one run (RFC 6265), where `fetch.cookies` is on: in memory only, never on disk.
 //!
-//! Apart because a jar is of one registrable domain (by the public suffix list), so that no cookie can reach a host of
-//! another, whatever its `Domain` says. Some sites do not show a page before a cookie comes back; most crawls need none.
+//! Some sites do not show a page before a cookie comes back; most crawls need none.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};

@@ -1,9 +1,8 @@
 //! Who we are to a host that asks: passwords, tokens, header fields and client certificates of `[[fetch.credentials]]`.
 //!
-//! Apart because a secret must leave by one door only. It goes to the origin it was given for (scheme, host and port) and
-//! to no other, as each request, redirects included, is matched by itself. It is never printed: a [`Secret`] shows and
-//! writes `***`, header values are marked as sensitive, and the archive's request records are made from what all requests
-//! have in common.
+//! It goes to the origin it was given for (scheme, host and port) and to no other, as each request, redirects included,
+//! is matched by itself. It is never printed: a [`Secret`] shows and writes `***`, header values are marked as
+//! sensitive, and the archive's request records are made from what all requests have in common.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +25,6 @@ pub struct Secret(String);
 
 impl Secret {
     /// Takes a text for one.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -170,7 +168,6 @@ impl Credential {
     }
 
     /// Whether a secret stands in the configuration itself.
-    #[must_use]
     pub fn holds_secret(&self) -> bool {
         self.password.is_some() || self.bearer.is_some() || !self.headers.is_empty()
     }

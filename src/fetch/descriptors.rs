@@ -1,5 +1,5 @@
-//! How many files and connections the system lets us have open, and for how long idle connections may take some of them. Apart
-//! because a crawl over thousands of hosts would use up whatever there is, and then could not write what it fetched.
+//! How many files and connections the system lets us have open, and for how long idle connections may take some of
+//! them.
 
 use std::time::Duration;
 

@@ -38,7 +38,6 @@ enum Reach {
 /// shared (100.64/10), documentation, benchmarking, multicast, reserved and broadcast; of IPv6 all but global unicast
 /// (2000::/3). IPv6 addresses that carry an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are as public as that is. A
 /// public address at which a cloud keeps its metadata (168.63.129.16) is refused too.
-#[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     reach(address) == Reach::Public
 }

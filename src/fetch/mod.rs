@@ -1,8 +1,8 @@
 //! One GET of one URL: from a [`CrawlUrl`](crate::model::CrawlUrl) to a [`Fetched`](crate::model::Fetched) or a named
 //! [`Failure`](crate::model::Failure), with every limit on time, size and address kept on the way.
 //!
-//! Apart because it is the only room that talks to strangers. It decides nothing about the crawl: redirects and error
-//! statuses are handed back as they came, when to ask again is the machine's.
+//! It decides nothing about the crawl: redirects and error statuses are handed back as they came, when to ask again is
+//! the machine's.
 
 mod client;
 mod cookies;

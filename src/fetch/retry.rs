@@ -14,7 +14,6 @@ const LONGEST: u64 = 86_400_000;
 /// The header holds seconds or an HTTP date (in any of the three forms of RFC 9110, 5.6.7), which is of the server's
 /// clock: where the answer has a `Date` the wait is counted from there, else from `now`. A date in the past is a wait
 /// of 0. None for other statuses, and where the header is missing or unreadable.
-#[must_use]
 pub fn retry_after(answer: &Fetched, now: Millis) -> Option<u64> {
     if !matches!(answer.status, 429 | 503) {
         return None;

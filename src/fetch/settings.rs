@@ -137,7 +137,6 @@ pub(super) struct Checked {
 
 impl Settings {
     /// The `User-Agent` sent: `suidao/0.1.0 (+contact)`, or without the bracket if there is no contact.
-    #[must_use]
     pub fn agent(&self) -> String {
         match self.contact.as_deref().map(str::trim) {
             Some(contact) if !contact.is_empty() => format!("{} (+{contact})", self.user_agent.trim()),
@@ -146,7 +145,6 @@ impl Settings {
     }
 
     /// The settings as they may be shown and kept: without the password of a proxy. Those of credentials never show.
-    #[must_use]
     pub fn shown(&self) -> Self {
         let mut shown = self.clone();
         if let Some(proxy) = &mut shown.proxy

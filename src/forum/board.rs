@@ -1,5 +1,4 @@
-//! Whether a page is a board: a list of threads. Apart because it is the paper's heart: BTCJ, the board-topic correlation
-//! judgement.
+//! Whether a page is a board: a list of threads.
 //!
 //! Li, Cheng, Guo, Zhang 2007, 3.2: of the classes of a page's links, those with many members and long texts are classes of
 //! threads; a page is a board if and only if there is exactly one of them. The thresholds are not in the paper.
@@ -42,7 +41,6 @@ pub struct LinkClass {
 }
 
 /// The classes of a page's links, the largest first; equals by their first link.
-#[must_use]
 pub fn classes(links: &[SightLink], shapes: &Shapes) -> Vec<LinkClass> {
     let mut found: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
     for (at, link) in links.iter().enumerate() {
@@ -65,7 +63,6 @@ pub fn classes(links: &[SightLink], shapes: &Shapes) -> Vec<LinkClass> {
 }
 
 /// The class of threads, if the page is a board.
-#[must_use]
 pub fn threads<'a>(classes: &'a [LinkClass], thresholds: &Thresholds) -> Option<&'a LinkClass> {
     let passing: Vec<&LinkClass> = classes
         .iter()

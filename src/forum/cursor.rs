@@ -1,4 +1,4 @@
-//! A reader of short texts that can take steps back. Apart from `times`, whose forms are written with it.
+//! A reader of short texts that can take steps back.
 
 use std::ops::RangeInclusive;
 

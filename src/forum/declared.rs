@@ -1,7 +1,7 @@
 //! What a page declares of its threads and posts in the terms of schema.org, as JSON-LD or microdata.
 //!
-//! Apart because it needs no guess, and because it is seldom all there is: a page declares its first post and shows twenty.
-//! So what is declared goes before what was mined of the same post or thread, and what is missing is filled from the other.
+//! So what is declared goes before what was mined of the same post or thread, and what is missing is filled from the
+//! other.
 
 use serde_json::Value;
 

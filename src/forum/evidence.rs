@@ -1,5 +1,4 @@
-//! What one page of a site, seen as it is, says about which classes are boards and threads. Apart from the exploring, which
-//! only decides what to look at next.
+//! What one page of a site, seen as it is, says about which classes are boards and threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +23,6 @@ pub enum Sure {
 }
 
 /// A page that is a board: the class of its threads, and how sure that is. `test`: the thresholds of BTCJ.
-#[must_use]
 pub fn board(sight: &Sight, shapes: &Shapes, test: &Thresholds) -> Option<(Class, Sure)> {
     if sight.login {
         return None;
@@ -72,7 +70,6 @@ pub fn members<'a>(
 /// Which values tell the members of a class apart: those that differ nearly everywhere, numbers before words; else those
 /// that differ at all. `groups`: members seen together, on one page each; `options`: a value that counts pages, which
 /// tells none apart.
-#[must_use]
 pub fn key(class: &Class, groups: &[Vec<Shaped>], options: &BTreeSet<usize>) -> Keyed {
     let slots = groups.iter().flatten().map(|shaped| shaped.slots.len()).max().unwrap_or(0);
     let distinct =

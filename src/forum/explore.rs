@@ -1,5 +1,4 @@
-//! Finding out what a forum is made of, from its entrance and a few samples. Apart because it is asked before anything is
-//! fetched by what it finds: pages seen in, the next pages to look at out.
+//! Finding out what a forum is made of, from its entrance and a few samples.
 //!
 //! Li, Cheng, Guo, Zhang 2007, 3.2: the links of the entrance are put into classes, small classes left out; a class is that
 //! of the boards if its pages pass the judgement of [`super::board`]. The paper does not say how many are looked at: here two
@@ -53,7 +52,6 @@ const UNLIKELY: [&str; 20] = [
 
 /// A forum told by one of its boards, met in passing: its records show authors, times and numbers of replies, as no other
 /// list does. None where the page is no such board.
-#[must_use]
 pub fn recognise(sight: &Sight) -> Option<ForumMap> {
     let mut explorer = Explorer::default();
     explorer.see(sight);
@@ -108,7 +106,6 @@ struct Found {
 impl Explorer {
     /// Nothing looked at yet. `strict`: a board has exactly one class of threads, as the paper says, where others take the
     /// class that stands out.
-    #[must_use]
     pub fn new(strict: bool) -> Self {
         Self { strict, ..Self::default() }
     }
@@ -131,13 +128,11 @@ impl Explorer {
     }
 
     /// Pages seen so far, in order.
-    #[must_use]
     pub fn seen(&self) -> &[Sight] {
         &self.seen
     }
 
     /// Decides, once all that was asked for is seen or could not be had.
-    #[must_use]
     pub fn next(&self) -> Step {
         let Some(start) = self.seen.first() else {
             return Step::GivenUp("its first page could not be read");
@@ -355,7 +350,6 @@ enum Judged {
 }
 
 /// Which value of a class counts its pages, if the class is that of the pages too.
-#[must_use]
 pub fn paged_slot(rule: &PagingRule, class: &Class) -> Option<usize> {
     if rule.pages.replace("{page}", "{n}") != class.as_str() {
         return None;

@@ -1,7 +1,4 @@
 //! What the parts of a record say: its times, numbers and people, each with what the words around it call it.
-//!
-//! Apart because lists of threads and pages of posts read their fields alike: a field is told by a word beside it, by the
-//! names of the elements it stands in, and by its place, which is the same in every record.
 
 use std::sync::LazyLock;
 

@@ -1,8 +1,7 @@
 //! Which threads of a board have to be fetched again: BIC, the board-based incremental crawl (Du, Ma 2010, section 4.1).
 //!
-//! Apart because it is asked by the crawl of a real board and by the simulations that judge it: records of a list in,
-//! threads to fetch and whether to turn the page out. Beyond the paper: stickies, threads that move down while the list
-//! is being read, times that are shown roughly or not at all, and lists that are not ordered by last reply.
+//! Beyond the paper: stickies, threads that move down while the list is being read, times that are shown roughly or not
+//! at all, and lists that are not ordered by last reply.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +42,6 @@ pub enum Change {
 /// Later times say that there was a reply. Times that can be the same instant say nothing where they are rough, so there
 /// the numbers of replies decide, as they do where a time is missing. An earlier time is a deleted reply, or one shown
 /// otherwise than before: only a number that has grown makes a change of it.
-#[must_use]
 pub fn change(record: &Listed, known: Option<&Known>) -> Change {
     let Some(known) = known else { return Change::New };
     let counts = record.replies.zip(known.replies);
@@ -74,7 +72,6 @@ pub enum Order {
 }
 
 /// Tells the order of a list from one of its pages; stickies do not count. Linear, but for the search of a place.
-#[must_use]
 pub fn sorted_by(records: &[Listed]) -> Order {
     let times = records.iter().filter(|record| !record.sticky).filter_map(|record| record.last_reply);
     let (mut number, mut first, mut differ) = (0, None, false);
@@ -132,7 +129,6 @@ impl<K> Default for Pass<K> {
 
 impl<K> Pass<K> {
     /// A pass over at most so many index pages.
-    #[must_use]
     pub fn new(max: u32) -> Self {
         Self { left: max, seen: BTreeSet::new(), quiet: 0, ordered: 0, disordered: 0 }
     }

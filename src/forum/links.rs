@@ -1,5 +1,4 @@
-//! The links of a page as forums are read by them: each URL of the site once, with what its links show. Apart from
-//! [`crate::read`]'s outlinks because the topic does not matter here, and what a link shows for itself does.
+//! The links of a page as forums are read by them: each URL of the site once, with what its links show.
 
 use rustc_hash::FxHashMap;
 
@@ -34,7 +33,6 @@ const NEXT: [&str; 14] = [
 const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
 
 /// Links to the page's own host, each URL once, in order of appearance.
-#[must_use]
 pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
     let same_site = |link: &&DocumentLink| link.url.authority() == own.authority();
     let names = sessions(document.links.iter().filter(same_site).map(|link| &link.url));
@@ -64,7 +62,6 @@ pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
 }
 
 /// The URL of a page as links to it are written, so that it is known again: without its session.
-#[must_use]
 pub fn own_url(document: &Document, own: &CrawlUrl) -> CrawlUrl {
     let site = document.links.iter().map(|link| &link.url).filter(|url| url.authority() == own.authority());
     without(own, &sessions(site.chain(std::iter::repeat_n(own, 1))))
@@ -94,7 +91,6 @@ fn mark(text: &str, block: usize) -> Option<Mark> {
 }
 
 /// Width of a text in columns: an ideograph is as wide as two letters.
-#[must_use]
 pub fn columns(text: &str) -> usize {
     text.chars().map(|c| if c as u32 >= 0x1100 { 2 } else { 1 }).sum()
 }

@@ -1,6 +1,4 @@
-//! Whether a page is there to ask for a login, or to refuse. Apart because it is words and a measure of what else the page
-//! has: a box to log in stands in the head of most forums, and a line that asks guests to log in before they reply stands
-//! below most threads; neither makes the page a notice.
+//! Whether a page is there to ask for a login, or to refuse.
 
 use super::region::{self, Survey};
 use super::tree::Tree;
@@ -24,7 +22,6 @@ const NOTICE: u32 = 1_200;
 const LINE: usize = 200;
 
 /// Whether the page's point is to ask for a login or to refuse what was asked for.
-#[must_use]
 pub fn asks_login(tree: &Tree) -> bool {
     // Only whether there are times matters, so any clock will do that is behind them.
     let clock = Clock { now: crate::model::Millis(4_000_000_000_000), offset: 0 };

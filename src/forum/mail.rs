@@ -1,7 +1,4 @@
 //! The head that a post carries as a mail does: who sent it, to which board, of what, when.
-//!
-//! Apart because it is text and no template: campus boards and archives of mailing lists show each post as it was sent,
-//! and time and writer are lines of it (RFC 5322, section 3.6; the Chinese boards' own 发信人, 信区, 标题, 发信站).
 
 use super::times::all;
 use crate::model::{Clock, Moment};

@@ -1,6 +1,4 @@
-//! The forum file: what a forum is understood to be, as people read and correct it. Apart because its words are for
-//! people: a class is a URL with `{n}`, `{s}` and `{h}` where numbers, words and codes stand, and `{id}`, `{slug}` and
-//! `{code}` where those are what tells one board or thread from another.
+//! The forum file: what a forum is understood to be, as people read and correct it.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -67,13 +65,11 @@ pub struct Keyed {
 
 impl Keyed {
     /// A class whose members differ in these values; all of them if none is named.
-    #[must_use]
     pub fn new(class: Class, key: Vec<usize>) -> Self {
         Self { class, key }
     }
 
     /// From the text of a forum file.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         // Written as a browser shows it, perhaps: classes have their parameters by name.
         let sorted = text.split_once('?').map(|(path, query)| {
@@ -89,7 +85,6 @@ impl Keyed {
     }
 
     /// As a forum file says it.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut rest = self.class.as_str();
@@ -105,19 +100,16 @@ impl Keyed {
     }
 
     /// The class.
-    #[must_use]
     pub fn class(&self) -> &Class {
         &self.class
     }
 
     /// Whether a value is part of what tells its members apart.
-    #[must_use]
     pub fn has(&self, slot: usize) -> bool {
         self.key.is_empty() || self.key.contains(&slot)
     }
 
     /// What tells a URL of the class from the others; none for one of another class.
-    #[must_use]
     pub fn key(&self, shaped: &Shaped) -> Option<String> {
         if shaped.class != self.class {
             return None;
@@ -151,7 +143,6 @@ pub fn parse(text: &str) -> Result<ForumMap, MapError> {
 }
 
 /// The file of a map: what it is, and how to correct it, said at its head.
-#[must_use]
 pub fn write(map: &ForumMap) -> String {
     let mut map = map.clone();
     for board in &mut map.boards {
@@ -215,7 +206,6 @@ pub fn offset(text: &str) -> Result<i32, MapError> {
 }
 
 /// The `page`th page of the list at `own`, by a rule of the file; none where the URL has not the values that it asks for.
-#[must_use]
 pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &Shapes) -> Option<CrawlUrl> {
     let shaped = shapes.shape(own);
     let mut values = shaped.values();

@@ -1,5 +1,4 @@
-//! How a list goes on: which number in the URL counts its pages, from where and by how much. Apart because boards and threads
-//! are paged alike, and nothing else of a page has to be known for it.
+//! How a list goes on: which number in the URL counts its pages, from where and by how much.
 //!
 //! Li, Cheng, Guo, Zhang 2007, 3.3: the pages of one board differ in the value of one parameter. Which one is told here by what
 //! the links say: a link that shows 3 leads to `start=40`, so pages begin at 0 and are 20 apart.
@@ -40,7 +39,6 @@ type Group = (usize, Vec<String>, super::shape::Class);
 impl Paging {
     /// The paging of the page at `own`, its `page`th (from 1); none where its links show none. `keys`: classes of which it is
     /// known what tells their members apart, so that all else may differ from page to page.
-    #[must_use]
     pub fn of(own: &CrawlUrl, page: i64, links: &[SightLink], shapes: &Shapes, keys: &[Keyed]) -> Option<Self> {
         let own = shapes.shape(own);
         let mut groups: BTreeMap<Group, Vec<(usize, Shaped)>> = BTreeMap::new();
@@ -134,7 +132,6 @@ impl Paging {
     }
 
     /// The page after the `page`th: as it is linked, or made by the rule where only later ones are; none behind the last.
-    #[must_use]
     pub fn after(&self, page: i64) -> Option<CrawlUrl> {
         let last = *self.pages.keys().next_back()?;
         if page >= last {
@@ -144,7 +141,6 @@ impl Paging {
     }
 
     /// The rule, for people and for the forum file: the class of the pages, with `{page}` for the value that counts.
-    #[must_use]
     pub fn rule(&self) -> PagingRule {
         let mut slot = 0;
         let mut url = String::new();

@@ -1,8 +1,8 @@
 //! The posts of a thread's page, each with who wrote it, when, its number and what it says.
 //!
-//! Apart from where they stand (`region.rs`). What a field is, its place says, which is the same in every post: the text is
-//! in the place that holds most of it and neither the writer nor the time; numbers rise from post to post. Quotations of
-//! others, signatures, what is said of the writer, and what all posts repeat are not the post's text.
+//! What a field is, its place says, which is the same in every post: the text is in the place that holds most of it and
+//! neither the writer nor the time; numbers rise from post to post. Quotations of others, signatures, what is said of
+//! the writer, and what all posts repeat are not the post's text.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,13 +15,11 @@ use super::tree::{NodeId, Tree};
 use crate::model::{Clock, Moment, PostRecord};
 
 /// The posts shown on a thread's page, in order. `clock`: see [`Clock`].
-#[must_use]
 pub fn posts(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
     read(tree, clock, Survey::of(tree, clock))
 }
 
 /// The same of a page that is known to be a thread's, whatever it looks like.
-#[must_use]
 pub fn posts_of_thread(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
     let mut survey = Survey::of(tree, clock);
     survey.thread = true;

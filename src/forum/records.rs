@@ -1,10 +1,10 @@
 //! The threads that a page lists, each with what its line says of it.
 //!
-//! Apart from posts because a line is told by a link to a thread. No template is known: the line is the largest part of
-//! the page that holds no other thread's title (`rows.rs`); its numbers, people and times are told by the words beside
-//! them, by the names of their elements, by the head of their column, and, where all that is silent, by what the same
-//! place holds in the other lines: threads are looked at more often than replied to, and a last reply is later than the
-//! post it replies to. A single time in a line that nothing names is taken for the last reply: most forums sort by it.
+//! No template is known: the line is the largest part of the page that holds no other thread's title (`rows.rs`); its
+//! numbers, people and times are told by the words beside them, by the names of their elements, by the head of their
+//! column, and, where all that is silent, by what the same place holds in the other lines: threads are looked at more
+//! often than replied to, and a last reply is later than the post it replies to. A single time in a line that nothing
+//! names is taken for the last reply: most forums sort by it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -33,7 +33,6 @@ pub(super) struct Line<'a> {
 }
 
 /// The threads listed on a page, in order; `is_thread` tells the addresses of threads. `clock`: see [`Clock`].
-#[must_use]
 pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock) -> Vec<ThreadRecord> {
     let lines = lines(tree, is_thread, clock);
     let heads = Heads::of(tree, lines.first());

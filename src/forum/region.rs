@@ -1,9 +1,9 @@
 //! Where the posts of a thread's page stand: which of the regions that repeat themselves holds them.
 //!
-//! Apart from what a post says. Every post shows when it was written, and most templates number their posts in an `id` or
-//! call them by a word of their class; each such mark that stands in the same place of the template again and again is
-//! tried as the posts' anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the
-//! page's text, and a time and a person each; a thread of one post is told by its mark alone.
+//! Every post shows when it was written, and most templates number their posts in an `id` or call them by a word of
+//! their class; each such mark that stands in the same place of the template again and again is tried as the posts'
+//! anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the page's text, and a
+//! time and a person each; a thread of one post is told by its mark alone.
 
 use std::ops::Range;
 

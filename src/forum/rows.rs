@@ -1,8 +1,6 @@
 //! Where the records of a page begin and end, given something that each of them holds one of.
 //!
-//! Apart because lists of threads and pages of posts find their records alike: a record is the largest part of the page
-//! that holds no other record's anchor, as in the data regions of Liu, Grossman, Zhai 2003 (generalised nodes below one
-//! parent). A record may be several siblings in a row: a head and a body in two rows of a table.
+//! A record may be several siblings in a row: a head and a body in two rows of a table.
 
 use super::fields::mode;
 use super::tree::{NodeId, Tree};

@@ -1,4 +1,4 @@
-//! Link classes: which URLs of a site are of one kind. Apart because everything else about a forum is said of classes.
+//! Link classes: which URLs of a site are of one kind.
 //!
 //! Li, Cheng, Guo, Zhang 2007, 3.1: two dynamic URLs of a site are similar if they have the same script and the same names
 //! of parameters. That is generalised here to paths: a URL is a row of parts, digit runs are numbers, codes are codes, and a
@@ -60,13 +60,11 @@ pub struct Class(Box<str>);
 
 impl Class {
     /// From the text of a forum file; any text is a class, one that is none of the site's has no members.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.into())
     }
 
     /// Its text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -100,13 +98,11 @@ pub struct Shaped {
 
 impl Shaped {
     /// A value as written.
-    #[must_use]
     pub fn value(&self, slot: usize) -> &str {
         &self.url.as_str()[self.slots[slot].at.clone()]
     }
 
     /// A value as a number; none where it is none, or one too large to count pages with.
-    #[must_use]
     pub fn number(&self, slot: usize) -> Option<i64> {
         self.slots.get(slot).filter(|slot| slot.number && slot.at.len() < 12)?;
         self.value(slot).parse().ok()
@@ -118,7 +114,6 @@ impl Shaped {
     }
 
     /// The same URL with another number in a slot.
-    #[must_use]
     pub fn with(&self, slot: usize, number: i64) -> Option<CrawlUrl> {
         let (text, at) = (self.url.as_str(), self.slots.get(slot)?.at.clone());
         CrawlUrl::parse(&format!("{}{number}{}", &text[..at.start], &text[at.end..])).ok()
@@ -133,13 +128,11 @@ pub struct Shapes {
 
 impl Shapes {
     /// As a forum file has them: prefixes of classes up to a slug, and the words that are none there.
-    #[must_use]
     pub fn slugs(&self) -> &BTreeMap<String, BTreeSet<String>> {
         &self.slugs
     }
 
     /// From a forum file.
-    #[must_use]
     pub fn from_slugs(slugs: BTreeMap<String, BTreeSet<String>>) -> Self {
         Self { slugs }
     }
@@ -190,7 +183,6 @@ impl Shapes {
     }
 
     /// The class of a URL, and its values.
-    #[must_use]
     pub fn shape(&self, url: &CrawlUrl) -> Shaped {
         let (mut class, mut slots) = (String::new(), Vec::new());
         for part in parts(url) {
@@ -226,7 +218,6 @@ impl Shapes {
 }
 
 /// A URL without the parameters that hold a code and are the same on every link of a page: sessions.
-#[must_use]
 pub fn without(url: &CrawlUrl, names: &BTreeSet<String>) -> CrawlUrl {
     let Some(query) = url.query().filter(|_| !names.is_empty()) else { return url.clone() };
     let keeps = |pair: &&str| !names.contains(pair.split('=').next().unwrap_or_default());
@@ -237,7 +228,6 @@ pub fn without(url: &CrawlUrl, names: &BTreeSet<String>) -> CrawlUrl {
 }
 
 /// Names of parameters that hold one and the same code on all links of a page that have them, at least three.
-#[must_use]
 pub fn sessions<'a>(urls: impl Iterator<Item = &'a CrawlUrl>) -> BTreeSet<String> {
     let mut codes: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
     for pair in urls.filter_map(CrawlUrl::query).flat_map(|query| query.split('&')) {

@@ -1,4 +1,4 @@
-//! Looking at an answer as a page of a forum. Apart because it is the one door from bytes to what this room decides by.
+//! Looking at an answer as a page of a forum.
 
 use std::sync::Arc;
 
@@ -32,14 +32,12 @@ pub struct Look {
 }
 
 /// Looks at a page of a forum.
-#[must_use]
 pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
     Lists::of(fetched, parsed, look).whole(fetched, parsed)
 }
 
 /// Looks at a page of which nothing is known. None where it lists no threads as boards do: then it makes no forum of its host
 /// ([`super::explore::recognise`]), whatever else it shows, and nobody has to look at that.
-#[must_use]
 pub fn glance(fetched: &Fetched, parsed: &Parsed) -> Option<Sight> {
     if !is_suspect(parsed, &fetched.url) {
         return None;
@@ -107,7 +105,6 @@ pub(super) fn is_list(records: &[ThreadRecord]) -> bool {
 
 /// The posts of a thread's page, in order. `known`: the forum's own time, in seconds east of UTC, if it is known;
 /// else the page itself has to tell. `at`: when it was fetched; stands in where the server does not say what time it is.
-#[must_use]
 pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRecord> {
     let now = clock(fetched, at);
     let offset = known.unwrap_or_else(|| {

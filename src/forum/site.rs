@@ -1,5 +1,5 @@
-//! A forum that is understood: which of a page's links are wanted and what for, which threads changed, where a list goes
-//! on. Apart from the machine, which numbers, queues and refuses; what is remembered here is a fold of what it tells.
+//! A forum that is understood: which of a page's links are wanted and what for, which threads changed, where a list
+//! goes on.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -109,25 +109,21 @@ impl Site {
     }
 
     /// What it is understood to be.
-    #[must_use]
     pub fn map(&self) -> &ForumMap {
         &self.map
     }
 
     /// What its pages are looked at with.
-    #[must_use]
     pub fn lens(&self) -> Lens {
         Lens { shapes: self.shapes.clone(), threads: self.threads.clone(), offset: Some(self.offset) }
     }
 
     /// Its own time, in seconds east of UTC.
-    #[must_use]
     pub fn offset(&self) -> i32 {
         self.offset
     }
 
     /// What a URL is wanted for, if anything: as was noted, else by its class.
-    #[must_use]
     pub fn role(&self, id: UrlId, url: &CrawlUrl) -> Option<Role> {
         if let Some(role) = self.roles.get(&id) {
             return Some(*role);
@@ -144,7 +140,6 @@ impl Site {
     }
 
     /// Boards known, in order of discovery.
-    #[must_use]
     pub fn boards(&self) -> Vec<UrlId> {
         let mut boards: Vec<UrlId> =
             self.roles.iter().filter(|(_, role)| matches!(role, Role::Board)).map(|(id, _)| *id).collect();
@@ -158,7 +153,6 @@ impl Site {
     }
 
     /// Reads a page that was wanted for `role`.
-    #[must_use]
     pub fn read(&self, id: UrlId, role: Role, sight: &Sight) -> Reading {
         let threads =
             if matches!(role, Role::Thread | Role::Continuation { .. }) { Vec::new() } else { self.listed(sight) };
@@ -256,7 +250,6 @@ impl Site {
     }
 
     /// What of an index page is new: threads to fetch, and whether to turn the page.
-    #[must_use]
     pub fn judge(&self, board: UrlId, threads: &[(UrlId, Listed)]) -> PageVerdict<UrlId> {
         self.pass(board).page(threads, |id| self.known.get(&id).map(|thread| thread.known))
     }
@@ -266,7 +259,6 @@ impl Site {
     }
 
     /// The page of a thread that a reply changes.
-    #[must_use]
     pub fn last_page(&self, thread: UrlId) -> UrlId {
         self.last.get(&thread).map_or(thread, |(page, _)| *page)
     }
@@ -279,7 +271,6 @@ impl Site {
     }
 
     /// Whether a URL lies where the forum does.
-    #[must_use]
     pub fn owns(&self, url: &CrawlUrl) -> bool {
         url.path().starts_with(&self.directory)
     }

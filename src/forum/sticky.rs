@@ -1,4 +1,4 @@
-//! Which threads of a list are kept at its top. Apart because it is words and borders, and no field of a line.
+//! Which threads of a list are kept at its top.
 
 use super::fields::{Part, mode};
 use super::records::Line;

@@ -83,7 +83,6 @@ impl Tally {
     }
 
     /// Boards whose lists were read.
-    #[must_use]
     pub fn boards(&self) -> usize {
         self.boards.len()
     }

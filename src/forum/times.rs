@@ -1,10 +1,9 @@
 //! Times as forums show them: "2009-05-25 12:01", "昨天 12:01", "3分钟前", "Today at 12:01 PM".
 //!
-//! Apart because a form is a rule of its own, and because each is exact to something else: what is said to the minute is
-//! known to the minute. A relative time counts whole units, rounded down, so "3小时前" is an hour that ended three hours
-//! ago. Months have 30 days and years 365 there. A date without a year is the latest one past. `05/06/2009` is the fifth
-//! of June with dots, or where the numbers leave no choice, and the sixth of May otherwise. A zone that is written beside
-//! the time goes before the forum's own. What lies more than a minute ahead is no time of a post.
+//! A relative time counts whole units, rounded down, so "3小时前" is an hour that ended three hours ago. Months have 30
+//! days and years 365 there. A date without a year is the latest one past. `05/06/2009` is the fifth of June with dots,
+//! or where the numbers leave no choice, and the sixth of May otherwise. A zone that is written beside the time goes
+//! before the forum's own. What lies more than a minute ahead is no time of a post.
 
 mod ago;
 mod calendar;

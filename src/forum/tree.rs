@@ -1,9 +1,8 @@
 //! A page as a tree: elements and texts in document order, what a record's fields are found in.
 //!
-//! Apart from the reading of text, which needs no tree, because a record is a place in it. The nodes lie in one vector in
-//! the order of the page, each with the end of its subtree, so a subtree is a range and every walk is linear. Depth,
-//! nodes and text are bounded; how tags nest is decided as for text (`read/nesting.rs`), so that nothing a page does
-//! costs more than its length.
+//! The nodes lie in one vector in the order of the page, each with the end of its subtree, so a subtree is a range and
+//! every walk is linear. Depth, nodes and text are bounded; how tags nest is decided as for text (`read/nesting.rs`),
+//! so that nothing a page does costs more than its length.
 
 mod builder;
 #[cfg(test)]
@@ -70,7 +69,6 @@ pub struct Tree {
 
 impl Tree {
     /// Reads an answer in its charset, which links are written in too. Never fails: what is beyond the bounds is left out.
-    #[must_use]
     pub fn read(fetched: &Fetched) -> Self {
         let fetched = &*fetched.shown();
         let decoded = decode(&fetched.body, fetched.header("content-type"));
@@ -79,13 +77,11 @@ impl Tree {
     }
 
     /// Reads a text found at `base`, as of a page in UTF-8. Never fails: what is beyond the bounds is left out.
-    #[must_use]
     pub fn parse(html: &str, base: &CrawlUrl) -> Self {
         builder::build(html, base, UTF_8)
     }
 
     /// The page's title, white space folded.
-    #[must_use]
     pub fn title(&self) -> &str {
         &self.title
     }

@@ -1,5 +1,4 @@
-//! What every HTML page of suidao shares: the frame, the style sheet, and how text and numbers are written in it. Apart and
-//! low so that reports and the search page look and behave as one, in light, in the dark, on a phone and on paper.
+//! What every HTML page of suidao shares: the frame, the style sheet, and how text and numbers are written in it.
 
 mod table;
 
@@ -14,7 +13,6 @@ const BASE: &str = include_str!("base.css");
 
 /// A whole page that needs nothing beside it. `title` is text; `css` are style sheets that follow the base; `body` is
 /// HTML, and holds an element with the id `main`, to which the link before it leads that skips the rest.
-#[must_use]
 pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
     let skip = if lang.starts_with("zh") { "跳到正文" } else { "Skip to the content" };
     format!(
@@ -30,7 +28,6 @@ pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
 
 /// Text for HTML and SVG, in content and in attributes. What orders letters beyond the text itself (bidirectional embeddings,
 /// overrides, isolates) would do so with ours behind it, and is taken out; marks of direction stay, for browsers know their use.
-#[must_use]
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -50,7 +47,6 @@ pub fn escape(text: &str) -> String {
 }
 
 /// A number with commas.
-#[must_use]
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -64,19 +60,16 @@ pub fn thousands(number: u64) -> String {
 }
 
 /// So many of something: `1 page`, `1,234 pages`.
-#[must_use]
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number as u64), if number == 1 { one } else { many })
 }
 
 /// A share in per cent, with one decimal.
-#[must_use]
 pub fn per_cent(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1}%", 100.0 * part / whole) } else { "–".to_owned() }
 }
 
 /// A list of terms and what is said of them; what is said is HTML.
-#[must_use]
 pub fn definitions(list: &[(&str, String)]) -> String {
     let mut out = String::from("<dl>\n");
     for (what, told) in list {

@@ -14,7 +14,6 @@ pub enum Column<'a> {
 }
 
 /// A table. `about` says what it shows to those who do not see it; column names are text, cells are HTML.
-#[must_use]
 pub fn table(about: &str, columns: &[Column], rows: &[Vec<String>]) -> String {
     let mut out = format!(
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table>\n<thead><tr>",

@@ -1,5 +1,4 @@
-//! What other pages call a page: the texts of the links to it. Apart because the log keeps the text of the first link
-//! only, so all pages are read once for their links before they are read for the index.
+//! What other pages call a page: the texts of the links to it.
 //!
 //! Memory: 8 texts of 80 characters a page at most, 200 bytes a page as webs are; and 8 bytes for each known URL.
 

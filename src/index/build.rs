@@ -55,7 +55,6 @@ pub struct Origin {
 
 impl Origin {
     /// Whether all pages of a crawl, as it stands, are in it.
-    #[must_use]
     pub fn is_of(&self, store: &Store) -> bool {
         self.whole && self.batches == store.len() && self.created == store.meta().created
     }

@@ -1,5 +1,4 @@
-//! From a query to the engine's: which pages match, and what each word adds to their score. Apart because ranking is
-//! decided here.
+//! From a query to the engine's: which pages match, and what each word adds to their score.
 //!
 //! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with
 //! BM25 = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and

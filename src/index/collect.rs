@@ -1,5 +1,4 @@
-//! All pages that match, with what ranking, folding and counting need of each: 40 bytes. Apart because the engine's own
-//! collectors keep the best only, and facets and duplicates need all.
+//! All pages that match, with what ranking, folding and counting need of each: 40 bytes.
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::{Column, StrColumn};

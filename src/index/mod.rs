@@ -1,5 +1,4 @@
-//! The index of a crawl: its pages cut into words, to be searched. Apart from the exports because it is read again by
-//! this program: `search`, `serve` and `evaluate` all ask here.
+//! The index of a crawl: its pages cut into words, to be searched.
 //!
 //! It holds every page of the archive; which of them are wanted is asked with the query. It is made whole and takes its
 //! place when it is complete, and says how many batches of the log it was made from.

@@ -1,5 +1,5 @@
-//! The query language: what a line typed by a person asks for. Apart because it is a language, told in docs/search.md.
-//! Nothing typed is an error: what cannot be understood otherwise is taken as words.
+//! The query language: what a line typed by a person asks for. Nothing typed is an error: what cannot be understood
+//! otherwise is taken as words.
 
 use serde::Serialize;
 
@@ -72,7 +72,6 @@ impl std::fmt::Display for TextField {
 
 impl Query {
     /// Reads a query; whatever was typed is one.
-    #[must_use]
     pub fn parse(typed: &str) -> Self {
         let typed: String = typed.chars().take(LONGEST).collect();
         let mut query = Self::default();

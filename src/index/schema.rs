@@ -1,4 +1,4 @@
-//! The fields of the index. Apart because they are a format: docs/search.md tells them, and others read them.
+//! The fields of the index.
 
 use tantivy::DateTime;
 use tantivy::schema::{

@@ -92,7 +92,6 @@ pub struct Hit {
 
 impl Hit {
     /// Its title with the words marked.
-    #[must_use]
     pub fn title(&self) -> Marked {
         Marked::by_characters(&self.page.title, &self.title_marks)
     }
@@ -231,13 +230,11 @@ impl Index {
     }
 
     /// The same, with the temporary directory in which it lies, to be removed with it.
-    #[must_use]
     pub fn keeping(self, temporary: tempfile::TempDir) -> Self {
         Self { _temporary: Some(temporary), ..self }
     }
 
     /// What it was made from.
-    #[must_use]
     pub fn origin(&self) -> &Origin {
         &self.origin
     }

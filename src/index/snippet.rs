@@ -1,5 +1,4 @@
-//! The piece of a page's text that answers best, with the words marked. Apart because it reads texts, not the index:
-//! words are found as the index finds them, in folded text, and marked in the text as it was given.
+//! The piece of a page's text that answers best, with the words marked.
 
 use std::ops::Range;
 

@@ -1,5 +1,4 @@
-//! How the index cuts text: pages and queries alike, by the one segmenter of the program. Apart because every reader of
-//! the index must cut as its writer did, those outside of this program too.
+//! How the index cuts text: pages and queries alike, by the one segmenter of the program.
 //!
 //! A token is a word of the dictionary, wherever it stands and inside others too, a Chinese character, or a word of
 //! another script, stemmed as English. Its position counts Chinese characters and words of other scripts: a piece of text
@@ -18,7 +17,6 @@ pub const TOKENIZER: &str = "suidao";
 const LONGEST: usize = 80;
 
 /// The whole analysis: what a program that reads the index must register as [`TOKENIZER`].
-#[must_use]
 pub fn analyzer() -> TextAnalyzer {
     TextAnalyzer::builder(Segmenter).filter(Stemmer::new(Language::English)).build()
 }
@@ -91,7 +89,6 @@ impl TokenStream for Segments {
 
 /// The longest tokens that cover a text one after the other, each with its distance from the first: one for a word that
 /// the dictionary has, several for other words and phrases.
-#[must_use]
 pub fn cover(text: &str) -> Vec<(usize, String)> {
     let mut analyzer = analyzer();
     let mut stream = analyzer.token_stream(text);

@@ -127,7 +127,6 @@ impl Labelled {
 
 /// Estimates from the labels of pages, given with their scores. Labels must have been drawn by [`Strata::draw`] from the
 /// pages that the strata hold, or be those of all of them.
-#[must_use]
 pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
     let mut of: Vec<Labelled> = (0..strata.len())
         .map(|stratum| Labelled { pages: strata.scores(stratum).len() as f64, answers: Vec::new() })

@@ -12,7 +12,6 @@ const AROUND: usize = 40;
 const PLACES: usize = 4;
 
 /// The excerpt of a text, as pieces; whether each is an occurrence of a term.
-#[must_use]
 pub fn excerpt(text: &str, terms: &[String]) -> Vec<(String, bool)> {
     let letters: Vec<char> = text.chars().collect();
     // Folding goes character for character, so places agree.

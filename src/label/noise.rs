@@ -1,5 +1,4 @@
-//! Whether answers have to do with the scores at all. Apart from the estimates because of answers that have not nothing can be
-//! estimated: who presses one key, or any, would be told to move the threshold and to drop terms.
+//! Whether answers have to do with the scores at all.
 //!
 //! The share of pairs of a relevant and another page of which the relevant one has the higher score is the area under the ROC
 //! curve (Hanley, McNeil, Radiology 143, 1982); by chance it is a half. The test is Mann's and Whitney's (1947), one-sided.

@@ -1,5 +1,4 @@
-//! Which pages to ask about: a random sample, stratified by relevance, denser near the threshold. Apart because estimating
-//! needs the same strata.
+//! Which pages to ask about: a random sample, stratified by relevance, denser near the threshold.
 //!
 //! Pages are drawn within a stratum in the order of a keyed hash of their URLs, so the first n of a stratum are a simple
 //! random sample of it without replacement, and each of its N pages is among them with probability n / N. Answers given so
@@ -30,7 +29,6 @@ pub struct Strata {
 
 impl Strata {
     /// Puts pages of these scores into strata around a threshold.
-    #[must_use]
     pub fn new(threshold: Relevance, scores: impl Iterator<Item = Relevance>) -> Self {
         let mut strata = Self { threshold: f64::from(threshold.get()), pages: vec![Vec::new(); BOUNDS.len()] };
         for score in scores {
@@ -41,25 +39,21 @@ impl Strata {
     }
 
     /// The threshold.
-    #[must_use]
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
     /// Whether there is none, which does not come about.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
     /// Stratum of a score.
-    #[must_use]
     pub fn of(&self, score: Relevance) -> usize {
         let score = f64::from(score.get());
         if score >= self.threshold {
@@ -72,25 +66,21 @@ impl Strata {
     }
 
     /// Whether a stratum lies at or above the threshold.
-    #[must_use]
     pub fn is_above(stratum: usize) -> bool {
         stratum >= THRESHOLD
     }
 
     /// Lowest score of a stratum.
-    #[must_use]
     pub fn begin(&self, stratum: usize) -> f64 {
         BOUNDS[stratum].0 * self.threshold
     }
 
     /// Scores of a stratum's pages.
-    #[must_use]
     pub fn scores(&self, stratum: usize) -> &[f64] {
         &self.pages[stratum]
     }
 
     /// How many pages of each stratum to ask about, if it is to be so many in all.
-    #[must_use]
     pub fn allocation(&self, sample: usize) -> Vec<usize> {
         let sizes: Vec<usize> = self.pages.iter().map(Vec::len).collect();
         let mut given = vec![0; sizes.len()];
@@ -115,7 +105,6 @@ impl Strata {
 
     /// The pages to ask about, in the order of asking: places in `pages`, which gives each page's score, its URL and whether
     /// it was answered before. Those answered before count towards the sample.
-    #[must_use]
     pub fn draw(&self, pages: &[(Relevance, &str, bool)], sample: usize, seed: u64) -> Vec<usize> {
         let mut of: Vec<Vec<(u64, usize)>> = vec![Vec::new(); self.len()];
         let mut answered = vec![0; self.len()];

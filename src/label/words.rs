@@ -46,7 +46,6 @@ pub struct LabelledPage {
 
 impl LabelledPage {
     /// Cuts title and text into words, and finds the lexicon's terms that are more than one word.
-    #[must_use]
     pub fn new(host: &str, title: &str, text: &str, lexicon: &Lexicon, relevant: bool, accepted: bool) -> Self {
         let folded = fold(&format!("{title}\n{text}"));
         let mut words = BTreeSet::new();
@@ -90,7 +89,6 @@ pub struct Suggestions {
 }
 
 /// What the labelled pages say of the lexicon.
-#[must_use]
 pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
     let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
     let of = |relevant: bool, accepted: Option<bool>| -> Vec<&LabelledPage> {

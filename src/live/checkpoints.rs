@@ -1,5 +1,4 @@
-//! When the state of a crawl is put down beside its log, and how a crawl goes on from there. Apart from the crawl loop
-//! because the crawl is the same without.
+//! When the state of a crawl is put down beside its log, and how a crawl goes on from there.
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -1,5 +1,4 @@
-//! The time of a live crawl: the wall's at its start, then on by a clock that nobody sets. Apart because it keeps the
-//! machine from what people and their computers do to clocks: no wait becomes longer or shorter when the wall's jumps.
+//! The time of a live crawl: the wall's at its start, then on by a clock that nobody sets.
 
 use std::time::Instant;
 

@@ -1,5 +1,4 @@
-//! The crawl loop over the real web: what goes out, what comes back, what becomes of it. Apart from the beginning and the end of a
-//! run, which are made once.
+//! The crawl loop over the real web: what goes out, what comes back, what becomes of it.
 
 use std::collections::VecDeque;
 use std::future::Future;

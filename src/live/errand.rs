@@ -1,6 +1,5 @@
 //! What is done for one ticket of a live crawl: it is fetched on the runtime's threads, read on others, and, if a
-//! browser is to show it first, read a second time as that shows it. Apart from the crawl loop, which knows nothing of how
-//! long any of this takes.
+//! browser is to show it first, read a second time as that shows it.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,6 +1,5 @@
-//! Failures that say nothing of a host: the network was away, or the process stood still (SIGSTOP, a machine that slept).
-//! Apart from the loop, which asks here before it lets a failure be held against a host, and from the machine, which
-//! is never told of such a failure: what was asked for in vain is queued as if it never had been.
+//! Failures that say nothing of a host: the network was away, or the process stood still (SIGSTOP, a machine that
+//! slept).
 //!
 //! A failure to connect, to resolve, or to hear on is doubted until something answers: on a busy crawl that takes
 //! milliseconds. If nothing does, the hosts that answered last are connected to, without a request: if one can be, the

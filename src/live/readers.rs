@@ -1,8 +1,8 @@
 //! Who reads the answers: as many threads as there are cores, and an eye on the clock.
 //!
-//! Apart from what is done for a ticket because of one defence. What reading a page may cost is bounded by its bytes, tags
-//! and links (`read/`), but a hole in that would occupy a thread for minutes, and a few such pages every core. A reading that
-//! takes too long is given up, its page fails, and another thread takes its place; the old one ends when it ends.
+//! What reading a page may cost is bounded by its bytes, tags and links (`read/`), but a hole in that would occupy a
+//! thread for minutes, and a few such pages every core. A reading that takes too long is given up, its page fails, and
+//! another thread takes its place; the old one ends when it ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

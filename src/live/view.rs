@@ -1,6 +1,4 @@
-//! The window through which a running crawl can be looked at, by a status page or by metrics. Apart from the crawl loop because
-//! nothing is decided here: what happens is counted as it goes by, in memory that is bounded, and the machine itself is asked
-//! through a channel, so that whoever looks never holds it up.
+//! The window through which a running crawl can be looked at, by a status page or by metrics.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -141,19 +139,16 @@ impl View {
     }
 
     /// What has gone by, as it is now.
-    #[must_use]
     pub fn tally(&self) -> Tally {
         self.lock().clone()
     }
 
     /// The log of the crawl, while it runs.
-    #[must_use]
     pub fn log(&self) -> Option<Reader> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Bytes of bodies received, as they came over the wire.
-    #[must_use]
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
@@ -234,7 +229,6 @@ fn remember<T>(list: &mut VecDeque<T>, new: Option<T>) {
 
 impl Tally {
     /// The hosts that answer slowest, the slowest first.
-    #[must_use]
     pub fn slowest(&self, most: usize) -> Vec<(&str, Pace)> {
         let mut hosts: Vec<_> = self.slow.iter().map(|(name, pace)| (&**name, *pace)).collect();
         hosts.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds).then(one.0.cmp(other.0)));

@@ -31,7 +31,6 @@ pub enum Origin {
 
 impl Link {
     /// A link that stands on no page: a seed, the target of a redirect.
-    #[must_use]
     pub fn bare(to: UrlId, relevance: Relevance, verdict: Verdict) -> Self {
         Self { to, region: Region::Content, path: 0, evidence: Evidence::default(), relevance, verdict }
     }
@@ -182,7 +181,6 @@ pub struct Settled {
 }
 
 /// Whether a page is a document: it has a text of its own, and is no listing, which is a way to documents.
-#[must_use]
 pub fn is_document(listing: bool, sketch: Sketch) -> bool {
     !listing && sketch.is_text()
 }
@@ -190,7 +188,6 @@ pub fn is_document(listing: bool, sketch: Sketch) -> bool {
 impl Settled {
     /// Whether it is a relevant document. Only these count: in the harvest, for goals, in reports and exports. What leads on
     /// is judged by [`Settled::relevant`] alone: a listing on the topic is a good way.
-    #[must_use]
     pub fn is_relevant_document(&self) -> bool {
         let listing = match self.forum.as_deref().map(|page| page.kind) {
             Some(PageKind::Index { .. }) => true,
@@ -202,7 +199,6 @@ impl Settled {
     }
 
     /// What is kept of a page that was read; its links are another matter.
-    #[must_use]
     pub fn of(id: UrlId, status: u16, place: Place, relevant: bool, page: Page) -> Self {
         Self {
             id,
@@ -395,7 +391,6 @@ pub enum Event {
 
 impl Event {
     /// Whether it tells of a request that brought no answer, or none but that the host is out of order.
-    #[must_use]
     pub fn is_unanswered(&self) -> bool {
         match self {
             Self::Robots { failure, .. } => failure.as_ref().is_some_and(Failure::is_hosts),
@@ -442,7 +437,6 @@ pub enum Stop {
 
 impl Stop {
     /// One sentence for people.
-    #[must_use]
     pub fn why(self) -> &'static str {
         match self {
             Self::PageLimit => "The page limit is reached; a larger --max-pages (or --stop-when pages=N) goes on.",

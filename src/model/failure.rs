@@ -1,5 +1,4 @@
-//! Why a fetch brought no page. Apart from the events because fetching names a failure, the machine weighs it, and the lists tell
-//! it: three rooms that need nothing else of an event.
+//! Why a fetch brought no page.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,7 +48,6 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// Its name as it stands in events, of a status with its number: `no-such-host`, `status-404`, `media-type`.
-    #[must_use]
     pub fn name(&self) -> String {
         match serde_json::to_value(self) {
             Ok(serde_json::Value::String(name)) => name,
@@ -72,7 +70,6 @@ pub struct Failure {
 
 impl Failure {
     /// Whether another try may go better.
-    #[must_use]
     pub fn is_transient(&self) -> bool {
         match self.kind {
             FailureKind::Status(status) => matches!(status, 408 | 425 | 429 | 500 | 502..=504 | 520..=530),
@@ -90,7 +87,6 @@ impl Failure {
 
 impl Failure {
     /// Whether it says that the host is down or has too much to do, rather than that one page cannot be had.
-    #[must_use]
     pub fn is_hosts(&self) -> bool {
         // A failure inside the server is often its data base's; 52x and 530 are what a proxy in front of it says of it.
         let inside = matches!(self.kind, FailureKind::Broken | FailureKind::Status(500 | 520..=530));
@@ -98,14 +94,12 @@ impl Failure {
     }
 
     /// Whether no page could cause it: there is nobody to ask.
-    #[must_use]
     pub fn is_down(&self) -> bool {
         use FailureKind::{Connect, Dns, NoSuchHost, Refused, Tls};
         matches!(self.kind, Dns | NoSuchHost | Connect | Refused | Tls)
     }
 
     /// Whether it says that the host has too much to do.
-    #[must_use]
     pub fn is_overload(&self) -> bool {
         matches!(self.kind, FailureKind::Timeout | FailureKind::Status(429 | 502 | 503 | 504))
     }

@@ -1,4 +1,4 @@
-//! What a forum shows of its threads and posts, as it was read. Apart from the reading because the log keeps it.
+//! What a forum shows of its threads and posts, as it was read.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,6 @@ pub struct Moment {
 impl Moment {
     /// Whether both can be the same instant. `slack`: seconds by which clocks, and the seconds between two looks, may
     /// differ.
-    #[must_use]
     pub fn agrees(self, other: Self, slack: i64) -> bool {
         let ends = |moment: Self| moment.at + i64::from(moment.within);
         self.at < ends(other) + slack && other.at < ends(self) + slack
@@ -55,7 +54,6 @@ pub struct ThreadRecord {
 
 impl ThreadRecord {
     /// How much it shows, of: who opened it, how often it was replied to or looked at, when. 0 to 3.
-    #[must_use]
     pub fn facts(&self) -> usize {
         usize::from(self.author.is_some())
             + usize::from(self.replies.is_some() || self.views.is_some())
@@ -63,7 +61,6 @@ impl ThreadRecord {
     }
 
     /// What tells whether it has changed.
-    #[must_use]
     pub fn listed(&self) -> Listed {
         Listed { last_reply: self.last_reply, replies: self.replies, sticky: self.sticky }
     }

@@ -25,7 +25,6 @@ pub struct Hint {
 
 impl Hint {
     /// A page of which nothing but the address is told.
-    #[must_use]
     pub fn bare(url: CrawlUrl) -> Self {
         let (evidence, relevance) = (Evidence::default(), Relevance::ZERO);
         Self { url, at: None, anchor: String::new(), about: String::new(), evidence, relevance }

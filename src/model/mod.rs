@@ -1,6 +1,4 @@
 //! The words everything else is written in: plain values without behaviour that needs the outside world.
-//!
-//! Apart from the rest because every layer uses them and they use none.
 
 mod event;
 mod failure;

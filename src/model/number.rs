@@ -1,10 +1,8 @@
-//! Numbers as they are told in JSON. Apart because scores are kept as f32, and JSON's values are f64: 0.85 would be told as
-//! 0.8500000238418579.
+//! Numbers as they are told in JSON.
 
 use serde_json::{Number, Value};
 
 /// The value with every number that is an f32 written as that is: 0.85. Others stay as they are.
-#[must_use]
 pub fn plain(value: Value) -> Value {
     each(value, &|number| {
         #[allow(clippy::cast_possible_truncation)] // that is the question
@@ -15,7 +13,6 @@ pub fn plain(value: Value) -> Value {
 }
 
 /// The value with all fractions rounded to six digits, for what is measured and computed.
-#[must_use]
 pub fn rounded(value: Value) -> Value {
     each(value, &|number| format!("{number:.5e}").parse().unwrap_or(number))
 }

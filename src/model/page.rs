@@ -34,7 +34,6 @@ pub struct Fetched {
 
 impl Fetched {
     /// The answer as it is read: where a browser made something of it, that is the body, and declared as what it is.
-    #[must_use]
     pub fn shown(&self) -> Cow<'_, Self> {
         let Some(rendered) = &self.rendered else { return Cow::Borrowed(self) };
         let mut shown = Self { body: rendered.clone(), wire: None, ..self.clone() };
@@ -47,13 +46,11 @@ impl Fetched {
     pub const RENDERED: &'static str = "text/html; charset=utf-8";
 
     /// First value of a header field; `name` in lower case.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
     /// Media type without parameters, lower case, of a longer one the first 255 characters; empty if not stated.
-    #[must_use]
     pub fn media_type(&self) -> String {
         let value = self.header("content-type").unwrap_or_default();
         let value = value.split(';').next().unwrap_or_default().trim();
@@ -63,7 +60,6 @@ impl Fetched {
     /// What the next request for it can be conditional on: `etag` and `last-modified` as sent. None without them; one
     /// that is longer than 256 bytes, or could not be sent back as it came, counts as not there. None of a page that a
     /// browser made: what the server marks is not what is shown.
-    #[must_use]
     pub fn validators(&self) -> Option<Box<Validators>> {
         if self.rendered.is_some() {
             return None;
@@ -88,7 +84,6 @@ pub struct Validators {
 
 impl Validators {
     /// Whether there is none, so that no request can be conditional on them.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.modified.is_none()
     }
@@ -186,7 +181,6 @@ pub struct Sketch {
 
 impl Sketch {
     /// Whether there is enough to say something.
-    #[must_use]
     pub fn is_text(self) -> bool {
         self.chars >= TEXT
     }

@@ -1,4 +1,4 @@
-//! The words of coming back to pages. Apart from the events, which are many, and only name the step.
+//! The words of coming back to pages.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,4 @@
-//! Why a URL is not fetched: each reason has a name, a sentence for people, and is counted. Apart from the events because scope,
-//! caps, strategies, traps and sources all name theirs here.
+//! Why a URL is not fetched: each reason has a name, a sentence for people, and is counted.
 
 use serde::{Deserialize, Serialize};
 
@@ -69,13 +68,11 @@ pub enum Refusal {
 
 impl Refusal {
     /// Whether it is said of a host that could not be had, be it itself or its robots.txt.
-    #[must_use]
     pub fn is_hosts(self) -> bool {
         matches!(self, Self::RobotsUnreachable | Self::HostFailing)
     }
 
     /// One sentence for people.
-    #[must_use]
     pub fn why(self) -> &'static str {
         match self {
             Self::OffTopicPage => "it was found only on off-topic pages, whose links this strategy does not follow",

@@ -1,5 +1,4 @@
-//! A list that grows by portions and never moves. Apart because what a crawl remembers of each URL lies in such lists: a
-//! vector of ten million that doubles has room for twenty, and lies twice in memory while it moves.
+//! A list that grows by portions and never moves.
 
 use std::ops::{Index, IndexMut};
 
@@ -18,13 +17,11 @@ impl<T> Default for Rows<T> {
 
 impl<T> Rows<T> {
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.last().map_or(0, |last| (self.0.len() - 1) * PORTION + last.len())
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -48,7 +45,6 @@ impl<T> Rows<T> {
     }
 
     /// Bytes allocated, without what the items own.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.0.iter().map(|portion| portion.capacity() * size_of::<T>()).sum()
     }

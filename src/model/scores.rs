@@ -14,19 +14,16 @@ impl Relevance {
     pub const ONE: Self = Self(1.0);
 
     /// Clamps `score` into `[0, 1]`; NaN becomes 0.
-    #[must_use]
     pub fn new(score: f32) -> Self {
         if score.is_nan() { Self(0.0) } else { Self(score.clamp(0.0, 1.0)) }
     }
 
     /// The plain number.
-    #[must_use]
     pub fn get(self) -> f32 {
         self.0
     }
 
     /// The larger of two.
-    #[must_use]
     pub fn max(self, other: Self) -> Self {
         if other.0 > self.0 { other } else { self }
     }
@@ -38,13 +35,11 @@ pub struct Priority(pub OrderedFloat<f32>);
 
 impl Priority {
     /// A priority from a number; NaN becomes the lowest.
-    #[must_use]
     pub fn new(value: f32) -> Self {
         Self(OrderedFloat(if value.is_nan() { f32::MIN } else { value }))
     }
 
     /// The plain number.
-    #[must_use]
     pub fn get(self) -> f32 {
         self.0.0
     }

@@ -8,20 +8,17 @@ pub struct Millis(pub u64);
 
 impl Millis {
     /// This instant moved later by `ms` milliseconds; saturates at the end of time.
-    #[must_use]
     pub fn after(self, ms: u64) -> Self {
         Self(self.0.saturating_add(ms))
     }
 
     /// Milliseconds from `earlier` to this instant, 0 if it lies later.
-    #[must_use]
     pub fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 }
 
 /// A length of time as people say it.
-#[must_use]
 pub fn span(seconds: f64) -> String {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     let seconds = seconds.round() as u64;
@@ -40,7 +37,6 @@ pub struct Day(pub i32);
 
 impl Day {
     /// The day of this date (proleptic Gregorian), none if there is no such date.
-    #[must_use]
     pub fn of(year: i16, month: i8, day: i8) -> Option<Self> {
         let date = jiff::civil::Date::new(year, month, day).ok()?;
         let days = date.since(jiff::civil::Date::constant(1970, 1, 1)).ok()?.get_days();
@@ -48,26 +44,22 @@ impl Day {
     }
 
     /// The day an instant since the Unix epoch lies in (UTC).
-    #[must_use]
     pub fn at(instant: Millis) -> Self {
         Self(i32::try_from(instant.0 / 86_400_000).unwrap_or(i32::MAX))
     }
 
     /// The first instant of the day (UTC), the epoch for days before it.
-    #[must_use]
     pub fn start(self) -> Millis {
         Millis(u64::try_from(self.0).unwrap_or(0) * 86_400_000)
     }
 
     /// Its year.
-    #[must_use]
     pub fn year(self) -> i16 {
         let date = jiff::civil::Date::constant(1970, 1, 1);
         date.checked_add(jiff::Span::new().days(self.0.clamp(-719_000, 2_900_000))).map_or(1970, |date| date.year())
     }
 
     /// Reads `2021-03-05`.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, '-');
         let mut number = || parts.next().filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
@@ -87,7 +79,6 @@ pub struct Timestamp {
 
 impl Timestamp {
     /// Of a day and a second of it in a zone; none if there is no such time or zone.
-    #[must_use]
     pub fn of(day: Day, second: u32, offset: i16) -> Option<Self> {
         let local = i64::from(day.0) * 86_400 + i64::from(second);
         (second < 86_400 && offset.abs() < 1_440).then(|| Self { seconds: local - i64::from(offset) * 60, offset })

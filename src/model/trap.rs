@@ -1,5 +1,4 @@
-//! What pages show of traps, and what is learnt from it. Apart from the other events because only the rules of `trap/` and
-//! their part of the machine read them.
+//! What pages show of traps, and what is learnt from it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! A URL in normal form. Apart because equality of `CrawlUrl` is the identity of a page everywhere else.
+//! A URL in normal form.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -164,19 +164,16 @@ impl CrawlUrl {
     }
 
     /// The whole URL.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// `http` or `https`.
-    #[must_use]
     pub fn scheme(&self) -> &str {
         if self.is_https() { "https" } else { "http" }
     }
 
     /// Host name without port, lower case.
-    #[must_use]
     pub fn host(&self) -> &str {
         // The address of an IPv6 host has colons in its brackets.
         match self.authority().rsplit_once(':') {
@@ -186,43 +183,36 @@ impl CrawlUrl {
     }
 
     /// Host name with the port where it is not the scheme's own: the unit of politeness.
-    #[must_use]
     pub fn authority(&self) -> &str {
         &self.text[self.scheme().len() + "://".len()..self.path as usize]
     }
 
     /// Whether a port is given that is not the scheme's own.
-    #[must_use]
     pub fn has_port(&self) -> bool {
         self.host().len() < self.authority().len()
     }
 
     /// The port, where one is given that is not the scheme's own.
-    #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.authority()[self.host().len()..].strip_prefix(':')?.parse().ok()
     }
 
     /// Scheme, host and port: what a robots.txt speaks for (RFC 9309, 2.3).
-    #[must_use]
     pub fn origin(&self) -> String {
         self.text[..self.path as usize].to_owned()
     }
 
     /// Path, from `/`.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.text[self.path as usize..self.end as usize]
     }
 
     /// Query without `?`.
-    #[must_use]
     pub fn query(&self) -> Option<&str> {
         self.text.get(self.end as usize + 1..)
     }
 
     /// The same under the other of http and https; none where a port is given, which only one of them can mean.
-    #[must_use]
     pub fn under(&self, https: bool) -> Option<Self> {
         if self.has_port() {
             return None;
@@ -236,13 +226,11 @@ impl CrawlUrl {
     }
 
     /// Whether the scheme is https.
-    #[must_use]
     pub fn is_https(&self) -> bool {
         self.text.as_bytes()["http".len()] == b's'
     }
 
     /// Where this URL's rules for robots are kept.
-    #[must_use]
     pub fn robots(&self) -> Self {
         let mut text = self.origin();
         text.push_str(ROBOTS);
@@ -252,13 +240,11 @@ impl CrawlUrl {
     }
 
     /// The parsed form, for the fetcher.
-    #[must_use]
     pub fn to_url(&self) -> Url {
         Url::parse(&self.text).expect("the text was made by it, or is what it would make")
     }
 
     /// The same on another host: `authority` is its name, with the port where it has one. None if that is no host.
-    #[must_use]
     pub fn on(&self, authority: &str) -> Option<Self> {
         if authority.is_empty() {
             return None;
@@ -269,7 +255,6 @@ impl CrawlUrl {
     /// 64-bit fingerprint of the normal form: equal URLs have equal fingerprints; unequal ones collide with
     /// probability about n²/2⁶⁵ among n URLs. The order of parameters makes no difference: servers look them up by
     /// name, and sites write one page's in several orders. It is asked for as it was first found.
-    #[must_use]
     pub fn fingerprint(&self) -> u64 {
         let whole = || xxh3_64(self.text.as_bytes());
         match self.query() {

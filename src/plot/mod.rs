@@ -1,7 +1,6 @@
 //! Plots as SVG, written by hand: colours are CSS variables and text is text, so that one page serves screen, dark
 //! screen and paper. (plotters draws with fixed colours and sizes, and knows no style sheet.)
 //!
-//! Apart from what is plotted: comparisons of strategies and the report on a crawl draw with the same hand.
 //! Every plot has a viewBox and no size: the page decides how large it is. Units are about CSS pixels.
 
 mod bars;
@@ -84,7 +83,6 @@ fn svg(class: &str, width: f64, height: f64, title: &str, inside: &str) -> Strin
 }
 
 /// A plot of this room as a file of its own: with its style, colours for light and dark, and a margin.
-#[must_use]
 pub fn file(svg: &str) -> String {
     let (width, height) = size(svg);
     let view = format!("viewBox=\"0 0 {} {}\"", n(width), n(height));
@@ -100,7 +98,6 @@ pub fn file(svg: &str) -> String {
 }
 
 /// Small plots of one size as one file, so many in a row.
-#[must_use]
 pub fn sheet(plots: &[String], columns: usize, title: &str) -> String {
     let (width, height) = plots.first().map_or((0.0, 0.0), |plot| size(plot));
     let (width, height, columns) = (width + 2.0 * MARGIN, height + 2.0 * MARGIN, columns.clamp(1, plots.len().max(1)));
@@ -124,7 +121,6 @@ fn size(svg: &str) -> (f64, f64) {
 }
 
 /// As much of a text as is drawn in so many units, and `…` if that is not all.
-#[must_use]
 pub fn fitting(text: &str, units: f64) -> String {
     if width(text) <= units {
         return text.to_owned();

@@ -1,5 +1,4 @@
-//! What an address looks like: a document, or one of the listings that lead to documents. Apart because it is experience with
-//! how sites name their pages, in the form of word lists; what the page itself shows goes beside it.
+//! What an address looks like: a document, or one of the listings that lead to documents.
 
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
@@ -29,26 +28,22 @@ pub enum Kind {
 
 impl Kind {
     /// Whether it seems to lead to something other than a document.
-    #[must_use]
     pub fn is_listing(self) -> bool {
         self != Self::Document
     }
 }
 
 /// The path of a URL, decoded, in lower case.
-#[must_use]
 pub fn decoded(url: &CrawlUrl) -> String {
     percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase()
 }
 
 /// The segments of a path that hold something.
-#[must_use]
 pub fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
 /// What a URL seems to lead to.
-#[must_use]
 pub fn kind(url: &CrawlUrl) -> Kind {
     match (kind_of(&segments(&decoded(url))), url.query()) {
         (Kind::Home, Some(query)) => kind_of_query(query),
@@ -72,7 +67,6 @@ fn kind_of_query(query: &str) -> Kind {
 }
 
 /// What a path of these segments seems to lead to; they are in lower case.
-#[must_use]
 pub fn kind_of(segments: &[&str]) -> Kind {
     let (base, paged) = without_paging(segments);
     match kind_of_base(base) {
@@ -82,7 +76,6 @@ pub fn kind_of(segments: &[&str]) -> Kind {
 }
 
 /// The segments without `page/N` or `pageN` at the end, and whether there was such.
-#[must_use]
 pub fn without_paging<'a, 's>(segments: &'a [&'s str]) -> (&'a [&'s str], bool) {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match segments {
@@ -104,7 +97,6 @@ pub fn without_paging<'a, 's>(segments: &'a [&'s str]) -> (&'a [&'s str], bool) 
 }
 
 /// A last segment without its extension.
-#[must_use]
 pub fn bare(segment: &str) -> &str {
     for extension in [".html", ".htm", ".php", ".shtml", ".aspx"] {
         if let Some(bare) = segment.strip_suffix(extension) {

@@ -1,7 +1,6 @@
 //! Where the article is among what was chosen as content: in which element, from its headline on, up to a heading such as "Related".
 //!
-//! Apart from `content`, which judges each block by itself, because this looks at the page as a whole. It does nothing on a page
-//! that is no article: one with few sentences, or with sentences in many places.
+//! It does nothing on a page that is no article: one with few sentences, or with sentences in many places.
 
 use std::collections::HashSet;
 use std::ops::Range;

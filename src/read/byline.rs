@@ -1,7 +1,6 @@
 //! Who wrote a page: what it declares, then what it marks, then what a line of it says.
 //!
-//! Apart for the reason dates are: authors are named in a dozen ways, and a page names others than its own (of other
-//! articles, of comments, of its theme). A name is taken as it is written; nobody is looked up.
+//! A name is taken as it is written; nobody is looked up.
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;

@@ -1,7 +1,7 @@
 //! `Content-Encoding` undone: gzip, deflate, brotli, zstd and chains of them, as browsers do it.
 //!
-//! Apart because it is pure: bytes in, bytes out. Each step of a chain unpacks into at most `limit` bytes, so that a
-//! bomb (a few kilobytes that unpack to gigabytes) costs no more memory than a large page.
+//! Each step of a chain unpacks into at most `limit` bytes, so that a bomb (a few kilobytes that unpack to gigabytes)
+//! costs no more memory than a large page.
 
 use std::io::{self, Read};
 

@@ -1,9 +1,8 @@
 //! Which blocks are the main content and which are navigation, sidebar, footer or other furniture.
 //!
-//! Apart because it is judgement: it sees how much text and how many links each element holds and what elements say
-//! they are for. The idea of link density and of context by the smallest large ancestor is Kohlschütter, Fankhauser,
-//! Nejdl, "Boilerplate detection using shallow text features" (2010), simplified; hints are checked against it, for
-//! they lie: a long text with few links is never furniture.
+//! The idea of link density and of context by the smallest large ancestor is Kohlschütter, Fankhauser, Nejdl,
+//! "Boilerplate detection using shallow text features" (2010), simplified; hints are checked against it, for they lie:
+//! a long text with few links is never furniture.
 
 use super::article::{self, CONTEXT, LINE, SENTENCES};
 use super::document::Block;

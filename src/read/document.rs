@@ -1,6 +1,4 @@
 //! A page taken apart, before anything is scored: text pieces, the blocks they make up, the links over them.
-//! Apart because it is the boundary between reading (which makes it) and the topic (which segments and scores it):
-//! pieces end where anchors and blocks end, so every piece is segmented once and serves page, anchor and context.
 
 use std::ops::Range;
 
@@ -86,7 +84,6 @@ pub struct Document {
 
 impl Document {
     /// Text of a piece.
-    #[must_use]
     pub fn piece(&self, index: usize) -> &str {
         &self.text[self.pieces[index].text.clone()]
     }

@@ -1,8 +1,8 @@
 //! Text as it flows into blocks and pieces: white space, line breaks, preformatted text.
 //!
-//! Apart from the rest of the builder because white space has rules of its own. Elsewhere than in `pre` it is folded to
-//! one blank; a `br` is a line feed and two are the border of a paragraph; the line ends of an editor between ideographs are
-//! nothing. In `pre` lines and their indentation stay, for they are part of what a program says.
+//! Elsewhere than in `pre` it is folded to one blank; a `br` is a line feed and two are the border of a paragraph; the
+//! line ends of an editor between ideographs are nothing. In `pre` lines and their indentation stay, for they are part
+//! of what a program says.
 
 use super::document::{Block, Form, Piece};
 use super::hanzi::is_ideograph;

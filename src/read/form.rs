@@ -1,8 +1,7 @@
 //! How blocks stand among each other: items of lists, cells of tables.
 //!
-//! Apart because it is about the shape of the text and not about what of it is kept. Tables that lay a page out are told from
-//! those that say something by what their cells hold: only rows whose cells hold one short block or none, and no table,
-//! become lines.
+//! Tables that lay a page out are told from those that say something by what their cells hold: only rows whose cells
+//! hold one short block or none, and no table, become lines.
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;

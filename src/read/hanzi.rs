@@ -1,6 +1,4 @@
 //! The characters that most Chinese text is made of: what tells Chinese that was decoded rightly from chance.
-//! Apart because it is a table: the 500 characters most frequent in the words of the jieba dictionary, weighted by
-//! word frequency (they make up 73 % of text), and their traditional forms.
 
 /// Frequent characters, simplified or common to both scripts.
 const SIMPLIFIED: &str = "\

@@ -1,5 +1,4 @@
-//! The header field `Link` (RFC 8288), as far as it names the page's own address. Apart because its notation is its own:
-//! commas and semicolons part it, and stand in references and in quotes too.
+//! The header field `Link` (RFC 8288), as far as it names the page's own address.
 
 /// The reference of the first link whose relation is `canonical`.
 pub(super) fn canonical(field: &str) -> Option<&str> {

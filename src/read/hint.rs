@@ -1,5 +1,4 @@
 //! What an element says it is for: by its name, its role, and the words of its class and id.
-//! Apart because it is experience in the form of word lists; how much a hint is worth is decided in `content`.
 
 use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, local_name};

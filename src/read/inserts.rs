@@ -1,5 +1,5 @@
-//! What a site puts into and below an article: labels of advertisements, links to further reading, and the headings of what follows.
-//! Apart from `phrases` because those are lines of an article's own frame, and these are about other pages. Word lists, as there.
+//! What a site puts into and below an article: labels of advertisements, links to further reading, and the headings of
+//! what follows. Word lists, as there.
 
 use super::phrases::bare;
 

@@ -1,5 +1,4 @@
-//! The language of a text. Apart because whatlang goes by the script most letters are in, which on a Chinese page
-//! about programming is Latin; so Chinese, Japanese and Korean are told first, by their characters.
+//! The language of a text.
 
 use whatlang::{Detector, Lang};
 
@@ -149,7 +148,6 @@ const TAGS: &[(&str, &[&str])] = &[
 ];
 
 /// The tag of BCP 47 for an ISO 639-3 code: `zh` for `cmn`, `en` for `eng`; of one that has no shorter the code itself.
-#[must_use]
 pub fn language_tag(code: &str) -> &str {
     TAGS.iter().find(|(known, _)| *known == code).and_then(|(_, names)| names.first()).copied().unwrap_or(code)
 }

@@ -1,6 +1,4 @@
 //! The links of a page while it is read: anchors, areas, frames, and those of the head.
-//! Apart from the rest of the builder because links have rules of their own: where they lead, what they say when they
-//! show no text, when they end.
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;

@@ -1,7 +1,7 @@
 //! From HTML to blocks, pieces and links in one walk through the tree.
 //!
-//! Apart because it knows what HTML shows and nothing of what matters on a page. The tree is html5ever's, so that a page reads
-//! as in a browser whatever its markup (`tree`). What remains of it is an [`Element`] for each block-level element.
+//! The tree is html5ever's, so that a page reads as in a browser whatever its markup (`tree`). What remains of it is an
+//! [`Element`] for each block-level element.
 
 use encoding_rs::Encoding;
 use html5ever::tokenizer::Tag;

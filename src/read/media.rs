@@ -1,7 +1,6 @@
 //! What kind of body an answer has: HTML, plain text, or nothing to read.
 //!
-//! Apart because servers lie about it both ways: pages come as `application/octet-stream`, and images, archives and PDF
-//! files as `text/html`. What is declared is believed unless the first bytes prove it wrong.
+//! What is declared is believed unless the first bytes prove it wrong.
 
 use crate::model::Fetched;
 

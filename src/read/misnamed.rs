@@ -1,7 +1,6 @@
 //! Elements whose names say furniture although they hold the article.
 //!
-//! Apart because names are one thing and what an element holds is another: themes call what holds the whole text `share`,
-//! `sidebar_right` or `widget`. Such a name is believed only while the rest of the page has text of its own.
+//! Such a name is believed only while the rest of the page has text of its own.
 
 use super::article::{CONTEXT, LINE, SENTENCES, Titles};
 use super::hint::Hint;

@@ -98,7 +98,6 @@ pub struct Parsed {
 }
 
 /// Reads an answer and scores it: the one door from bytes to a page.
-#[must_use]
 pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
     let parsed = parse(fetched);
     let scores = topic.score(&parsed.document);
@@ -107,13 +106,11 @@ pub fn read(fetched: &Fetched, topic: &Topic) -> Page {
 
 /// Reads an answer's body: HTML, plain text, or what looks like HTML though it is declared as something odd.
 /// Anything else comes back empty with [`Defect::NotText`].
-#[must_use]
 pub fn parse(fetched: &Fetched) -> Parsed {
     parse_as(fetched, ROBOT)
 }
 
 /// The same, with the directives for a robot of this name.
-#[must_use]
 pub fn parse_as(fetched: &Fetched, robot: &str) -> Parsed {
     let fetched = &*fetched.shown();
     let mut parsed = Parsed {

@@ -1,4 +1,4 @@
-//! What kinds of elements HTML has, as far as reading text is concerned. Apart because these are lists.
+//! What kinds of elements HTML has, as far as reading text is concerned.
 
 use html5ever::{LocalName, local_name};
 

@@ -1,5 +1,4 @@
 //! From the links of a document to the outlinks of a page: each URL once.
-//! Apart because it is the one step of reading that needs the scores.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +14,6 @@ pub(super) const ANCHOR: usize = 80;
 /// occurs several times takes evidence, relevance and anchor text of its best-scored link (the first of equals; its
 /// first with text where that one has none), region and path of the one that is most the page's own, and is nofollow if
 /// all of them are.
-#[must_use]
 pub fn page(parsed: Parsed, scores: Scores, own_url: &CrawlUrl) -> Page {
     let outlinks = outlinks(&parsed, &scores, own_url);
     Page {
@@ -89,7 +87,6 @@ fn rank(region: Region) -> u8 {
 }
 
 /// Text of a link, at most 80 characters: what is shown of it, else what is not. Blocks inside one link are told apart by a space.
-#[must_use]
 pub fn anchor(document: &Document, pieces: std::ops::Range<usize>) -> String {
     let any_shown = document.pieces[pieces.clone()].iter().any(|piece| !piece.hidden);
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! What short lines say they are: ways through the site, particulars of an article, thanks and requests below it, headings of
-//! furniture. Apart because it is experience in the form of word lists; where such a line counts is decided in `content`.
+//! What short lines say they are: ways through the site, particulars of an article, thanks and requests below it,
+//! headings of furniture.
 
 use std::borrow::Cow;
 

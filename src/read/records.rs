@@ -1,8 +1,8 @@
 //! Whether a page is a listing: most of it a row of records, each with a link of its own to a page of the same host.
 //!
-//! Apart because it looks at the shape of the page and at nothing it says. A record's link is a block's whole text (a title),
-//! and its siblings stand in the same place of the template (Liu, Grossman, Zhai 2003, mine data records as repeated
-//! regions of the tag tree; the hash of the path stands in for the region here). Links within sentences are no records.
+//! A record's link is a block's whole text (a title), and its siblings stand in the same place of the template (Liu,
+//! Grossman, Zhai 2003, mine data records as repeated regions of the tag tree; the hash of the path stands in for the
+//! region here). Links within sentences are no records.
 
 use std::cmp::Reverse;
 

@@ -1,8 +1,7 @@
 //! Where the references of one page lead: against its base and in its charset, and no more of them than a page may have.
 //!
-//! Apart because two readers share it, the one of text (`markup`) and the one of a forum's tree, and because of one
-//! defence. What a page links to is kept in memory and in the log. A `base` of 100 KB under 5,000 short links would make
-//! 500 MB of it, so the length of what comes out is bounded where it comes out, for one URL and for all of a page.
+//! What a page links to is kept in memory and in the log. A `base` of 100 KB under 5,000 short links would make 500 MB
+//! of it, so the length of what comes out is bounded where it comes out, for one URL and for all of a page.
 
 use encoding_rs::{Encoding, UTF_8};
 

@@ -1,5 +1,4 @@
-//! `meta http-equiv=refresh` and the header field `Refresh`: after how long a page leads on, and where to. Apart because
-//! both are written alike, and in a way of their own (HTML Standard, "shared declarative refresh steps").
+//! `meta http-equiv=refresh` and the header field `Refresh`: after how long a page leads on, and where to.
 
 /// Longest delay in seconds with which a refresh is a redirect: what pages take that say "you will be redirected". One that
 /// comes later is a link, for until then the page is there to be read.

@@ -1,5 +1,4 @@
 //! What a page asks of robots: `meta name=robots` and the header field `X-Robots-Tag`.
-//! Apart because both write the same directives, and the field may address one robot by name.
 
 use super::hints::time;
 use crate::model::Millis;

@@ -1,5 +1,5 @@
-//! Whether a page as it was sent is only the frame of one that scripts make. Pure: facts of the markup in, a decision out. Apart from
-//! the reading of text because it is asked of thin pages alone, and looks at what reading leaves out.
+//! Whether a page as it was sent is only the frame of one that scripts make. Pure: facts of the markup in, a decision
+//! out.
 
 use std::cell::RefCell;
 
@@ -60,7 +60,6 @@ pub struct Scripting {
 
 /// Whether a browser should run the scripts of a page before it is read, `page` being what reading it without made of it:
 /// it says little, and there is a sign that scripts would say more.
-#[must_use]
 pub fn wants_browser(fetched: &Fetched, page: &Page) -> bool {
     if page.sketch.chars >= ENOUGH || fetched.rendered.is_some() {
         return false;
@@ -71,7 +70,6 @@ pub fn wants_browser(fetched: &Fetched, page: &Page) -> bool {
 
 impl Scripting {
     /// The decision: `chars` of main text, `links` to other pages.
-    #[must_use]
     pub fn wants_browser(&self, chars: u32, links: usize) -> bool {
         let runs = self.files > 0 || self.inline >= REAL_SCRIPT;
         if chars >= ENOUGH || !(runs || self.acts) {
@@ -89,7 +87,6 @@ impl Scripting {
 }
 
 /// Looks at the markup of a page.
-#[must_use]
 pub fn scripting(html: &str) -> Scripting {
     tokenize(html, Sink::default).0.into_inner().found
 }

@@ -1,7 +1,4 @@
 //! The tags and categories that its author filed a page under, as far as the page links to them.
-//!
-//! Apart from links and content because it is evidence of its own: blogs show their tags in what looks like furniture,
-//! above or below the text, so the main content does not hold them; and nobody knows better what a page is about.
 
 use rustc_hash::FxHashSet;
 
@@ -15,7 +12,6 @@ const LONGEST_ROW: usize = 8;
 impl Document {
     /// Pieces that name a tag or category of the page, in order: the anchors of links to pages such as `/tags/X/`, as
     /// far as at most eight of them follow one another. Each page linked to counts once.
-    #[must_use]
     pub fn tags(&self) -> Vec<usize> {
         let mut named = FxHashSet::default();
         let rows = self.links.chunk_by(|one, next| is_tag(one) == is_tag(next));

@@ -1,8 +1,7 @@
 //! Links to other pages of the site within and below an article, and the words that go with them.
 //!
-//! Apart from `article` because these stand between the sentences, wherever a site puts them. A line that is nothing but a link to
-//! the same host is one, and with it the small box around it: a headline, a label, an excerpt. On a listing such lines are what
-//! the page is about; it is told by its excerpts, which are no one text.
+//! A line that is nothing but a link to the same host is one, and with it the small box around it: a headline, a label,
+//! an excerpt. On a listing such lines are what the page is about; it is told by its excerpts, which are no one text.
 
 use super::article::{CONTEXT, LINE, SENTENCES};
 use super::form::Part;

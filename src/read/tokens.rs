@@ -1,9 +1,8 @@
 //! A page fed to html5ever's tokenizer, in time that grows with its length and not faster.
 //!
-//! Apart because of one defence: the tokenizer looks every attribute of a tag up among those before it, so that a tag of
-//! 120,000 attributes would take a minute. A page is fed in slices. Where one brings no token and many beginnings of attributes,
-//! the page is read once more with an eye on each tag, and what a tag has beyond [`MOST`] attributes is left out. Long
-//! attributes are none of this: pages carry pictures and data of a megabyte in one.
+//! A page is fed in slices. Where one brings no token and many beginnings of attributes, the page is read once more
+//! with an eye on each tag, and what a tag has beyond [`MOST`] attributes is left out. Long attributes are none of
+//! this: pages carry pictures and data of a megabyte in one.
 
 use std::cell::Cell;
 

@@ -1,7 +1,6 @@
 //! The tree of a page as the HTML standard says (13.2.6, "Tree construction"), walked in document order.
 //!
-//! Apart because two readers walk it: the one of text (`markup`) and the one of forums. html5ever's tree builder makes the tree
-//! (`sink` holds it), within the bounds that `gate` keeps.
+//! html5ever's tree builder makes the tree (`sink` holds it), within the bounds that `gate` keeps.
 
 mod gate;
 mod sink;

@@ -1,6 +1,5 @@
 //! What reading made of each URL of a web, kept on disk, so that a page is read once and a further strategy costs only
-//! its own work. Apart because nothing else may know of it: a [`Cached`] source gives what the [`Reading`] behind it
-//! gives, the page's text aside, which no crawl asks for.
+//! its own work.
 //!
 //! One file for each web, lexicon and version of the reader: a line of magic, then frames, appended. A frame is
 //! `length u32, sum u32, key u64` (little endian) and so many bytes: the length of the postcard of the [`Outcome`] as u32,
@@ -80,13 +79,11 @@ impl Cache {
     }
 
     /// How many URLs it has evidence of.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.state().index.len()
     }
 
     /// Whether it has none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

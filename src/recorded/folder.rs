@@ -1,6 +1,5 @@
 //! A folder of hosts as a web: `DIR/host/path/index.html`, as static sites are published and as mirroring tools leave
-//! them, with the habits of an ordinary file server behind a forward proxy for http. Apart because what a URL means as a
-//! file is decided here and nowhere else.
+//! them, with the habits of an ordinary file server behind a forward proxy for http.
 
 use std::fs;
 use std::io;

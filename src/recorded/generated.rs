@@ -1,5 +1,4 @@
-//! A generated world with a topic: its spec from a file, and a lexicon learnt of sample pages that no crawl reaches. Apart
-//! from `world`, which knows nothing of lexicons.
+//! A generated world with a topic: its spec from a file, and a lexicon learnt of sample pages that no crawl reaches.
 
 use std::path::Path;
 

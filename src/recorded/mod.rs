@@ -1,8 +1,5 @@
 //! Recorded webs: how one is named, opened and told from others; what was read of it once ([`Cache`]); which of its
 //! pages are relevant by somebody else's word ([`Truth`]).
-//!
-//! Apart from `replay`, which needs to know nothing of where answers come from, and from `world`, which knows nothing of
-//! disks and lexicons.
 
 mod cache;
 mod folder;

@@ -24,7 +24,6 @@ pub enum Judge {
 
 impl Judge {
     /// How many relevant pages there are, if that is known.
-    #[must_use]
     pub fn relevant(&self) -> Option<u64> {
         match self {
             Self::Truth(truth) => Some(truth.len() as u64),
@@ -34,7 +33,6 @@ impl Judge {
     }
 
     /// Its name, for people.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Truth(_) => "truth",
@@ -53,7 +51,6 @@ pub struct Witness {
 
 impl Witness {
     /// A witness that has seen no page.
-    #[must_use]
     pub fn new(judge: Judge) -> Self {
         Self { judge, keys: FxHashSet::default(), bodies: FxHashSet::default() }
     }
@@ -97,7 +94,6 @@ pub struct Tally {
 
 impl Tally {
     /// Begins a count that is noted at these numbers of pages, in ascending order.
-    #[must_use]
     pub fn new(judge: Judge, marks: Vec<u64>) -> Self {
         Self {
             witness: Witness::new(judge),
@@ -141,13 +137,11 @@ impl Tally {
     }
 
     /// Where the count stands.
-    #[must_use]
     pub fn now(&self) -> Mark {
         self.now
     }
 
     /// The marks reached, and where the count stands if that is behind the last of them.
-    #[must_use]
     pub fn rows(&self) -> Vec<Mark> {
         let mut rows = self.reached.clone();
         rows.extend(Some(self.now).filter(|now| rows.last() != Some(now)));

@@ -1,5 +1,5 @@
 //! Which pages are relevant by somebody else's word, and how many of them a crawl has had: lists of URLs that people
-//! filed under a topic, independent of any crawler. Apart because the crawl must not know it.
+//! filed under a topic, independent of any crawler.
 
 use std::fs;
 use std::path::Path;
@@ -61,31 +61,26 @@ impl Truth {
     }
 
     /// Whether a page is relevant.
-    #[must_use]
     pub fn is_hit(&self, url: &CrawlUrl) -> bool {
         !self.is_excluded(url) && self.keys.contains(&Self::key(url))
     }
 
     /// Whether the host counts for nothing.
-    #[must_use]
     pub fn is_excluded(&self, url: &CrawlUrl) -> bool {
         self.excluded.contains(url.host())
     }
 
     /// How many pages are relevant, those of excluded hosts left out.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
     /// Whether none is, which does not come about by reading.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
     /// What tells pages apart: host and path, without escapes, query, `index.html`, slashes at the end and `.html`.
-    #[must_use]
     pub fn key(url: &CrawlUrl) -> String {
         let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
         let path = path.strip_suffix("index.html").unwrap_or(&path).trim_end_matches('/');
@@ -93,7 +88,6 @@ impl Truth {
     }
 
     /// Whether a URL is one of a page: feeds, sitemaps and style sheets are none, whatever they are answered with.
-    #[must_use]
     pub fn is_page(url: &CrawlUrl) -> bool {
         ![".txt", ".xml", ".css", ".atom"].iter().any(|extension| url.path().ends_with(extension))
     }

@@ -1,5 +1,4 @@
-//! WARC files and crawl directories as a web: what was recorded is answered again. Apart from reading the files (the
-//! store's), because here is decided what a URL means of which nothing was recorded.
+//! WARC files and crawl directories as a web: what was recorded is answered again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,13 +75,11 @@ impl Warc {
     }
 
     /// How many URLs were recorded.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.answers.len()
     }
 
     /// Whether none was.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.answers.is_empty()
     }

@@ -1,5 +1,4 @@
 //! The archive as the log speaks of it: answers, and not records, for what a browser made of an answer belongs to it.
-//! Apart because the check and the making of a new log must see the same.
 
 use std::path::Path;
 

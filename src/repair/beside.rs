@@ -1,5 +1,5 @@
-//! What lies in a crawl directory beside log and archive: lexicon and configuration, the lists that are made of the log, files
-//! that are nobody's. Apart because none of it is needed to go on with a crawl, and all can be written anew.
+//! What lies in a crawl directory beside log and archive: lexicon and configuration, the lists that are made of the
+//! log, files that are nobody's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -75,13 +75,11 @@ pub(super) struct Plan {
 
 impl Checked {
     /// Whether nothing is damaged or lost.
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         self.findings.iter().all(|finding| finding.level == Level::Note)
     }
 
     /// Whether a repair needs lexicon and configuration.
-    #[must_use]
     pub fn needs_means(&self) -> bool {
         self.plan.rebuild || self.plan.describe
     }

@@ -1,6 +1,4 @@
-//! The log as a copy that may be opened: the engine writes when it opens, and takes damage for the end of its file. Apart
-//! because here it is told whether the log is damaged or the machine is at fault: by a full disk no log is broken, and none
-//! may be made anew for it.
+//! The log as a copy that may be opened: the engine writes when it opens, and takes damage for the end of its file.
 
 use std::fs;
 use std::io::{self, ErrorKind};

@@ -1,5 +1,4 @@
-//! Is a crawl directory sound, and what of it can be mended? Apart from the store, which reads what it wrote and stops
-//! where it cannot: here damage is the question.
+//! Is a crawl directory sound, and what of it can be mended?
 //!
 //! The archive is the truth: every page is in it with its URL and time. So the log is kept up to its first damage, or
 //! up to the first page whose record is damaged, and from there made anew out of the archive by the machine itself

@@ -1,6 +1,5 @@
-//! A log made anew: the batches that can be kept, and behind them what the machine makes of the same answers as before, in
-//! the order and at the time they came. Apart because this is a third driver of the machine: nothing is fetched, and the
-//! order is that of the former log, and where that does not read the archive's.
+//! A log made anew: the batches that can be kept, and behind them what the machine makes of the same answers as before,
+//! in the order and at the time they came.
 //!
 //! The archive does not tell everything: which URLs had failed, what robots.txt files said. Where the log does not tell
 //! either, these are asked again. An answer to a URL that no page before it links to, because that page is lost or it was

@@ -1,5 +1,4 @@
-//! Histograms of pages: by date of publication, by time of fetching, by length. Apart because choosing bins is a matter of
-//! its own.
+//! Histograms of pages: by date of publication, by time of fetching, by length.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! What a report says, as plain facts. Apart from gathering and from rendering: they are written as JSON too, and the page
-//! is a function of them.
+//! What a report says, as plain facts.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! What is counted of the log in one pass: a fold of its batches. Apart from what is made of it ([`super::gather()`]).
+//! What is counted of the log in one pass: a fold of its batches.
 //!
 //! Memory: 14 bytes for each known URL and about 10 more for each that was refused without a number, 12 for each page, 12
 //! for each failure.

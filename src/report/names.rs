@@ -1,5 +1,4 @@
-//! The names of the few pages and URLs that are told by name, and the reasons for which URLs were not fetched. Apart because
-//! names are fetched in a pass of their own, once it is known which are wanted: all would not fit in memory.
+//! The names of the few pages and URLs that are told by name, and the reasons for which URLs were not fetched.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

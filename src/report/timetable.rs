@@ -1,6 +1,4 @@
 //! When the boards of a forum are to be visited, told of a crawl: its habits from the log, a plan, a page that draws both.
-//!
-//! Apart from the report on a crawl: that looks back, this ahead.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -162,7 +160,6 @@ fn urls(store: &Store, wanted: &[UrlId]) -> Result<BTreeMap<UrlId, String>, Stor
 }
 
 /// `7:05`; of a later day of a plan `day 2 7:05`.
-#[must_use]
 pub fn clock(instant: f64) -> String {
     let day = (instant / 24.0).floor();
     let minutes = ((instant - 24.0 * day) * 60.0).round() as u64;
@@ -189,13 +186,11 @@ impl Timetable {
     }
 
     /// All plots as one SVG file, two in a row.
-    #[must_use]
     pub fn svg(&self) -> String {
         plot::sheet(&self.plots(), 2, "Boards by the hour, and their visits")
     }
 
     /// A page that draws and tells it.
-    #[must_use]
     pub fn page(&self) -> String {
         let mut body = format!(
             "<main id=\"main\">\n<h1>When the boards are visited</h1>\n<p class=\"lead\">{}, {} a day by <b>{}</b>, hours at UTC{}.</p>\n\

@@ -1,5 +1,5 @@
-//! Tunnels on the paths of discovery: off-topic pages in a row before a relevant one, what they led to, and the hosts they
-//! opened. Apart because it is a function of the tree of pages alone.
+//! Tunnels on the paths of discovery: off-topic pages in a row before a relevant one, what they led to, and the hosts
+//! they opened.
 
 use super::facts::Tunnels;
 

@@ -29,7 +29,6 @@ impl Nutch {
     /// The next interval after a visit that came after `interval` (0: none yet), and the days to wait for the next visit:
     /// these differ by what is synchronised. `since_change`: days since the page is known to have changed last, before
     /// this visit; 0 if nobody knows.
-    #[must_use]
     pub fn next(&self, interval: f64, changed: bool, since_change: f64) -> (f64, f64) {
         let interval = if interval == 0.0 { self.first } else { interval };
         let interval = interval * if changed { 1.0 - self.shrink } else { 1.0 + self.grow };
@@ -67,7 +66,6 @@ impl Default for StormCrawler {
 
 impl StormCrawler {
     /// The days to wait after a visit that came after `interval`.
-    #[must_use]
     pub fn next(&self, interval: f64, changed: bool) -> f64 {
         let next = if changed {
             (1.0 - self.shrink) * interval + self.shrink * self.least

@@ -1,5 +1,4 @@
-//! The running policy: which page next, for as long as there are requests. Apart from the single round because it must not
-//! look at every page for each visit.
+//! The running policy: which page next, for as long as there are requests.
 //!
 //! The best policy visits a page when its value reaches the price of a visit (see `worth`). The price is what visits
 //! lately were worth, a moving mean, so it follows the bandwidth by itself, without a solver (Busa-Fekete et al. 2025,
@@ -132,7 +131,6 @@ pub struct Agenda {
 
 impl Agenda {
     /// An empty one. `per_host`: the most visits to one host on one day, by the day's number; below one, in 1/`per_host` days.
-    #[must_use]
     pub fn new(per_host: Option<f64>) -> Self {
         Self {
             per_host,
@@ -148,19 +146,16 @@ impl Agenda {
     }
 
     /// Pages that wait.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
     /// Whether none does.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
     /// What a visit must be worth: the mean of what visits lately were, where no limit of a host held them back. 0 before the first.
-    #[must_use]
     pub fn threshold(&self) -> f64 {
         self.price.value
     }

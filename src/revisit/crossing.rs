@@ -1,4 +1,4 @@
-//! Where a function that rises crosses zero. Apart because prices and times are found by it alike.
+//! Where a function that rises crosses zero.
 
 /// Numbers between which `rising` reaches 0, the first where it is below and the second where it is not (as far as the last
 /// bits allow), given two such numbers. By false position, where a kept end's weight is halved (Illinois), and by

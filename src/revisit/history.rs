@@ -99,7 +99,6 @@ impl Tracked {
     }
 
     /// What has changed, by the digests of main text and links.
-    #[must_use]
     pub fn compare(&self, text: u64, outlinks: u64) -> Found {
         Found { text: text != self.text, links: outlinks != self.outlinks }
     }
@@ -141,33 +140,28 @@ impl Tracked {
     }
 
     /// Changes a day, as far as is known.
-    #[must_use]
     pub fn rate(&self, settings: &RefreshSettings) -> f64 {
         self.changes.rate(settings.prior)
     }
 
     /// New links a day, as far as is known: the mean of a gamma distribution that begins at its prior.
-    #[must_use]
     pub fn new_links_a_day(&self, settings: &RefreshSettings) -> f64 {
         let prior = NEW_LINKS[usize::from(!self.listing)];
         (prior + f64::from(self.new_links)) / (settings.prior + days(self.last.since(self.first)))
     }
 
     /// What a page behind one of its links is worth, as far as is known.
-    #[must_use]
     pub fn leads_to(&self) -> f64 {
         (self.led_to.1 + self.relevance) / (f64::from(self.led_to.0) + 1.0)
     }
 
     /// What the page itself is worth: its relevance, and more the more links lead to it.
-    #[must_use]
     pub fn importance(&self) -> f64 {
         let own = if self.listing { LISTING } else { 1.0 };
         own * self.relevance * (1.0 + f64::from(self.inlinks).ln_1p())
     }
 
     /// What coming back to it is worth, by the days since it was asked for last; none where it is not to be asked for.
-    #[must_use]
     pub fn worth(&self, settings: &RefreshSettings, now: Millis) -> Option<Worth> {
         let waits = self.missing.is_some_and(|missing| days(now.since(missing)) < settings.grace);
         if waits { None } else { self.later(settings) }
@@ -175,7 +169,6 @@ impl Tracked {
 
     /// From when on it may be asked for: not too soon after the last time, when it is missing not before its grace is over, and
     /// by the adaptive schedule not before its interval is.
-    #[must_use]
     pub fn ripe(&self, settings: &RefreshSettings) -> Millis {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
         let millis = |days: f64| (days * DAY).ceil() as u64;
@@ -188,7 +181,6 @@ impl Tracked {
     }
 
     /// The same, of a page that is missing when its grace will be over.
-    #[must_use]
     pub fn later(&self, settings: &RefreshSettings) -> Option<Worth> {
         let nothing = Worth { importance: 0.0, rate: 0.0, yields: 0.0, doubt: 1.0, spared: false };
         if self.retired {
@@ -214,7 +206,6 @@ impl Tracked {
 }
 
 /// Milliseconds as days.
-#[must_use]
 #[allow(clippy::cast_precision_loss)] // exact for 285,000 years
 pub fn days(ms: u64) -> f64 {
     ms as f64 / DAY
@@ -235,7 +226,6 @@ pub struct Histories {
 
 impl Histories {
     /// None yet.
-    #[must_use]
     pub fn new(settings: &RefreshSettings) -> Self {
         Self { settings: settings.clone(), ..Self::default() }
     }
@@ -323,7 +313,6 @@ impl Histories {
     }
 
     /// One page.
-    #[must_use]
     pub fn get(&self, id: UrlId) -> Option<&Tracked> {
         self.pages.get(&id)
     }
@@ -334,13 +323,11 @@ impl Histories {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }

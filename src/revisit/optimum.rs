@@ -1,5 +1,5 @@
-//! How often to visit each page if all change rates were known and visits could be split at will: what no policy can beat
-//! in the long run, and the yardstick for those that run. Apart from the running policy, which needs none of it.
+//! How often to visit each page if all change rates were known and visits could be split at will: what no policy can
+//! beat in the long run, and the yardstick for those that run.
 //!
 //! Page i of importance μ and change rate Δ is visited ρ times a day, Σ ρ = the budget. At the optimum one visit more a day
 //! is worth the same λ on every page that gets any (ALGORITHMS 8.8):
@@ -40,7 +40,6 @@ pub enum Objective {
 
 impl Objective {
     /// What these pages bring a day, visited so many times a day each. A page without a change to miss is fresh.
-    #[must_use]
     pub fn total(self, pages: &[Rated], visits: &[f64]) -> f64 {
         let of = |(page, &visits): (&Rated, &f64)| {
             let (importance, rate) = (page.importance, page.rate);
@@ -127,32 +126,27 @@ fn falling_root(most: f64, excess: impl Fn(f64) -> f64) -> (f64, f64) {
 
 /// Visits a day to each page for the greatest freshness, in their order: O(n log n). Importance, rates and budget finite and
 /// at least 0.
-#[must_use]
 pub fn azar(pages: &[Rated], budget: f64) -> Vec<f64> {
     rates(pages, budget, Objective::Freshness)
 }
 
 /// Visits a day to each page for the greatest log objective: above 0 for every page that matters and changes.
-#[must_use]
 pub fn log_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
     rates(pages, budget, Objective::Log)
 }
 
 /// Visits a day to each page for the least delay of changes.
-#[must_use]
 pub fn delay_rates(pages: &[Rated], budget: f64) -> Vec<f64> {
     rates(pages, budget, Objective::Delay)
 }
 
 /// Visits a day to each page that are best by this objective.
-#[must_use]
 pub fn rates(pages: &[Rated], budget: f64, objective: Objective) -> Vec<f64> {
     let free = vec![0.0; pages.len()];
     shared(pages, &free, objective.price(pages, budget), budget, objective)
 }
 
 /// The same with at most `caps[hosts[i]]` visits a day to the host of page i; infinity, or a host without an entry, is no cap.
-#[must_use]
 pub fn capped(pages: &[Rated], hosts: &[u32], caps: &[f64], budget: f64, objective: Objective) -> Vec<f64> {
     let mut by_host: Vec<Vec<Rated>> = vec![Vec::new(); caps.len()];
     for (&page, &host) in pages.iter().zip(hosts) {

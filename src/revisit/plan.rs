@@ -1,5 +1,4 @@
-//! One round: which pages are worth the requests there are. Apart from the running policy because a round ends: it ranks all
-//! pages at one moment, exactly, and keeps nothing.
+//! One round: which pages are worth the requests there are.
 
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
@@ -22,7 +21,6 @@ pub struct Choice {
 
 /// The `most` pages whose visits are worth most on the day `now`, with these values, best first and on ties in order of
 /// discovery; at most `per_host` of one host. Pages not worth a visit at all are not among them.
-#[must_use]
 pub fn plan(pages: impl Iterator<Item = Choice>, now: f64, most: usize, per_host: Option<usize>) -> Vec<(UrlId, f64)> {
     let valued = pages.map(|choice| (choice.worth.value(now - choice.last), choice.page, choice.host));
     let mut ranked: Vec<(f64, UrlId, HostId)> = valued.filter(|(value, ..)| *value > 0.0).collect();

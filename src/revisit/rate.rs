@@ -1,5 +1,4 @@
-//! How often a page changes, from visits that tell only whether it did. Apart because this is all that is remembered of a
-//! page's past for it: 32 bytes a page.
+//! How often a page changes, from visits that tell only whether it did.
 //!
 //! A visit `τ` days after the one before finds a change of a Poisson process of rate Δ with probability 1 - e^(-Δτ). The
 //! most likely rate solves (Cho and Garcia-Molina 2003, section 4.3)
@@ -69,20 +68,17 @@ impl Changes {
     }
 
     /// Visits after the first that count.
-    #[must_use]
     pub fn visits(&self) -> u32 {
         self.quiet.saturating_add(self.changes())
     }
 
     /// Those of them that saw a change.
-    #[must_use]
     pub fn changes(&self) -> u32 {
         self.counts.iter().map(|&count| u32::from(count)).sum()
     }
 
     /// The most likely number of changes a day, above 0 and finite. `prior`: days between changes of pages like this one;
     /// at least a second. Before any visit the rate is a third of 1/prior.
-    #[must_use]
     pub fn rate(&self, prior: f64) -> f64 {
         let prior = prior.max(1.0 / DAY);
         let unchanged = f64::from(self.unchanged) / DAY;

@@ -1,4 +1,4 @@
-//! `[refresh]` of the configuration. Apart because policy, machine and command line all ask it.
+//! `[refresh]` of the configuration.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,13 +60,11 @@ impl Default for RefreshSettings {
 
 impl RefreshSettings {
     /// Whether a visit of this value may be made: under the adaptive policy not before its interval is over.
-    #[must_use]
     pub fn is_time(&self, value: f64) -> bool {
         self.policy != Policy::Adaptive || value >= 1.0
     }
 
     /// `shortest` in milliseconds.
-    #[must_use]
     pub fn shortest_ms(&self) -> u64 {
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked, and `as` saturates
         let ms = (self.shortest * 86_400_000.0).ceil() as u64;

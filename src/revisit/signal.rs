@@ -1,5 +1,4 @@
-//! How far a source of signals can be believed: a sitemap's lastmod, a feed. Apart from the page's own changes because it is
-//! learnt of a source, from all its pages.
+//! How far a source of signals can be believed: a sitemap's lastmod, a feed.
 //!
 //! A page that changed after a signal does not prove the signal: pages change anyway. A source that names pages at random would
 //! be believed for all the pages that change often, and waste visits on them (the test below). So pages that had not
@@ -35,7 +34,6 @@ impl Trust {
     }
 
     /// Probability that no signal is true of those that a page had since the last visit, in (0, 1]: 1 without any.
-    #[must_use]
     pub fn doubt(&self, signals: u32) -> f64 {
         if signals == 0 { 1.0 } else { ((self.unchanged + 1.0) / (self.expected + 2.0)).min(1.0) }
     }

@@ -1,5 +1,4 @@
-//! What a visit to a page is worth, as a function of the days since the last one: the crawl value. Apart because the
-//! round (`plan`), the running policy (`agenda`) and the optimum all rank by it, and it knows none of them.
+//! What a visit to a page is worth, as a function of the days since the last one: the crawl value.
 //!
 //! A page of importance μ changes as a Poisson process of rate Δ. Visited every t days it is fresh for a share
 //! (1 - e^(-Δt)) / (Δt) of the time (Cho and Garcia-Molina 2003, eq. 4). With the visits a day ρ = 1/t as the variable,
@@ -62,7 +61,6 @@ impl Worth {
     /// assert!(told.value(1.0) > news.value(1.0));
     /// assert!((news.days_until(news.value(3.0)) - 3.0).abs() < 1e-9);
     /// ```
-    #[must_use]
     pub fn value(&self, days: f64) -> f64 {
         let days = bounded(days, LONGEST);
         let kept = if self.spared { self.fresh(days).max(self.sparing(days)) } else { self.fresh(days) };
@@ -71,7 +69,6 @@ impl Worth {
 
     /// Days after the last visit at which a visit is worth so much: the inverse of [`Worth::value`]. 0 if it is from the
     /// start, infinity if it never will be.
-    #[must_use]
     pub fn days_until(&self, value: f64) -> f64 {
         if value.is_nan() || value <= self.value(0.0) {
             return 0.0;

@@ -1,4 +1,4 @@
-//! What a URL of the site asks for, and the URL that asks for it. Apart because every link of every page is made of it.
+//! What a URL of the site asks for, and the URL that asks for it.
 
 use url::form_urlencoded;
 

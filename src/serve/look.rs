@@ -1,5 +1,4 @@
-//! What the pages of the site share: language, head with the search box, foot, pieces of text and links. Apart from
-//! `html`, which knows nothing of searching.
+//! What the pages of the site share: language, head with the search box, foot, pieces of text and links.
 
 use std::fmt::Write;
 

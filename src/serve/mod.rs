@@ -1,5 +1,4 @@
-//! A search page for the index of a crawl: HTML made here, without scripts, in Chinese and English. Apart from the index,
-//! which answers, and from the verb, which listens for Ctrl-C: here is what a request means and what is sent back.
+//! A search page for the index of a crawl: HTML made here, without scripts, in Chinese and English.
 //!
 //! What pages say is hostile. All of it is escaped, only http and https URLs become links, and the browser is told to run
 //! nothing and to send no referrer. Requests are bounded in length, pages and hits.
@@ -59,13 +58,11 @@ impl Reply {
 
 impl Site {
     /// A site for the index of the crawl in `directory`.
-    #[must_use]
     pub fn new(index: Index, directory: &str) -> Self {
         Self { index, directory: directory.to_owned() }
     }
 
     /// Answers a GET request: path, query as it stands in the URL, and the languages the browser prefers.
-    #[must_use]
     pub fn get(&self, path: &str, query: &str, accept_language: &str) -> Reply {
         let preferred = Tongue::preferred(accept_language);
         let asked = match Asked::read(query, preferred) {

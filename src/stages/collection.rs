@@ -20,7 +20,6 @@ pub struct Copy {
 
 impl Copy {
     /// What is kept of an answer; the rule filter keeps links of other sites out (paper 002, 2.2).
-    #[must_use]
     pub fn of(fetched: &Fetched, parsed: &Parsed) -> Self {
         let on_site = parsed.document.links.iter().filter(|link| link.url.authority() == fetched.url.authority());
         let mut links: Vec<CrawlUrl> = on_site.clone().map(|link| link.url.clone()).collect();
@@ -39,7 +38,6 @@ impl Copy {
     }
 
     /// Its links on its own site, in order, each once.
-    #[must_use]
     pub fn links(&self) -> &[CrawlUrl] {
         &self.links
     }
@@ -53,7 +51,6 @@ pub struct Collection {
 
 impl Collection {
     /// Whether a page is on record.
-    #[must_use]
     pub fn has(&self, url: &CrawlUrl) -> bool {
         self.copies.contains_key(url)
     }

@@ -5,9 +5,7 @@
 //! 2. **Parse**: map only; a rule keeps links on their site.
 //! 3. **Deduplicate**: links are partitioned by their own hash, each partition sorted out by itself.
 //!
-//! Apart from the crawl proper, which goes on without levels and waits for nobody: this room is there to measure what the
-//! paper measured (`docs/freshness-parallel.md`), and no verb uses it. What comes of a visit is the same for any number of
-//! partitions and workers.
+//! What comes of a visit is the same for any number of partitions and workers.
 
 mod collection;
 mod partition;

@@ -1,10 +1,9 @@
-//! Which partition a name falls into: by a hash that is the same on every machine and in every version, so that what a worker
-//! has kept of a host stays its own. Apart because download and deduplication share it.
+//! Which partition a name falls into: by a hash that is the same on every machine and in every version, so that what a
+//! worker has kept of a host stays its own.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Partition of a name among `partitions`, which must be at least 1: `hash(name) mod k` (paper 002, 2.1).
-#[must_use]
 pub fn part(name: &str, partitions: usize) -> usize {
     (xxh3_64(name.as_bytes()) % partitions as u64) as usize
 }

@@ -1,6 +1,4 @@
-//! The status page of a crawl that is running, and its metrics for Prometheus. Apart from the crawl, which it sees through
-//! [`View`] alone: it answers on a thread of its own, asks the machine at most once a second, and reads the log for one
-//! question at a time.
+//! The status page of a crawl that is running, and its metrics for Prometheus.
 //!
 //! What pages say is hostile, as on the search page: it is escaped, and the browser is told to run and to load nothing. A page
 //! elsewhere could have a browser ask us under a name of its own that leads here (DNS rebinding), so only addresses, localhost
@@ -44,7 +42,6 @@ pub struct Server {
 
 impl Server {
     /// Where it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -28,7 +28,6 @@ pub struct Location {
 
 impl Location {
     /// Behind its last byte.
-    #[must_use]
     pub fn end(self) -> u64 {
         self.offset + self.length
     }
@@ -266,7 +265,6 @@ pub struct ArchiveReader {
 
 impl ArchiveReader {
     /// A reader of `dir`'s archive that unpacks bodies to at most `limit` bytes.
-    #[must_use]
     pub fn new(dir: &CrawlDirectory, limit: usize) -> Self {
         Self { pages: dir.pages(), limit, open: None }
     }

@@ -1,6 +1,4 @@
-//! The state of a crawl beside its log, in `state/checkpoint`: what the fold of the first so many batches came to. Apart
-//! from the log because nothing depends on it: without it, or where it is not whole or of other settings, a restart folds the
-//! whole log and comes to the same.
+//! The state of a crawl beside its log, in `state/checkpoint`: what the fold of the first so many batches came to.
 //!
 //! ```text
 //! suidao checkpoint 4\n   header (postcard): batches, digest of the last of them, digest of the settings
@@ -48,7 +46,6 @@ impl State {
 
 /// Why a restart with the log `store` would pass over the checkpoint of `dir`, whatever its settings; none where it would
 /// not, or there is none.
-#[must_use]
 pub fn fault(dir: &CrawlDirectory, store: &Store) -> Option<&'static str> {
     let file = own::open(&dir.checkpoint(), File::options().read(true)).ok()?;
     let Some((mut pieces, state)) = Pieces::begin(file) else { return Some("is none, or another build's") };
@@ -61,7 +58,6 @@ pub fn fault(dir: &CrawlDirectory, store: &Store) -> Option<&'static str> {
 }
 
 /// A digest of a batch.
-#[must_use]
 pub fn digest(batch: &Batch) -> u64 {
     xxh3_64(&postcard::to_stdvec(batch).expect("events are plain data"))
 }
@@ -93,7 +89,6 @@ impl Checkpoint {
     }
 
     /// Batches that have to be on disk before it gets its name.
-    #[must_use]
     pub fn batches(&self) -> u64 {
         self.state.batches
     }
@@ -135,7 +130,6 @@ pub struct Pieces {
 
 impl Pieces {
     /// The checkpoint of a store, if there is one that its log bears out, of these settings; and how many batches it holds.
-    #[must_use]
     pub fn of(store: &Store, settings: u64) -> Option<(Self, u64)> {
         let file = own::open(&store.directory().checkpoint(), File::options().read(true)).ok()?;
         let (pieces, state) = Self::begin(file)?;
@@ -152,7 +146,6 @@ impl Pieces {
     }
 
     /// Whether all pieces were read, each as it was written.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.whole
     }

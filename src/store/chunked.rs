@@ -1,5 +1,4 @@
-//! Transfer coding undone. Apart because archives of other software hold answers as they came over the wire, which
-//! our own fetcher never sees.
+//! Transfer coding undone.
 
 /// A chunked body (RFC 9112, 7.1) put together; `None` if it is not chunked in fact.
 pub(super) fn chunked(body: &[u8]) -> Option<Vec<u8>> {

@@ -38,103 +38,86 @@ impl Drop for Lock {
 
 impl CrawlDirectory {
     /// The crawl directory at `root`, whether or not it exists.
-    #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
     /// The directory itself.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// WARC files.
-    #[must_use]
     pub fn pages(&self) -> PathBuf {
         self.root.join("pages")
     }
 
     /// State: lock, meta, log.
-    #[must_use]
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
     }
 
     /// What crawl this is.
-    #[must_use]
     pub fn meta_json(&self) -> PathBuf {
         self.state().join("meta.json")
     }
 
     /// The lexicon of the crawl.
-    #[must_use]
     pub fn topic_toml(&self) -> PathBuf {
         self.state().join("topic.toml")
     }
 
     /// The configuration that the crawl was last gone on with.
-    #[must_use]
     pub fn config_toml(&self) -> PathBuf {
         self.state().join("config.toml")
     }
 
     /// What a browser that shows pages writes while it runs.
-    #[must_use]
     pub fn profiles(&self) -> PathBuf {
         self.state().join("browser")
     }
 
     /// The log of events.
-    #[must_use]
     pub fn log(&self) -> PathBuf {
         self.state().join("log")
     }
 
     /// The state after so many batches of the log.
-    #[must_use]
     pub fn checkpoint(&self) -> PathBuf {
         self.state().join("checkpoint")
     }
 
     /// The harvest curve.
-    #[must_use]
     pub fn harvest_csv(&self) -> PathBuf {
         self.root.join("harvest.csv")
     }
 
     /// The rounds of refresh.
-    #[must_use]
     pub fn refresh_csv(&self) -> PathBuf {
         self.root.join("refresh.csv")
     }
 
     /// The URLs not fetched, with reasons.
-    #[must_use]
     pub fn skipped_csv(&self) -> PathBuf {
         self.root.join("skipped.csv")
     }
 
     /// Counts and settings.
-    #[must_use]
     pub fn summary_json(&self) -> PathBuf {
         self.root.join("summary.json")
     }
 
     /// How many batches were acknowledged.
-    #[must_use]
     pub fn acknowledged(&self) -> PathBuf {
         self.state().join("acknowledged")
     }
 
     /// What is remembered of exports.
-    #[must_use]
     pub fn exports(&self) -> PathBuf {
         self.root.join("exports")
     }
 
     /// Whether a crawl was begun here.
-    #[must_use]
     pub fn holds_crawl(&self) -> bool {
         self.meta_json().exists()
     }
@@ -255,7 +238,6 @@ pub enum WriteError {
 
 impl WriteError {
     /// As an error of the file `path` that was to be written.
-    #[must_use]
     pub fn at(self, path: &Path) -> StoreError {
         match self {
             Self::Out(source) => StoreError::Io { path: path.to_owned(), doing: "write it", source },

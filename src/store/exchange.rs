@@ -1,5 +1,4 @@
-//! A page's two records as they lie in the archive, to be copied as they are. Apart from the archive, which reads answers:
-//! here nothing is unpacked but the heads.
+//! A page's two records as they lie in the archive, to be copied as they are.
 //!
 //! The log keeps where the response lies. The request was written just before it, so it is the last record between the end
 //! of the answer before and the response; that it is one, and of this response, is looked at and not believed.

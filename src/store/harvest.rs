@@ -89,19 +89,16 @@ impl Harvest {
     }
 
     /// Pages fetched so far.
-    #[must_use]
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
     /// Relevant ones among them.
-    #[must_use]
     pub fn relevant(&self) -> u64 {
         self.relevant
     }
 
     /// Hosts of which a page was fetched.
-    #[must_use]
     pub fn hosts(&self) -> usize {
         self.fetched.iter().filter(|&&fetched| fetched).count()
     }

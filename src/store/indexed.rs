@@ -1,6 +1,5 @@
 //! WARC files as a dictionary: which URL's answer lies where, read once from start to end; bodies are read when asked
-//! for. Apart from [`super::Responses`], which gives every answer in order and knows no places, and from the archive,
-//! which knows places only of what it wrote itself.
+//! for.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Seek, SeekFrom};
@@ -90,19 +89,16 @@ impl Indexed {
     }
 
     /// How many URLs it has answers of.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
     /// Whether it has none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
     /// The files it reads.
-    #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }

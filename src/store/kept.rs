@@ -1,6 +1,5 @@
 //! How an exchange is kept: the request that was sent, and the answer to it, as two WARC records one behind the other;
 //! and behind these what a browser made of the answer, if one did, as a conversion record (WARC 1.1, 6.8).
-//! Apart from the archive, which knows files and what survives a crash, and from the record format.
 //!
 //! An answer that brought nothing new is kept as a revisit record (WARC 1.1, 6.7): its head, and a word on the answer that
 //! has the payload. So every request that was answered is in the archive, and every payload is there once.
@@ -104,13 +103,11 @@ impl Kept {
     }
 
     /// The URL that was asked for.
-    #[must_use]
     pub fn url(&self) -> &CrawlUrl {
         &self.fetched().url
     }
 
     /// Whether its payload lies elsewhere.
-    #[must_use]
     pub fn is_revisit(&self) -> bool {
         matches!(self, Self::Revisit { .. })
     }

@@ -1,5 +1,5 @@
-//! The log of events: batch after batch, numbered from 0, each kept whole or not at all. The crawl's state is a fold
-//! of it. Apart because it is the only file that knows the engine (sled), which can so be replaced.
+//! The log of events: batch after batch, numbered from 0, each kept whole or not at all. The crawl's state is a fold of
+//! it.
 //!
 //! A value is `version u8, crc32 of the rest u32 little endian, postcard of the [`Record`]`. The engine
 //! checks what it reads from the disk too; the checksum of ours is there because it is cheap and the engine is young.
@@ -45,7 +45,6 @@ pub struct Record {
 
 impl Record {
     /// Where the answer lies that the step brought, if it is kept as it came.
-    #[must_use]
     pub fn answer(&self) -> Option<Location> {
         self.archive.filter(|_| !self.revisit)
     }
@@ -70,7 +69,6 @@ pub struct Meta {
 
 impl Meta {
     /// The description of a crawl begun now by this program.
-    #[must_use]
     pub fn new(topic: &str, lexicon: &str, strategy: &str, created: Millis) -> Self {
         Self {
             format: FORMAT,
@@ -232,7 +230,6 @@ impl Store {
     }
 
     /// Whether the directory cannot be written, so that the log is a copy.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         matches!(self.hold, Hold::Copy(_))
     }
@@ -249,25 +246,21 @@ impl Store {
     }
 
     /// What crawl this is.
-    #[must_use]
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
     /// Where it lies.
-    #[must_use]
     pub fn directory(&self) -> &CrawlDirectory {
         &self.dir
     }
 
     /// How many batches it holds; also the number of the next one.
-    #[must_use]
     pub fn len(&self) -> u64 {
         self.next
     }
 
     /// Whether nothing happened yet.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.next == 0
     }
@@ -328,7 +321,6 @@ impl Store {
     }
 
     /// What reads the log beside the one that writes it, in the same process.
-    #[must_use]
     pub fn reader(&self) -> Reader {
         Reader { db: Arc::new(RwLock::new(Some(self.db.clone()))), log: self.log.clone() }
     }

@@ -1,5 +1,4 @@
-//! The log of a crawl directory that cannot be written, as a copy: the engine writes when it opens. Apart because who only reads
-//! a crawl is to need no more than leave to read, and nothing is to be written into such a directory.
+//! The log of a crawl directory that cannot be written, as a copy: the engine writes when it opens.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
@@ -39,7 +38,6 @@ impl LogCopy {
 }
 
 /// Whether the system refuses to write because of where the file lies, and not for want of room.
-#[must_use]
 pub fn is_read_only(error: &StoreError) -> bool {
     let StoreError::Io { source, .. } = error else { return false };
     matches!(source.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied)

@@ -1,8 +1,7 @@
 //! What a crawl leaves on disk: the log of its events, the archive of its pages, and what is made of the two.
 //!
-//! Apart because everything that must survive `kill -9` is decided here, in one order: pages first (WARC, synced),
-//! then the batches that mention them (log, synced), then the acknowledgement ([`Writer`]). Whatever lies behind the
-//! last acknowledged batch is cut off when the crawl goes on. The store decides nothing about the crawl.
+//! Whatever lies behind the last acknowledged batch is cut off when the crawl goes on. The store decides nothing about
+//! the crawl.
 
 pub mod archive;
 pub mod checkpoint;
@@ -155,7 +154,6 @@ impl StoreError {
     }
 
     /// Whether the machine is at fault and not what the user gave: the crawl stops (exit code 1) and resumes later.
-    #[must_use]
     pub fn is_environment(&self) -> bool {
         match self {
             Self::Io { source, .. } => !is_misdirected(source),

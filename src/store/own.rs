@@ -1,6 +1,5 @@
-//! What a crawl directory holds of its own: plain files and directories. Apart because such a directory may come from
-//! somebody else: a link, a pipe or a device in it would have suidao read, cut or write what is not the crawl's, or wait for
-//! ever. Hard links are not looked for: no archive that is unpacked makes one to a file outside of it.
+//! What a crawl directory holds of its own: plain files and directories. Hard links are not looked for: no archive that
+//! is unpacked makes one to a file outside of it.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{ErrorKind, Read};

@@ -1,8 +1,8 @@
 //! What is being written and not complete yet: a file or a directory beside the place it is meant for, which it takes by
 //! being renamed.
 //!
-//! Apart because of what a kill leaves behind. Each part is locked by whoever writes it; one that nobody holds is
-//! abandoned, and whoever writes to the same place next takes it away.
+//! Each part is locked by whoever writes it; one that nobody holds is abandoned, and whoever writes to the same place
+//! next takes it away.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -40,7 +40,6 @@ impl PartDirectory {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.directory.path()
     }

@@ -1,5 +1,4 @@
-//! WARC files of any origin, read from start to end. Apart from the archive, which reads by location and only what it
-//! wrote itself: here chunked transfer encoding, line ends and brackets are as other software leaves them.
+//! WARC files of any origin, read from start to end.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};

@@ -75,7 +75,6 @@ impl Standings {
     }
 
     /// Where a URL stands.
-    #[must_use]
     pub fn get(&self, id: UrlId) -> Option<Standing> {
         self.of.get(id.0 as usize).copied()
     }

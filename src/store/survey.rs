@@ -1,6 +1,6 @@
-//! What lies in a WARC file of ours, record after record, damage passed over. Apart from the other readers, which stop
-//! at the first damage: here it is the question. Every record is unpacked to its end, so that gzip's checksum speaks,
-//! and its block is compared with the digest in its head. Memory does not depend on the file's size.
+//! What lies in a WARC file of ours, record after record, damage passed over. Every record is unpacked to its end, so
+//! that gzip's checksum speaks, and its block is compared with the digest in its head. Memory does not depend on the
+//! file's size.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};

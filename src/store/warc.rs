@@ -1,5 +1,4 @@
 //! WARC records (ISO 28500:2017, version 1.1): how they are written and how they are read, wherever the bytes are.
-//! Apart from the archive, which knows files, offsets and what survives a crash.
 //!
 //! A record is a head like HTTP's, a block of `Content-Length` bytes, and two line ends; in `.warc.gz` each record is
 //! a gzip member of its own, so that one can be read without the others. Written records hold nothing random: ids are
@@ -133,7 +132,6 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
 }
 
 /// RFC 3339 in UTC, to the millisecond where there are any.
-#[must_use]
 pub fn date(at: Millis) -> String {
     let millis = i64::try_from(at.0).unwrap_or(i64::MAX);
     Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX).to_string()

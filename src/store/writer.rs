@@ -1,6 +1,5 @@
 //! The thread that makes steps durable, many at a time: what waits is written together and synced once (group commit).
-//! Apart because it fixes the order on which the contract over `kill -9` rests: pages, their sync, batches, their
-//! sync, acknowledgement. Nothing is acknowledged that is not whole on disk.
+//! Nothing is acknowledged that is not whole on disk.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;

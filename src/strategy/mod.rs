@@ -84,7 +84,6 @@ pub struct Visit<'a> {
 impl Visit<'_> {
     /// What every link of this page takes over, whatever the strategy: one link deeper, and the off-topic pages
     /// crossed since the last relevant one.
-    #[must_use]
     pub fn trail(&self, k: Tunnel) -> Trail {
         let trail = self.place.trail;
         Trail {
@@ -269,7 +268,6 @@ fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
 
 impl Settings {
     /// The strategy chosen.
-    #[must_use]
     pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
@@ -312,7 +310,6 @@ impl Settings {
     }
 
     /// The strategy with what tells its variants apart: `dth link-scored`, `best-first hard`.
-    #[must_use]
     pub fn label(&self) -> String {
         match self.name {
             StrategyName::Dth => format!("dth {}", self.dth.reading),

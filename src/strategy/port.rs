@@ -1,6 +1,5 @@
-//! Ports of services that are not the web. A page elsewhere can make a crawler send lines of its choosing there, and a mail
-//! server, a chat server or a data base may take them for commands (cross-protocol attack). Apart from the scope because
-//! the fetcher holds to the same list, whoever asks it.
+//! Ports of services that are not the web. A page elsewhere can make a crawler send lines of its choosing there, and a
+//! mail server, a chat server or a data base may take them for commands (cross-protocol attack).
 
 /// Ports that no page is asked of. Those of the Fetch standard ("bad ports", <https://fetch.spec.whatwg.org/#port-blocking>),
 /// so what browsers refuse; and of data bases and caches, which the standard leaves to their own care: `ZooKeeper` (2181),
@@ -14,7 +13,6 @@ const FOREIGN: [u16; 89] = [
 ];
 
 /// Whether a service that is not the web listens at this port as a rule.
-#[must_use]
 pub fn is_foreign(port: u16) -> bool {
     FOREIGN.binary_search(&port).is_ok()
 }

@@ -46,7 +46,6 @@ pub enum NoFollow {
 
 impl NoFollow {
     /// Whether a link is left alone, given what its page and what its own `rel` says.
-    #[must_use]
     pub fn refuses(self, page: bool, link: bool) -> bool {
         match self {
             Self::Ignore => false,
@@ -80,7 +79,6 @@ impl Default for Scope {
 
 impl Scope {
     /// Why `url` is out of scope; `None` if it is in.
-    #[must_use]
     pub fn refuses(&self, url: &CrawlUrl) -> Option<Refusal> {
         if !self.schemes.iter().any(|scheme| scheme == url.scheme()) {
             return Some(Refusal::Scheme);
@@ -106,7 +104,6 @@ impl Scope {
     }
 
     /// [`Refusal::Port`] if the URL's port belongs to a service that is not the web, and is not let in.
-    #[must_use]
     pub fn refuses_port(&self, url: &CrawlUrl) -> Option<Refusal> {
         let is_closed = |port: u16| port::is_foreign(port) && !self.allow_ports.contains(&port);
         url.port().is_some_and(is_closed).then_some(Refusal::Port)

@@ -32,7 +32,6 @@ impl Default for UrlWeight {
 }
 
 /// The weight of a URL, 0 to 10.
-#[must_use]
 pub fn url_weight(url: &CrawlUrl) -> u8 {
     let path = url.path().strip_suffix('/').unwrap_or(url.path());
     let query = url.query();

@@ -1,5 +1,4 @@
-//! The address of a page within a text. Apart because what a server says of an address is the same for every address once that
-//! is left out: error pages repeat it, in their text and in the URL that they stand under.
+//! The address of a page within a text.
 
 use std::borrow::Cow;
 
@@ -12,7 +11,6 @@ const LEAST: usize = 4;
 
 /// The text without the path that it was asked for under, with the query and without, as it is spelt in the URL and
 /// unescaped.
-#[must_use]
 pub fn without_address<'a>(text: &'a str, url: &CrawlUrl) -> Cow<'a, str> {
     let path = url.path();
     if path.len() < LEAST {

@@ -1,5 +1,4 @@
-//! From text to words: folding and segmentation. Apart because whatever compares words must cut them here, in the
-//! same way; there is one segmenter (jieba) for the whole program.
+//! From text to words: folding and segmentation.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -51,7 +50,6 @@ fn fold_alone(code: u16) -> u16 {
 }
 
 /// Lower case, half width, Simplified: the form in which words are compared. Character for character.
-#[must_use]
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     fold_into(text, &mut folded);
@@ -82,7 +80,6 @@ pub fn fold_into(text: &str, folded: &mut String) {
 }
 
 /// A Chinese character.
-#[must_use]
 pub fn is_han(character: char) -> bool {
     matches!(character, '\u{4e00}'..='\u{9fff}' | '\u{3400}'..='\u{4dbf}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}' | '々' | '〇')
 }
@@ -194,7 +191,6 @@ pub fn cut_tagged(text: &str, mut each: impl FnMut(Range<usize>, &str)) {
 
 /// Whether a word can say something about a topic: of two characters or more, with a letter, not over-long, and no
 /// stop word.
-#[must_use]
 pub fn is_term(word: &str) -> bool {
     let mut characters = word.chars();
     let several = characters.next().is_some() && characters.next().is_some();

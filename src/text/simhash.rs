@@ -2,8 +2,7 @@
 //! "Similarity estimation techniques from rounding algorithms", STOC 2002; Manku, Jain, Das Sarma, "Detecting
 //! near-duplicates for web crawling", WWW 2007, found 3 bits of 64 right for web pages.
 //!
-//! Apart because it makes words of its own: every Chinese character is one, and features are three in a row. Segmented
-//! words would be the same features at twenty times the price, and every page is sketched.
+//! Segmented words would be the same features at twenty times the price, and every page is sketched.
 //!
 //! Bit b of the fingerprint is 1 where Σ_f (2 h_fb - 1) > 0, over the features' hashes h_f and their bits h_fb, each as often as it
 //! occurs.
@@ -69,7 +68,6 @@ impl Counters {
 }
 
 /// The sketch of a main text.
-#[must_use]
 pub fn sketch(text: &str) -> Sketch {
     let chars = text.chars().filter(|c| !c.is_whitespace()).count();
     if chars == 0 {
@@ -110,7 +108,6 @@ fn feature(row: [u64; ROW]) -> u64 {
 }
 
 /// In how many bits two fingerprints differ.
-#[must_use]
 pub fn distance(one: u64, other: u64) -> u32 {
     (one ^ other).count_ones()
 }

@@ -1,5 +1,4 @@
-//! Stop words: Chinese, English, and the furniture of web pages, each a list of our own. Apart because the lists are
-//! data: one word a line (or several, separated by spaces), `#` starts a comment.
+//! Stop words: Chinese, English, and the furniture of web pages, each a list of our own.
 
 use std::sync::LazyLock;
 
@@ -19,13 +18,11 @@ fn words(lists: &[&'static str]) -> Words {
 }
 
 /// Whether a folded word says nothing about any topic.
-#[must_use]
 pub fn is_stop(word: &str) -> bool {
     is_function_word(word) || FURNITURE_WORDS.contains(word)
 }
 
 /// Whether a folded word is grammar and no more. Furniture of web pages is not: who types 推荐 or `download` means it.
-#[must_use]
 pub fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.contains(word)
 }

@@ -14,7 +14,6 @@ pub const SWEEPS: usize = 10;
 
 /// Ranks of the vertices `0..vertices`, the highest 1 (all 0 where there is no vertex that occurs). `words` are the
 /// cut words in order: the vertex of a candidate, `None` for a word that only takes its place in the window.
-#[must_use]
 pub fn textrank(words: &[Option<u32>], vertices: usize) -> Vec<f64> {
     let mut weights: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     for (at, from) in words.iter().enumerate() {
@@ -64,7 +63,6 @@ pub fn textrank(words: &[Option<u32>], vertices: usize) -> Vec<f64> {
 
 /// Whether jieba's part of speech makes a word a candidate: nouns and names of all kinds, verbs and verbal nouns,
 /// words of other scripts, and the idioms and abbreviations jieba files as `l` and `j`.
-#[must_use]
 pub fn is_candidate(tag: &str) -> bool {
     matches!(tag, "v" | "vn" | "eng" | "l" | "j") || tag.starts_with('n')
 }

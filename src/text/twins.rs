@@ -1,6 +1,5 @@
-//! Which page said this before? An index of sketches: equal texts, or nearly (SimHash within 3 of 64 bits; Manku, Jain, Das
-//! Sarma, "Detecting near-duplicates for web crawling", WWW 2007). Apart because a crawl asks it of each page as it comes, and an
-//! export of all pages at once.
+//! Which page said this before? An index of sketches: equal texts, or nearly (SimHash within 3 of 64 bits; Manku, Jain,
+//! Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007).
 //!
 //! A page is compared with leaders, the first of their kind, only: or a row of pages each a little unlike the one before would
 //! be one. Two fingerprints within 3 bits agree in at least one of 4 parts of 16 bits, so leaders are looked up by their parts.
@@ -43,7 +42,6 @@ pub struct Leader {
 
 impl Twins {
     /// The leader that says the same; the nearest, of equals the first. `title`: hash of the page's title.
-    #[must_use]
     pub fn find(&self, sketch: Sketch, title: u32) -> Option<Leader> {
         if sketch.chars == 0 {
             return None;
@@ -67,7 +65,6 @@ impl Twins {
     }
 
     /// Bytes allocated.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let parts: usize = self.by_part.values().map(|leaders| leaders.capacity() * size_of::<(u32, u32)>()).sum();
         parts

@@ -1,5 +1,4 @@
 //! The background: in how many pages of all topics a word occurs, for IDF and lift, and pages to test thresholds on.
-//! Apart from the lexicon, which keeps of it only what scoring needs.
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,7 +25,6 @@ pub struct Background {
 
 impl Background {
     /// Counted beforehand on pages of many hosts: frequencies without the pages.
-    #[must_use]
     pub fn built_in() -> Self {
         // The file is part of the program and a test reads it, so neither step fails.
         let bytes = zstd::decode_all(BUILT_IN).unwrap_or_default();
@@ -34,7 +32,6 @@ impl Background {
     }
 
     /// Counts the words of these pages, and keeps the pages to test thresholds on.
-    #[must_use]
     pub fn from_samples(samples: Vec<Sample>) -> Self {
         let words: Vec<FxHashSet<String>> = samples.par_iter().map(|sample| sample.words()).collect();
         let mut df: FxHashMap<String, u32> = FxHashMap::default();
@@ -45,7 +42,6 @@ impl Background {
     }
 
     /// Reads what [`Background::to_text`] writes; what it does not understand it leaves out.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut background = Self::default();
         for line in text.lines() {
@@ -64,7 +60,6 @@ impl Background {
     }
 
     /// The frequencies as text, words of fewer than `least` pages left out: `pages N`, then `df word word …`.
-    #[must_use]
     pub fn to_text(&self, least: u32) -> String {
         let mut text = format!("pages {}", self.pages);
         let mut last = 0;
@@ -84,19 +79,16 @@ impl Background {
     }
 
     /// Pages counted.
-    #[must_use]
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
     /// In how many pages a folded word occurs.
-    #[must_use]
     pub fn df(&self, word: &str) -> u32 {
         self.df.get(word).copied().unwrap_or(0)
     }
 
     /// The pages themselves; empty for the built-in background.
-    #[must_use]
     pub fn samples(&self) -> &[Sample] {
         &self.samples
     }
@@ -147,7 +139,6 @@ impl Background {
 
     /// What a lexicon with these terms keeps of it. df of other words is the one whose IDF is the mean IDF of the
     /// words left out, each weighed by its frequency.
-    #[must_use]
     pub fn kept<'a>(&self, terms: impl Iterator<Item = &'a str>) -> DocumentFrequencies {
         let words = self.by_frequency();
         let (frequent, rare) = words.split_at(words.len().min(KEPT));

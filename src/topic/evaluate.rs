@@ -1,5 +1,4 @@
-//! How well relevance tells on topic from off topic, given labels: precision, recall, F1, average precision. Apart
-//! from learning, which only asks it.
+//! How well relevance tells on topic from off topic, given labels: precision, recall, F1, average precision.
 
 use crate::model::Relevance;
 
@@ -32,7 +31,6 @@ pub struct Evaluation {
 }
 
 /// Compares relevance with labels (`true`: on topic).
-#[must_use]
 pub fn evaluate(scored: &[(Relevance, bool)], threshold: Relevance) -> Evaluation {
     let curve = Curve::new(scored, 1.0);
     Evaluation {

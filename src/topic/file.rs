@@ -1,5 +1,5 @@
-//! The lexicon's file: reading, with errors that name the key, and writing, in one canonical form. Apart from the
-//! lexicon itself because only this knows of TOML. A file written by hand needs `name` and `[terms]` only.
+//! The lexicon's file: reading, with errors that name the key, and writing, in one canonical form. A file written by
+//! hand needs `name` and `[terms]` only.
 
 use std::fmt::Write as _;
 
@@ -144,7 +144,6 @@ impl Lexicon {
     }
 
     /// The file: canonical, so equal lexicons have equal texts.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         let mut out = String::with_capacity(64 << 10);
         // Writing to a String cannot fail.

@@ -1,6 +1,6 @@
 //! How far a page is from the topic, by its words: the layers of a context graph, Diligenti, Coetzee, Lawrence, Giles,
-//! Gori 2000. Layer 0 are relevant pages, layer n pages from which a relevant one is n links away. Apart from eq. (1),
-//! which says what a page is about and not where it leads.
+//! Gori 2000. Layer 0 are relevant pages, layer n pages from which a relevant one is n links away. (1), which says what
+//! a page is about and not where it leads.
 //!
 //! ```text
 //! vocabulary   the 40 words of each page with the largest tf · ln(N / df), those of many pages first
@@ -131,32 +131,27 @@ impl Layers {
     }
 
     /// The file: equal layers have equal texts.
-    #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.file).expect("numbers, and words as keys, are TOML")
     }
 
     /// SHA-1 of [`Layers::to_toml`], in hexadecimal.
-    #[must_use]
     pub fn digest(&self) -> String {
         data_encoding::HEXLOWER.encode(&Sha1::digest(self.to_toml().as_bytes()))
     }
 
     /// Pages learnt from, by class: layers 0 to [`DEEPEST`], then the others.
-    #[must_use]
     pub fn pages(&self) -> &[u32] {
         &self.file.pages
     }
 
     /// Words that tell.
-    #[must_use]
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
     /// The layer of a page, 0 to [`DEEPEST`], by its title and main content; `None` for others and for pages of which no
     /// word is known.
-    #[must_use]
     pub fn of_page(&self, document: &Document) -> Option<u8> {
         let mut sums = [0.0_f64; CLASSES];
         let mut known = false;

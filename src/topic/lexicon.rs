@@ -1,6 +1,5 @@
 //! The lexicon: all that is known of a topic, as one TOML file that a person can read and edit. It holds everything
-//! scoring needs, so that a page scores the same wherever and whenever it is scored. Apart from [`super::Topic`],
-//! which is the lexicon made ready for scoring.
+//! scoring needs, so that a page scores the same wherever and whenever it is scored.
 
 use sha1::{Digest as _, Sha1};
 
@@ -34,7 +33,6 @@ pub struct Threshold {
 
 impl Threshold {
     /// A threshold of which neither precision nor recall is known.
-    #[must_use]
     pub fn unmeasured(value: f64, chosen: &str) -> Self {
         Self { value, chosen: chosen.to_owned(), precision: None, recall: None }
     }
@@ -78,7 +76,6 @@ impl TermFrequency {
     pub(super) const NAMES: [(&'static str, Self); 3] = [("root", Self::Root), ("raw", Self::Raw), ("log", Self::Log)];
 
     /// Weight of `count` ≥ 1 occurrences.
-    #[must_use]
     pub fn weigh(self, count: u32) -> f64 {
         match self {
             Self::Root => f64::from(count).sqrt(),
@@ -101,7 +98,6 @@ pub struct DocumentFrequencies {
 
 impl DocumentFrequencies {
     /// IDF of a word that occurs in `df` pages: ln(1 + N / (1 + df)), eq. (2) smoothed.
-    #[must_use]
     pub fn idf(&self, df: f64) -> f64 {
         (1.0 + f64::from(self.pages) / (1.0 + df)).ln()
     }
@@ -134,7 +130,6 @@ pub struct Lexicon {
 
 impl Lexicon {
     /// A lexicon of these terms with default weights, thresholds and no background: every word has the same IDF.
-    #[must_use]
     pub fn from_terms(name: &str, terms: &[(&str, f64)]) -> Self {
         let mut lexicon = Self {
             name: name.to_owned(),
@@ -153,7 +148,6 @@ impl Lexicon {
     }
 
     /// SHA-1 of [`Lexicon::to_toml`], in hexadecimal: which lexicon a crawl was made with.
-    #[must_use]
     pub fn digest(&self) -> String {
         data_encoding::HEXLOWER.encode(&Sha1::digest(self.to_toml().as_bytes()))
     }

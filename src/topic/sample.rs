@@ -1,5 +1,4 @@
-//! Pages to learn from, and which of them are fit to: the page selection rules of paper 001. Apart from learning,
-//! which takes what is left.
+//! Pages to learn from, and which of them are fit to: the page selection rules of paper 001.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,7 +21,6 @@ pub struct Sample {
 
 impl Sample {
     /// A fetched page.
-    #[must_use]
     pub fn from_fetched(fetched: &Fetched) -> Self {
         Self {
             source: fetched.url.to_string(),
@@ -33,7 +31,6 @@ impl Sample {
     }
 
     /// Plain text: each line a block of its own.
-    #[must_use]
     pub fn from_text(source: &str, host: &str, text: &str) -> Self {
         let mut document = Document { text: text.to_owned(), ..Document::default() };
         let mut start = 0;
@@ -89,7 +86,6 @@ pub enum Rejection {
 
 impl Rejection {
     /// One phrase for people, to follow "3 pages: ".
-    #[must_use]
     pub fn why(self) -> &'static str {
         match self {
             Self::Empty => "no text besides navigation",

@@ -35,27 +35,23 @@ pub struct Topic {
 
 impl Topic {
     /// Makes a lexicon ready.
-    #[must_use]
     pub fn new(lexicon: Lexicon) -> Self {
         let (vocabulary, url) = (Vocabulary::new(&lexicon), UrlLexicon::new(&lexicon.url));
         Self { lexicon, vocabulary, url, layers: None }
     }
 
     /// The same, and told how far pages are from it.
-    #[must_use]
     pub fn with_layers(self, layers: Layers) -> Self {
         Self { layers: Some(layers), ..self }
     }
 
     /// Whether it tells how far from it a page is.
-    #[must_use]
     pub fn knows_layers(&self) -> bool {
         self.layers.is_some()
     }
 
     /// What tells its scores from those of other topics: the lexicon's digest, and that of the layers where there are
     /// some.
-    #[must_use]
     pub fn digest(&self) -> String {
         let mut digest = self.lexicon.digest();
         if let Some(layers) = &self.layers {
@@ -66,31 +62,26 @@ impl Topic {
     }
 
     /// The lexicon it was made of.
-    #[must_use]
     pub fn lexicon(&self) -> &Lexicon {
         &self.lexicon
     }
 
     /// From this relevance on, a page is on topic.
-    #[must_use]
     pub fn page_threshold(&self) -> Relevance {
         Relevance::new(self.lexicon.page.value as f32)
     }
 
     /// From this relevance on, a link is promising.
-    #[must_use]
     pub fn link_threshold(&self) -> Relevance {
         Relevance::new(self.lexicon.link.value as f32)
     }
 
     /// Relevance of a page and of its links.
-    #[must_use]
     pub fn score(&self, document: &Document) -> Scores {
         self.score_by(document, true)
     }
 
     /// R_Url of a URL by itself, for what is known of it before any link: 1 or 0.
-    #[must_use]
     pub fn url_relevance(&self, url: &CrawlUrl) -> Relevance {
         if self.url.matches(url) { Relevance::ONE } else { Relevance::ZERO }
     }

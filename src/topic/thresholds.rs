@@ -1,5 +1,4 @@
 //! Choosing the thresholds of a lexicon: on samples that it was not learnt from, against pages of the background.
-//! Apart from learning because it learns again, from parts of the samples.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;

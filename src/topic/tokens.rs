@@ -1,5 +1,5 @@
 //! The tokens of one document as a topic sees them: each piece of text is folded once and segmented at most once, and
-//! serves page, anchors and contexts. Apart from scoring, which only adds up what stands here.
+//! serves page, anchors and contexts.
 
 use std::ops::Range;
 

@@ -1,5 +1,4 @@
-//! Tokens of a URL, and R_Url of eq. (3): whether the URL holds one of the topic's. Apart because learning a lexicon
-//! and scoring a link must cut URLs alike.
+//! Tokens of a URL, and R_Url of eq. (3): whether the URL holds one of the topic's.
 
 use std::borrow::Cow;
 

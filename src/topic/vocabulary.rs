@@ -1,5 +1,4 @@
 //! The words a topic knows: its terms, the near terms, and the IDF of all others; and where they may occur in a text.
-//! Apart from the lexicon, which is for people: here all is folded, normalised and indexed.
 
 use std::ops::Range;
 

@@ -1,8 +1,7 @@
 //! Soft 404s: pages that say that there is no such page and answer 200. Told by comparing with what the host says of a page
 //! that cannot exist (Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae", WWW 2004).
 //!
-//! Apart because two questions meet here: which page is suspicious enough to ask the host, and which page is the same as
-//! its answer. Words alone decide nothing: a page about error 404 says the same words.
+//! Words alone decide nothing: a page about error 404 says the same words.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -61,7 +60,6 @@ const SAID: [&str; 34] = [
 ];
 
 /// Whether a page says of itself that there is no such page. `text`: its main text.
-#[must_use]
 pub fn says_so(title: &str, text: &str) -> bool {
     if text.chars().filter(|c| !c.is_whitespace()).take(LONGEST + 1).count() > LONGEST {
         return false;
@@ -82,7 +80,6 @@ fn is_code(title: &str) -> bool {
 }
 
 /// A page of this host that cannot exist: the path says what it is for, and no two crawls ask for the same.
-#[must_use]
 pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
     let code = xxh3_64_with_seed(home.authority().as_bytes(), seed ^ 0x404);
     home.join(&format!("/{NAME}{code:016x}")).ok()
@@ -91,7 +88,6 @@ pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
 /// Whether a page is where a page that cannot exist was sent to, but for the address in the query: `?aspxerrorpath=/a/7.html`. In
 /// the path that address is no sign: a host may send whatever is asked for to `/zh/` and the same. And a script that is sent
 /// all addresses may show pages: what is sent there must be suspicious for other reasons too.
-#[must_use]
 pub fn is_alike(absent: &AbsentPage, url: &CrawlUrl) -> bool {
     let AbsentPage::Redirect(to) = absent else { return false };
     let Some((before, after)) = to.as_str().split_once(NAME) else { return false };
@@ -101,7 +97,6 @@ pub fn is_alike(absent: &AbsentPage, url: &CrawlUrl) -> bool {
 }
 
 /// Whether a URL is one of those that [`probe`] makes.
-#[must_use]
 pub fn is_probe(url: &CrawlUrl) -> bool {
     let name = url.path().strip_prefix('/').and_then(|path| path.strip_prefix(NAME));
     let code = name.filter(|_| url.query().is_none());
@@ -109,7 +104,6 @@ pub fn is_probe(url: &CrawlUrl) -> bool {
 }
 
 /// Whether a page is the same as what its host says of a page that cannot exist.
-#[must_use]
 pub fn is_same(absent: &AbsentPage, url: &CrawlUrl, sketch: Sketch, title: u32) -> bool {
     match absent {
         // A home page that is sent to in place of an error is one all the same.

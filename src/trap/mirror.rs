@@ -2,7 +2,7 @@
 //! bare name (Bharat, Broder, Dean, Henzinger, "A comparison of techniques to find mirrored hosts on the WWW", 2000).
 //!
 //! Once two hosts are known to be mirrors, neither is given up: a page is fetched from whichever host it is first known
-//! of, and not from the other. So a mirror that is not whole costs no page. Apart because only pairs of hosts count here.
+//! of, and not from the other. So a mirror that is not whole costs no page.
 
 use rustc_hash::FxHashMap;
 
@@ -27,7 +27,6 @@ pub struct Mirrors {
 
 impl Mirrors {
     /// Hosts that have a page of this host, by name and text.
-    #[must_use]
     pub fn partners(&self, host: HostId) -> &[HostId] {
         self.partners.get(&host).map_or(&[], Vec::as_slice)
     }
@@ -61,19 +60,16 @@ impl Mirrors {
     }
 
     /// The mirrors of a host.
-    #[must_use]
     pub fn of(&self, host: HostId) -> &[HostId] {
         self.mirrored.get(&host).map_or(&[], Vec::as_slice)
     }
 
     /// Whether no host has a mirror.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mirrored.is_empty()
     }
 
     /// Hosts that have a mirror.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.mirrored.len()
     }

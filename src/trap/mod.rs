@@ -1,9 +1,6 @@
 //! What is a trap? Rules that tell pages without end, and pages that are none, from the rest: one file a rule. Pure: a URL or
 //! a page and what was seen before in, a reason or none out. When they are asked, and what is remembered of it, is the
 //! machine's (`crawl/traps.rs`).
-//!
-//! Apart from `strategy::scope`, which knows only what was configured: most of these rules go by what pages bring, because
-//! by their URLs a trap and an archive look alike.
 
 pub mod absent;
 pub mod mirror;
@@ -62,7 +59,6 @@ impl Default for Traps {
 
 impl Traps {
     /// No rule at all: for who walks a web that is known to end.
-    #[must_use]
     pub fn off() -> Self {
         Self {
             repeats: 0,

@@ -1,6 +1,5 @@
-//! URLs that repeat themselves: relative links that pile up (`/a/b/a/b/a/b`), numbers that do (`/page/2/page/3/page/4`),
-//! addresses that carry the address they came from. Apart from the other rules because the URL alone tells: this is
-//! Heritrix's `PathologicalPathDecideRule` and `TooManyPathSegmentsDecideRule`, for queries too.
+//! URLs that repeat themselves: relative links that pile up (`/a/b/a/b/a/b`), numbers that do
+//! (`/page/2/page/3/page/4`), addresses that carry the address they came from.
 
 use super::Traps;
 use crate::model::{CrawlUrl, Refusal};
@@ -9,7 +8,6 @@ use crate::model::{CrawlUrl, Refusal};
 const PERIODS: std::ops::RangeInclusive<usize> = 1..=3;
 
 /// Why a URL looks like a trap by itself; none if it does not.
-#[must_use]
 pub fn refuses(traps: &Traps, url: &CrawlUrl) -> Option<Refusal> {
     if path_repeats(traps.repeats, url.path()) {
         return Some(Refusal::RepeatingPath);

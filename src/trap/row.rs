@@ -1,6 +1,6 @@
-//! Rows of pages that may have no end: a calendar's months, a list's pages, the combinations of a shop's filters. Which rows
-//! a URL lies in is told by its spelling alone; whether a row has ended is another matter ([`super::runs`]), for `/2020/05/` may
-//! be a calendar's or an archive's. Apart because all that is known of spellings is here.
+//! Rows of pages that may have no end: a calendar's months, a list's pages, the combinations of a shop's filters. Which
+//! rows a URL lies in is told by its spelling alone; whether a row has ended is another matter ([`super::runs`]), for
+//! `/2020/05/` may be a calendar's or an archive's.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -20,7 +20,6 @@ pub enum Kind {
 
 impl Kind {
     /// Pages in a row that may bring nothing; 0 if there is no limit.
-    #[must_use]
     pub fn limit(self, traps: &Traps) -> u16 {
         match self {
             Self::Calendar => traps.calendar,
@@ -30,7 +29,6 @@ impl Kind {
     }
 
     /// What a URL is refused for, once the row has ended.
-    #[must_use]
     pub fn refusal(self) -> Refusal {
         match self {
             Self::Calendar => Refusal::Calendar,
@@ -52,7 +50,6 @@ pub struct Row {
 }
 
 /// The rows that a URL lies in, at most 3, in a fixed order.
-#[must_use]
 pub fn rows(url: &CrawlUrl) -> Vec<Row> {
     let mut found = Vec::new();
     let digits = url.path().bytes().any(|byte| byte.is_ascii_digit());
@@ -99,7 +96,6 @@ fn hash(kind: Kind, parts: &[&[u8]]) -> u64 {
 }
 
 /// Whether two URLs are relatives: of one row, or of rows of one calendar, list or set of filters.
-#[must_use]
 pub fn are_relatives(row: &Row, page: &CrawlUrl, link: &CrawlUrl, rows: &[Row]) -> bool {
     if row.kind != Kind::Facets {
         return rows.iter().any(|other| other.kind == row.kind && other.stem == row.stem);

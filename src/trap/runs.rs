@@ -1,7 +1,6 @@
-//! Whether a row of pages has ended: so many of it in a row bring nothing of their own. No other way tells a calendar from an
-//! archive. A page brings something if a link in its content leads out of the row to where the row's last two pages did not, or
-//! if its text is unlike theirs. Apart from how rows are told because a row is remembered in some 200 bytes, whatever its
-//! length.
+//! Whether a row of pages has ended: so many of it in a row bring nothing of their own. No other way tells a calendar
+//! from an archive. A page brings something if a link in its content leads out of the row to where the row's last two
+//! pages did not, or if its text is unlike theirs.
 
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -93,7 +92,6 @@ pub struct Runs {
 
 impl Runs {
     /// Whether a page brings nothing of its own to a row.
-    #[must_use]
     pub fn is_barren(&self, row: &Row, page: &Seen) -> bool {
         // The first page of a row is what the others are compared with.
         let Some(run) = self.runs.get(&row.key).filter(|run| run.pages > 0) else { return false };
@@ -126,7 +124,6 @@ impl Runs {
     }
 
     /// Why a URL is refused, if a row that it lies in has ended.
-    #[must_use]
     pub fn refuses(&self, url: &CrawlUrl) -> Option<Refusal> {
         if self.ended.is_empty() {
             return None;
@@ -135,7 +132,6 @@ impl Runs {
     }
 
     /// Bytes allocated, taken that each page has few links.
-    #[must_use]
     pub fn memory(&self) -> usize {
         let led = 2 * WORDS.start() * size_of::<u64>();
         self.runs.capacity() * (size_of::<(u64, Box<Run>)>() + 1)
@@ -144,7 +140,6 @@ impl Runs {
     }
 
     /// Rows that have ended.
-    #[must_use]
     pub fn ended(&self) -> usize {
         self.ended.len()
     }

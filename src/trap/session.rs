@@ -2,9 +2,9 @@
 //! normal form of a URL (`model/url.rs`), those of names that the user gives are dropped before a URL gets its number, and
 //! the rest show by what they do: the same page came under two values, and so did another page.
 //!
-//! Apart because evidence against counts as well: a parameter that ever changed a page is no session's. Nor is one page alone
-//! evidence for it, for a wall (a login, a captcha, "deleted") is the same whatever it stands before. And what is found is
-//! held to: where a page cannot be had without the parameter, or is another, the parameter is none after all.
+//! Nor is one page alone evidence for it, for a wall (a login, a captcha, "deleted") is the same whatever it stands
+//! before. And what is found is held to: where a page cannot be had without the parameter, or is another, the parameter
+//! is none after all.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
@@ -24,7 +24,6 @@ const NEAR: u32 = 3;
 const TELLING: u32 = 120;
 
 /// The URL without parameters of these names (whatever their case); none if it has none of them.
-#[must_use]
 pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<CrawlUrl> {
     let query = url.query()?;
     let named = |pair: &&str| is_session(pair.split('=').next().unwrap_or_default());
@@ -38,7 +37,6 @@ pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<Craw
 }
 
 /// Whether a value looks drawn at random: letters and digits, and both of them.
-#[must_use]
 pub fn is_code(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
@@ -146,7 +144,6 @@ impl Sessions {
 
     /// The parameters without which this URL, which cannot be had, was asked for, and with which its page came; unless others were
     /// had without.
-    #[must_use]
     pub fn needed(&self, host: HostId, url: &CrawlUrl) -> Vec<String> {
         let mut dropped = self.dropped_from(host, url);
         dropped.retain(|(name, _)| !matches!(self.evidence.get(&(host, name.clone())), Some(Evidence::Found(1..))));
@@ -185,19 +182,16 @@ impl Sessions {
     }
 
     /// The URL, of this host, without what is known to be a session's; none if there is nothing of it.
-    #[must_use]
     pub fn without(&self, host: HostId, url: &CrawlUrl) -> Option<CrawlUrl> {
         self.hosts.contains(&host).then(|| without(url, |name| self.is_session(host, name))).flatten()
     }
 
     /// Parameters that were found to be a session's.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.known.len()
     }
 
     /// Whether none was.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }

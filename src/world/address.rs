@@ -1,5 +1,4 @@
-//! What a page's URL is, and which page a URL is. Apart from the layout because the two spellings of a web, sites with
-//! directories and blogs, are known here alone.
+//! What a page's URL is, and which page a URL is.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,5 @@
-//! What only blogs have, as real ones do: a front page and an archive that mix their tags, a page of tags, the tag cloud
-//! on every page, tags on a post; and pages of friends, which other hosts may have too. Apart because the rest of the
-//! world knows directories only.
+//! What only blogs have, as real ones do: a front page and an archive that mix their tags, a page of tags, the tag
+//! cloud on every page, tags on a post; and pages of friends, which other hosts may have too.
 
 use super::address::{Extra, PER_ARCHIVE, PER_FRONT};
 use super::draw::Draw;

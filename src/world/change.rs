@@ -1,11 +1,10 @@
 //! Lives of changing pages: at which instants a page's main text changes, and when it is gone, as a function of a seed and
 //! the page's number.
 //!
-//! Apart because time is all there is to it: the changing web serves pages that live so, the simulations of revisits need
-//! nothing else. Patterns are those that measurements of the web keep telling of: most changes of most pages look like a
-//! Poisson process whose rate differs between pages by orders of magnitude (Cho and Garcia-Molina 2000; Fetterly, Manasse,
-//! Najork and Wiener 2003, who found that the tail of rates is heavy), some follow the clock, some come in bursts, and pages vanish
-//! (Ntoulas, Cho and Olston 2004). The shares and ranges of [`LivesSpec`] are choices, not their numbers.
+//! Patterns are those that measurements of the web keep telling of: most changes of most pages look like a Poisson
+//! process whose rate differs between pages by orders of magnitude (Cho and Garcia-Molina 2000; Fetterly, Manasse,
+//! Najork and Wiener 2003, who found that the tail of rates is heavy), some follow the clock, some come in bursts, and
+//! pages vanish (Ntoulas, Cho and Olston 2004). The shares and ranges of [`LivesSpec`] are choices, not their numbers.
 //!
 //! Days are counted from 0, when all pages are there in version 0. A life is drawn whole up to a last day, so that asking for a
 //! version is a search in a short list, in any order of asking.
@@ -74,7 +73,6 @@ pub enum Pattern {
 
 impl Pattern {
     /// Changes a day in the long run, of a page that vanishes while it is there.
-    #[must_use]
     pub fn rate(&self) -> f64 {
         match *self {
             Self::Never => 0.0,
@@ -96,7 +94,6 @@ pub struct Life {
 impl Life {
     /// A page that changes in this way: the instants are a function of `seed`, `page` and the pattern. Nothing changes after
     /// `days`; of two lives that differ in `days` alone the shorter is the beginning of the longer.
-    #[must_use]
     pub fn new(pattern: Pattern, seed: u64, page: u64, days: f64) -> Self {
         let mut draw = Draw::new(seed, INSTANTS, page);
         let mut instants = Vec::new();
@@ -127,43 +124,36 @@ impl Life {
     }
 
     /// How it changes.
-    #[must_use]
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
     /// Changes a day, as [`Pattern::rate`].
-    #[must_use]
     pub fn rate(&self) -> f64 {
         self.pattern.rate()
     }
 
     /// Days of all changes, in order.
-    #[must_use]
     pub fn instants(&self) -> &[f64] {
         &self.instants
     }
 
     /// Changes so far: a change is there at its instant.
-    #[must_use]
     pub fn version(&self, day: f64) -> u32 {
         self.instants.partition_point(|instant| *instant <= day) as u32
     }
 
     /// Day of the last change up to `day`.
-    #[must_use]
     pub fn last_change(&self, day: f64) -> Option<f64> {
         (self.version(day) as usize).checked_sub(1).map(|last| self.instants[last])
     }
 
     /// Whether the page is no longer there.
-    #[must_use]
     pub fn is_gone(&self, day: f64) -> bool {
         matches!(self.pattern, Pattern::Vanishing { at, .. } if at <= day)
     }
 
     /// What is answered for it, if it is no longer there.
-    #[must_use]
     pub fn gone(&self, day: f64) -> Option<Gone> {
         match self.pattern {
             Pattern::Vanishing { at, gone, .. } if at <= day => Some(gone),
@@ -267,7 +257,6 @@ impl LivesSpec {
     }
 
     /// How a page changes.
-    #[must_use]
     pub fn pattern(&self, seed: u64, page: u64) -> Pattern {
         let mut draw = Draw::new(seed, PATTERN, page);
         let shares = [self.never, self.poisson, self.periodic, self.bursty, self.vanishing];
@@ -300,7 +289,6 @@ impl LivesSpec {
     }
 
     /// The life of a page.
-    #[must_use]
     pub fn life(&self, seed: u64, page: u64) -> Life {
         Life::new(self.pattern(seed, page), seed, page, self.days)
     }

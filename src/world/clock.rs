@@ -1,5 +1,4 @@
-//! A clock that is set, or runs faster than ours: the time that webs are served by. Apart because it is the one place of the
-//! generated webs that reads a clock.
+//! A clock that is set, or runs faster than ours: the time that webs are served by.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;

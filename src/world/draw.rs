@@ -1,5 +1,4 @@
 //! Reproducible draws: a counter run through SplitMix64 (Steele, Lea and Flood 2014), started from what is drawn for.
-//! Apart because every number of the world comes from here, and must never change with a library's version.
 
 /// A stream of numbers that depends on nothing but (seed, salt, index).
 pub(crate) struct Draw(u64);

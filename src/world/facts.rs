@@ -33,7 +33,6 @@ pub struct Facts {
 
 impl Facts {
     /// Measures what `topic` makes of some 600 of the world's pages.
-    #[must_use]
     pub fn new(world: Arc<World>, topic: Arc<Topic>) -> Self {
         let tells = |url: &str| topic.url_relevance(&crawl_url(url)) == Relevance::ONE;
         let hosts = world.layout.hosts.iter().map(|host| tells(&format!("http://{}/", host.name))).collect();

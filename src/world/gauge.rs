@@ -1,5 +1,4 @@
-//! What a reader makes of each kind of page and link of a generated web, measured on some of its pages. Apart from the
-//! facts because measuring writes and reads HTML, which the facts are there to avoid.
+//! What a reader makes of each kind of page and link of a generated web, measured on some of its pages.
 
 use rustc_hash::FxHashMap;
 

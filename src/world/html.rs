@@ -1,4 +1,4 @@
-//! HTML: four templates, chosen by the host. Apart from the links and the text because it only lays them out.
+//! HTML: four templates, chosen by the host.
 
 use super::links::Slot;
 

@@ -1,6 +1,4 @@
 //! What a generated listing page shows on each day: items appear by a pattern, stay for some days, and go.
-//!
-//! Apart from the lives of changing pages because there a page is one thing that changes, and here it is a window on many.
 
 use crate::revisit::snapshot::Series;
 
@@ -53,7 +51,6 @@ impl Default for Listing {
 
 impl Listing {
     /// So many periods one after the other. The first begins with a page that is as full as any other day's.
-    #[must_use]
     pub fn periods(&self, count: usize) -> Vec<Series> {
         let days = (count * self.days) as i64;
         // What appeared earlier is gone, but for one in millions.

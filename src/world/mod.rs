@@ -3,9 +3,6 @@
 //!
 //! And generated forums, one at a time, under the skins of the software in use ([`Forum`]).
 //!
-//! Apart because nothing of the crawler may know of it: it meets the rest only as a [`Web`](crate::replay::Web) and, through [`Server`],
-//! as HTTP on loopback.
-//!
 //! A page is a number. Its URL, its text and its links are functions of the seed and that number ([`World`]), so the
 //! web costs a few dozen bytes per host, island and bridge and nothing per page. What a web looks like is a [`Spec`].
 

@@ -1,8 +1,8 @@
 //! Any [`Web`] as HTTP/1.1 on loopback: a forward proxy for http, and every host by its `Host` field.
 //!
-//! Apart because it is the one part of the world with a thread and sockets. It sends what [`Web::get`] gives: the same
-//! status, fields and body. What has no answer there (a host without an address, a broken connection) is a 502 here,
-//! as from any proxy; [`Proxied`] makes the same of it without HTTP, so that a replay can be compared with a live crawl.
+//! It sends what [`Web::get`] gives: the same status, fields and body. What has no answer there (a host without an
+//! address, a broken connection) is a 502 here, as from any proxy; [`Proxied`] makes the same of it without HTTP, so
+//! that a replay can be compared with a live crawl.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,25 +101,21 @@ impl Server {
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
     /// Its URL as a proxy: `http://127.0.0.1:port`.
-    #[must_use]
     pub fn proxy(&self) -> String {
         format!("http://{}", self.addr)
     }
 
     /// Requests taken so far.
-    #[must_use]
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
     }
 
     /// Requests answered so far, in order; empty unless [`ServerOptions::log`] is set.
-    #[must_use]
     pub fn log(&self) -> Vec<Access> {
         self.shared.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -231,7 +231,6 @@ impl Spec {
     ///
     /// # Panics
     /// Never: the file is a part of the program, and a test reads it.
-    #[must_use]
     pub fn demo() -> Self {
         toml::from_str(include_str!("../../worlds/demo.toml")).expect("worlds/demo.toml is a spec")
     }

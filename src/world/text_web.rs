@@ -1,6 +1,4 @@
 //! A web of a few pages written down as text, for tests of strategies and of the machine.
-//!
-//! Apart from the generated world because here the author of the test decides every link.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +82,6 @@ impl TextWeb {
     }
 
     /// Whether the page is written `on`.
-    #[must_use]
     pub fn is_relevant(&self, url: &CrawlUrl) -> bool {
         self.answers.get(url).is_some_and(|(flavour, _)| *flavour == Flavour::On)
     }

@@ -36,14 +36,12 @@ impl World {
     }
 
     /// What it was made from.
-    #[must_use]
     pub fn spec(&self) -> &Spec {
         &self.layout.spec
     }
 
     /// Where a crawl starts: four pages of island 0, its home first; or the homes of the first islands, of those on a
     /// blog its front page.
-    #[must_use]
     pub fn seeds(&self) -> Vec<CrawlUrl> {
         if self.layout.spec.seed_islands > 1 {
             let home = |island| {
@@ -76,20 +74,17 @@ impl World {
 
     /// Whether a page is about the topic. Redirects, errors, calendars and unknown URLs are not; a page's second URL
     /// is what the page is.
-    #[must_use]
     pub fn is_relevant(&self, url: &CrawlUrl) -> bool {
         self.page(url).is_some_and(|page| self.layout.is_relevant(page))
     }
 
     /// The island a page lies on; `None` for off-topic pages and for what is no page.
-    #[must_use]
     pub fn island(&self, url: &CrawlUrl) -> Option<usize> {
         let page = self.page(url)?;
         self.layout.sections[self.layout.locate(page).0].island.map(|island| island as usize)
     }
 
     /// Number of islands.
-    #[must_use]
     pub fn islands(&self) -> usize {
         self.layout.spec.islands as usize
     }
@@ -97,7 +92,6 @@ impl World {
     /// For each island the fewest off-topic pages in a row between it and another island: the shortest bridge that
     /// leads there; 0 for island 0, where the seeds are, and for islands without a bridge. Blogs and pages of friends
     /// open shorter ways, which are not counted.
-    #[must_use]
     pub fn gaps(&self) -> Vec<u64> {
         let of = |island| self.layout.bridges.iter().filter(move |bridge| bridge.to == island);
         (0..self.layout.spec.islands).map(|island| of(island).map(|bridge| bridge.gap).min().unwrap_or(0)).collect()
@@ -114,20 +108,17 @@ impl World {
     }
 
     /// How many pages are relevant.
-    #[must_use]
     pub fn relevant(&self) -> u64 {
         (0..self.layout.spec.pages).filter(|&page| self.layout.is_relevant(page)).count() as u64
     }
 
     /// Topic pages to learn a lexicon from, as (URL, HTML): on five hosts of their own that nothing links to, so that
     /// no page is both learnt from and scored. [`Web::get`](crate::replay::Web::get) serves them too.
-    #[must_use]
     pub fn sample_pages(&self, n: usize) -> Vec<(CrawlUrl, String)> {
         (0..n as u64).map(|index| self.sample(true, index)).collect()
     }
 
     /// Off-topic pages likewise; every fifth lies near the topic and links to a sample page of it.
-    #[must_use]
     pub fn background_pages(&self, n: usize) -> Vec<(CrawlUrl, String)> {
         (0..n as u64).map(|index| self.sample(false, index)).collect()
     }

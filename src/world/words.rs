@@ -1,5 +1,5 @@
-//! The words the world is written in: the topic (sports, in six themes), what lies near it, and what does not.
-//! Apart because it is data. All words are in jieba's dictionary or segment into words that are; all are in GBK.
+//! The words the world is written in: the topic (sports, in six themes), what lies near it, and what does not. All
+//! words are in jieba's dictionary or segment into words that are; all are in GBK.
 
 /// What one topic's sentences are made of.
 pub(super) struct Topic {

@@ -1,5 +1,4 @@
-//! Sentences, titles and paragraphs about a topic, and what the world's links and titles say. Apart because the text web
-//! of the tests writes with it too.
+//! Sentences, titles and paragraphs about a topic, and what the world's links and titles say.
 
 use super::address::Extra;
 use super::draw::Draw;

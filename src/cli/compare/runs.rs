@@ -1,4 +1,4 @@
-//! The runs of a comparison, side by side. Apart because of its threads: which run ends first changes nothing.
+//! The runs of a comparison, side by side.
 
 use std::ops::ControlFlow;
 use std::path::Path;

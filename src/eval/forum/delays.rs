@@ -27,7 +27,6 @@ impl Window {
 }
 
 /// What there is to know of the boards after these days.
-#[must_use]
 pub fn statistics(activity: &Activity, window: &Window) -> Vec<BoardStatistics> {
     let mut statistics = Statistics::new(window.offset);
     for (place, board) in activity.boards.iter().enumerate() {
@@ -54,7 +53,6 @@ pub struct Waits {
 
 impl Waits {
     /// Mean delay of a post, in hours.
-    #[must_use]
     pub fn mean(&self) -> f64 {
         self.total / self.said
     }
@@ -65,7 +63,6 @@ pub struct Said(Vec<Vec<(f64, f64)>>);
 
 impl Said {
     /// The posts of a window.
-    #[must_use]
     pub fn of(activity: &Activity, window: &Window) -> Self {
         let board = |board: &BoardActivity| {
             let posts = board.threads.iter().flat_map(|thread| thread.posts.iter().enumerate());
@@ -79,7 +76,6 @@ impl Said {
     /// Delays by a plan of one day (hours after midnight, rising, for each board). `importance`: W_i of each board. Round
     /// the clock, what is said after the last visit waits for the first of the next day, on the last day too; within the
     /// day, for midnight.
-    #[must_use]
     pub fn waits(&self, plan: &[Vec<f64>], importance: &[f64], horizon: Horizon) -> Waits {
         let mut waits = Waits::default();
         for ((posts, instants), importance) in self.0.iter().zip(plan).zip(importance) {
@@ -108,7 +104,6 @@ pub struct Followed {
 
 impl Followed {
     /// What an administrator cares about.
-    #[must_use]
     pub fn requests_per_post(&self) -> f64 {
         (self.index + self.pages) as f64 / self.posts as f64
     }
@@ -116,7 +111,6 @@ impl Followed {
 
 /// Visits the boards by BIC at the instants of a plan of one day, on all days of a window; what was said before is on
 /// record.
-#[must_use]
 pub fn follow(activity: &Activity, skin: &Skin, plan: &[Vec<f64>], window: &Window) -> Followed {
     let mut readers: Vec<Reader> = activity.boards.iter().map(|board| Reader::new(board, skin)).collect();
     readers.iter_mut().for_each(|reader| reader.catch_up(window.start));

@@ -47,19 +47,16 @@ pub struct Day {
 
 impl Day {
     /// Share of what changed that was fetched in its cycle; 1 if nothing changed.
-    #[must_use]
     pub fn recall(&self) -> f64 {
         share(self.found, self.changed)
     }
 
     /// Share of what was fetched that had changed; 1 if nothing was fetched.
-    #[must_use]
     pub fn precision(&self) -> f64 {
         share(self.right, self.fetched)
     }
 
     /// All these days together.
-    #[must_use]
     pub fn sum(days: &[Self]) -> Self {
         days.iter().fold(Self::default(), |sum, day| Self {
             changed: sum.changed + day.changed,
@@ -77,7 +74,6 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 /// Follows all boards of a forum, one after another in each cycle.
-#[must_use]
 pub fn cycles(activity: &Activity, skin: &Skin, cycles: &Cycles, finder: Finder) -> Vec<Day> {
     let mut readers: Vec<(Reader, i64)> =
         activity.boards.iter().map(|board| (Reader::new(board, skin), cycles.start)).collect();

@@ -1,7 +1,5 @@
 //! How well a forum is followed: whether what changed is found, at how many requests, and how long it waited. Simulated on
 //! facts of a generated forum, without pages: times of posts in, figures out.
-//!
-//! Apart from the comparison of strategies: there the question is what to fetch first, here when to come back.
 
 mod board;
 mod delays;

@@ -81,7 +81,6 @@ pub struct Gaps {
 
 impl Outcome {
     /// Means over the days from one (counted from 0) to before another.
-    #[must_use]
     pub fn window(&self, from: usize, to: usize) -> Window {
         let days = &self.days[from..to];
         let sum = |of: fn(&Day) -> f64| days.iter().map(of).sum::<f64>();
@@ -107,7 +106,6 @@ impl Outcome {
     }
 
     /// How long the relevant pages of `pages` (which this came of) went without a visit.
-    #[must_use]
     pub fn gaps(&self, pages: &Pages) -> Gaps {
         let half = f64::from(pages.days) / 2.0;
         let relevant = || (0..pages.len()).filter(|page| pages.pages[*page].relevance >= RELEVANT);

@@ -1,7 +1,5 @@
 //! How fresh a store is kept, by which policy, at equal numbers of requests: simulated days on facts of generated pages,
 //! without their text. Freshness and age are integrated over the instants at which pages change, so nothing is sampled.
-//!
-//! Apart from the comparison of strategies: there the question is where to go first, here where to go again.
 
 mod adaptive;
 mod crawl_value;

@@ -1,6 +1,4 @@
 //! Pages that change, as facts: hosts, relevance, links to them, instants of change, and what listing pages list.
-//!
-//! Apart because it is all that is true and no policy but one that is said to know may see it.
 
 use super::sitemap::Keeper;
 use crate::world::draw::Draw;
@@ -96,7 +94,6 @@ pub struct Pages {
 
 impl Pages {
     /// Draws them.
-    #[must_use]
     pub fn generate(spec: &PagesSpec) -> Self {
         let mut all = Self {
             seed: spec.seed,
@@ -189,13 +186,11 @@ impl Pages {
     }
 
     /// How many pages there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.pages.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }

@@ -7,7 +7,6 @@ use super::policy::{Policy, Request, Running};
 
 /// Follows a policy from day 0, when all pages are held as they are, to the last, at `budget` requests a day, evenly spread.
 /// A plan is made after `learning` days. A slot that a policy has no use for passes.
-#[must_use]
 pub fn simulate(pages: &Pages, policy: &Policy, budget: f64, learning: f64) -> Outcome {
     let mut running = Running::new(policy, pages, budget, learning);
     let mut ledger = Ledger::new(pages);

@@ -14,7 +14,6 @@ use facts::foot;
 pub use facts::{Facts, TaskFacts};
 
 /// The whole page. The same comparison and facts give the same bytes.
-#[must_use]
 pub fn report(comparison: &Comparison, facts: &Facts) -> String {
     let page = Page { comparison, order: order(comparison) };
     let several = comparison.tasks().len() > 1;

@@ -42,7 +42,6 @@ pub enum Analyser {
 }
 
 /// The index template for the index `name`: the body of `PUT _index_template/NAME`.
-#[must_use]
 pub fn template(name: &str, analyser: Analyser) -> Value {
     let chinese = match analyser {
         Analyser::Bigrams => json!({
@@ -114,7 +113,6 @@ pub fn template(name: &str, analyser: Analyser) -> Value {
 }
 
 /// Whether a server takes an index of this name: lower case, no signs that mean something in addresses, at most 255 bytes.
-#[must_use]
 pub fn is_index_name(name: &str) -> bool {
     let plain = |c: char| !c.is_uppercase() && !c.is_whitespace() && !"\\/*?\"<>|,#:".contains(c) && !c.is_control();
     let begins = !name.starts_with(['-', '_', '+', '.']);

@@ -26,7 +26,6 @@ pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> 
 
 /// The body of `PATCH /indexes/NAME/settings`. Texts are declared Chinese, English and Japanese, so that the server does
 /// not guess a language from a short title.
-#[must_use]
 pub fn settings() -> Value {
     json!({
         "searchableAttributes": ["title", "anchor", "terms.term", "text", "url"],

@@ -1,5 +1,5 @@
 //! Documents for search servers: rows as each server takes them in bulk, and beside them the settings that tell it what
-//! the fields are. Apart from JSON lines because a server has its own words for languages, dates and ids.
+//! the fields are.
 
 pub mod es_bulk;
 pub mod meilisearch;
@@ -33,7 +33,6 @@ const SEARCHED: [&str; 18] = [
 ];
 
 /// The fields that go to search servers unless others are asked for.
-#[must_use]
 pub fn searched() -> Fields {
     Fields::named(SEARCHED).unwrap_or_else(|_| Fields::all())
 }

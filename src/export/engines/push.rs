@@ -1,9 +1,7 @@
 //! Rows of the bulk API, sent to an Elasticsearch or OpenSearch server: in portions, with back-off, and so that a push
 //! which was broken off goes on where the server's last acknowledgement left it.
 //!
-//! Apart from [`super::es_bulk`], which only writes rows, because here there is a network: servers that are busy (429, 503),
-//! that take a part of a portion, that go away and come back. Rows are idempotent (a document is put under its own id), so
-//! what was sent and not acknowledged is sent again.
+//! Rows are idempotent (a document is put under its own id), so what was sent and not acknowledged is sent again.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -81,7 +79,6 @@ pub enum PushError {
 
 impl PushError {
     /// Whether the other side is at fault and not what the user gave: the same command may go on later.
-    #[must_use]
     pub fn is_environment(&self) -> bool {
         match self {
             Self::NoProgress { .. } | Self::Client(_) => true,
@@ -177,7 +174,6 @@ impl Push {
     }
 
     /// Rows that need not be added again.
-    #[must_use]
     pub fn done(&self) -> u64 {
         self.done.rows
     }

@@ -16,7 +16,6 @@ pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> 
 }
 
 /// The index configuration (`quickwit index create --index-config FILE`), format 0.8.
-#[must_use]
 pub fn settings(name: &str) -> Value {
     let keyword = |field: &str| json!({ "name": field, "type": "text", "tokenizer": "raw", "fast": true });
     let text = |field: &str| json!({ "name": field, "type": "text", "tokenizer": "chinese_compatible", "record": "position", "fieldnorms": true });
@@ -57,7 +56,6 @@ pub fn settings(name: &str) -> Value {
 }
 
 /// Whether Quickwit takes an index of this name: 3 to 255 letters, digits, hyphens, underscores, the first a letter.
-#[must_use]
 pub fn is_index_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     (3..=255).contains(&name.len()) && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain)

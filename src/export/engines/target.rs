@@ -1,5 +1,4 @@
-//! The address of an index on a search server. Apart from the push because a name and password may stand in it, which go
-//! into a header and nowhere else.
+//! The address of an index on a search server.
 
 use reqwest::Url;
 use reqwest::header::HeaderValue;
@@ -55,19 +54,16 @@ impl Target {
     }
 
     /// Name of the index.
-    #[must_use]
     pub fn index(&self) -> &str {
         &self.index
     }
 
     /// The address without name and password.
-    #[must_use]
     pub fn shown(&self) -> String {
         format!("{}{}", self.base, self.index)
     }
 
     /// What the target is remembered by: a name for files, equal for equal addresses.
-    #[must_use]
     pub fn name(&self) -> String {
         format!("push-{:016x}", xxh3_64(self.shown().as_bytes()))
     }

@@ -1,9 +1,9 @@
 //! Pages that scripts make: a headless Chromium runs them, and what it made is read in the place of what the server sent.
 //!
-//! Apart from the client because the browser is a stranger's guest: it has no network of its own. Every request that it
-//! wants to make is stopped (`gate`), and those that are let through are made by our [`Fetcher`](super::Fetcher), so that address guard, proxy, limits
-//! and robots.txt are in force for what a page loads as they are for the page. Without the cargo feature `render` there
-//! is the door and nothing behind it, so that no caller needs to know.
+//! Every request that it wants to make is stopped (`gate`), and those that are let through are made by our
+//! [`Fetcher`](super::Fetcher), so that address guard, proxy, limits and robots.txt are in force for what a page loads
+//! as they are for the page. Without the cargo feature `render` there is the door and nothing behind it, so that no
+//! caller needs to know.
 
 #[cfg(feature = "render")]
 mod chrome;
@@ -121,7 +121,6 @@ impl Renderer {
     }
 
     /// Never called.
-    #[must_use]
     pub fn mode(&self) -> RenderMode {
         match *self {}
     }

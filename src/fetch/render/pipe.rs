@@ -1,5 +1,4 @@
-//! The browser's protocol (Chrome DevTools Protocol) over a pipe: JSON messages that end with a zero byte. Apart from what is
-//! said in it.
+//! The browser's protocol (Chrome DevTools Protocol) over a pipe: JSON messages that end with a zero byte.
 //!
 //! A pipe and not a WebSocket: it has no port that others on the machine could use, and it closes when this process ends,
 //! however it ends, and with the pipe the browser. The messages are JSON values and not generated types: the dozen that

@@ -96,7 +96,6 @@ impl Renderer {
     }
 
     /// Which pages are to be rendered.
-    #[must_use]
     pub fn mode(&self) -> RenderMode {
         self.0.mode
     }

@@ -10,7 +10,6 @@ pub(super) fn waiting(profile: &Profile, from: f64, to: f64) -> f64 {
 
 /// Mean delay of a post in hours under this daily shape, if the board is visited at these instants (rising, from 0 to 24
 /// hours); infinite without any visit, unless the day ends with one.
-#[must_use]
 pub fn mean_delay(profile: &Profile, instants: &[f64], horizon: Horizon) -> f64 {
     let (Some(first), Some(last)) = (instants.first(), instants.last()) else {
         return if horizon == Horizon::Day { waiting(profile, 0.0, 24.0) } else { f64::INFINITY };

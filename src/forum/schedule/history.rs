@@ -17,7 +17,6 @@ pub struct History {
 
 impl History {
     /// Of a forum with this local time, in seconds east of UTC.
-    #[must_use]
     pub fn new(offset: i32) -> Self {
         Self { statistics: Statistics::new(offset), boards: FxHashMap::default(), counted: FxHashMap::default() }
     }
@@ -41,7 +40,6 @@ impl History {
     }
 
     /// See [`Statistics::means`].
-    #[must_use]
     pub fn means(&self, now: i64) -> Vec<(UrlId, BoardStatistics)> {
         self.statistics.means(now)
     }

@@ -1,8 +1,6 @@
 //! When to visit each board: how often by how much is said on it, at which hours by when it is said (Du, Ma 2010, section
 //! 4.2), and two schedules that the paper does not have.
 //!
-//! Apart from the visits themselves: statistics in, hours out, one schedule like another for whoever keeps them.
-//!
 //! | [`Method`] | visits per board | instants |
 //! |---|---|---|
 //! | ERA | equal | even |
@@ -115,7 +113,6 @@ impl std::fmt::Display for Importance {
 
 impl Importance {
     /// W_i of a board with this weight WP_i.
-    #[must_use]
     pub fn of(self, weight: f64) -> f64 {
         match self {
             Self::Equal => 1.0,
@@ -144,13 +141,11 @@ pub struct BoardStatistics {
 
 impl BoardStatistics {
     /// Board weight, eq. (5): new threads a day, and replies by [`THETA`]; W_s = W_p = 1.
-    #[must_use]
     pub fn weight(&self) -> f64 {
         self.activity().iter().sum()
     }
 
     /// Its daily shape, eq. (7); of a board of which nothing is known, an even one.
-    #[must_use]
     pub fn profile(&self) -> Profile {
         Profile::of(&self.activity()).unwrap_or_else(Profile::even)
     }
@@ -161,13 +156,11 @@ impl BoardStatistics {
 }
 
 /// Days after which a plan begins anew: more than one where there are more boards than visits a day.
-#[must_use]
 pub fn cycle(boards: usize, per_day: u32) -> u32 {
     u32::try_from(boards).unwrap_or(u32::MAX).div_ceil(per_day.max(1)).max(1)
 }
 
 /// [`Planner::plan`] of these boards.
-#[must_use]
 pub fn plan(statistics: &[BoardStatistics], per_day: u32, method: Method, objective: Objective) -> Vec<Vec<f64>> {
     Planner::new(statistics, objective.horizon).plan(per_day, method, objective.importance)
 }
@@ -186,7 +179,6 @@ struct Board {
 
 impl Planner {
     /// For boards with these statistics.
-    #[must_use]
     pub fn new(statistics: &[BoardStatistics], horizon: Horizon) -> Self {
         let board = |of: &BoardStatistics| Board { weight: of.weight(), profile: of.profile(), best: OnceCell::new() };
         Self { boards: statistics.iter().map(board).collect(), horizon }
@@ -198,7 +190,6 @@ impl Planner {
     /// Where there are fewer visits than boards, a cycle has as many days as it takes: the most active boards are visited
     /// every day, as many as can be, and the others in turn, each once in a cycle. The optimum takes no more than a visit
     /// every quarter of an hour, and leaves the rest of `per_day`.
-    #[must_use]
     pub fn plan(&self, per_day: u32, method: Method, importance: Importance) -> Vec<Vec<f64>> {
         if per_day == 0 {
             return vec![Vec::new(); self.boards.len()];

@@ -16,7 +16,6 @@ pub struct Profile {
 
 impl Profile {
     /// The shape of this activity (at least 0 in each hour); none if there is none.
-    #[must_use]
     pub fn of(activity: &[f64; HOURS]) -> Option<Self> {
         let sum: f64 = activity.iter().sum();
         if !(sum > 0.0 && sum.is_finite()) {
@@ -32,19 +31,16 @@ impl Profile {
     }
 
     /// As much in every hour.
-    #[must_use]
     pub fn even() -> Self {
         Self::of(&[1.0; HOURS]).expect("24 hours of something are something")
     }
 
     /// Shares of the hours; their sum is 1.
-    #[must_use]
     pub fn slots(&self) -> &[f64; HOURS] {
         &self.slots
     }
 
     /// The density proportional to the root of this one, and the integral of the root over the day, in root hours.
-    #[must_use]
     pub fn root(&self) -> (Self, f64) {
         let roots = self.slots.map(f64::sqrt);
         let root = Self::of(&roots).expect("the sum of roots is not below the sum of shares, 1");

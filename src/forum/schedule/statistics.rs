@@ -26,7 +26,6 @@ pub struct Statistics<B> {
 
 impl<B: Ord + Copy> Statistics<B> {
     /// Nothing seen yet. `offset`: the forum's own time, in seconds east of UTC.
-    #[must_use]
     pub fn new(offset: i32) -> Self {
         Self { offset, boards: BTreeMap::new() }
     }
@@ -59,7 +58,6 @@ impl<B: Ord + Copy> Statistics<B> {
     /// Means of a day for each board, in order, from the whole local days before `now` (seconds since 1970, UTC), at most
     /// the last 28; of the current day where nothing was seen before it. Of a forum that has fallen silent, or whose clock
     /// stands still, from the last days on which anything was said.
-    #[must_use]
     pub fn means(&self, now: i64) -> Vec<(B, BoardStatistics)> {
         let today = now.saturating_add(i64::from(self.offset)).div_euclid(DAY);
         let latest =

@@ -1,4 +1,4 @@
-//! Times by how long ago they are: "3分钟前", "2 hours ago", "上周". Apart because they need no calendar.
+//! Times by how long ago they are: "3分钟前", "2 hours ago", "上周".
 
 use super::super::cursor::Cursor;
 use super::{DAY, HOUR, MINUTE, now};

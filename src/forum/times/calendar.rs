@@ -1,5 +1,4 @@
-//! Days of the calendar: dates in figures and in words, and days by name. Apart because order and signs differ from
-//! country to country, and one reading has to be chosen.
+//! Days of the calendar: dates in figures and in words, and days by name.
 
 use super::super::cursor::Cursor;
 use super::hours::{TimeOfDay, joined_time};

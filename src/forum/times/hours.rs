@@ -1,4 +1,4 @@
-//! The time of day, with the zone that may be written beside it. Apart because it stands alone as well as behind a date.
+//! The time of day, with the zone that may be written beside it.
 
 use super::super::cursor::Cursor;
 use super::{HOUR, MINUTE};

@@ -1,5 +1,4 @@
-//! How a tree grows from the tokens of a page. Apart from what is asked of it because bounds and nesting are decided here
-//! and nowhere else.
+//! How a tree grows from the tokens of a page.
 
 use encoding_rs::Encoding;
 use html5ever::tokenizer::Tag;

@@ -1,8 +1,6 @@
 //! When a page was published: what its address says, what it declares, what it shows, and which of these is believed.
 //!
-//! Apart because dates are written in dozens of ways, and because a page holds many that are not its own (those of other
-//! articles, comments, the site's foundation): the rules here say which one is believed. What is compared is the day, the
-//! one of the page's own zone; time and zone are kept beside it where they are known.
+//! What is compared is the day, the one of the page's own zone; time and zone are kept beside it where they are known.
 
 mod address;
 mod clock;

@@ -1,5 +1,5 @@
-//! Sitemaps and feeds: which pages a site names, and when each is said to have changed. Apart from the reading of pages, for
-//! nothing here is shown to people. (What a block of a page is for is told in [`super::hint`].)
+//! Sitemaps and feeds: which pages a site names, and when each is said to have changed. (What a block of a page is for
+//! is told in [`super::hint`].)
 //!
 //! Read are sitemaps and lists of sitemaps (sitemaps.org 0.9), as XML, as plain text and packed with gzip; RSS 0.9 to 2.0
 //! and Atom. As on pages, mistakes of others are forgiven: what stands before a break is taken.
@@ -36,7 +36,6 @@ const AHEAD: u64 = 86_400_000;
 ///
 /// An address may be of another host, for feeds gather what others write: whether that is believed is the caller's to say.
 /// Times before 1990, and more than a day after the answer's `date` (after 2099 where it has none), are left out.
-#[must_use]
 pub fn hints(fetched: &Fetched) -> Hints {
     let body = unpacked(&fetched.body);
     let decoded = charset::decode(&body, fetched.header("content-type"));

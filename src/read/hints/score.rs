@@ -1,5 +1,5 @@
-//! What speaks for the pages that a sitemap or a feed names, scored as links are: the title of an entry is the text of the
-//! link, what else is said of it its context. Apart from the reading because it needs the topic.
+//! What speaks for the pages that a sitemap or a feed names, scored as links are: the title of an entry is the text of
+//! the link, what else is said of it its context.
 
 use crate::model::{Hints, Region};
 use crate::read::{Block, Document, DocumentLink, Form, Piece};

@@ -1,5 +1,4 @@
-//! Times as sitemaps and feeds write them. Apart because they write them in two ways and mix them up: W3C's profile of
-//! ISO 8601 (which holds RFC 3339) with all its precisions, and RFC 2822.
+//! Times as sitemaps and feeds write them.
 
 use jiff::fmt::rfc2822::DateTimeParser;
 

@@ -1,5 +1,5 @@
-//! Sitemaps, RSS and Atom as XML, in one pass over quick-xml's events: all of them are lists of entries that have an address
-//! and times. Apart because it knows the four vocabularies, and nothing of what comes before the XML.
+//! Sitemaps, RSS and Atom as XML, in one pass over quick-xml's events: all of them are lists of entries that have an
+//! address and times.
 //!
 //! Namespaces are told by their prefixes alone, as those who write feeds tell them: an element is of the list's own
 //! vocabulary if it has the prefix that the list has, so that `image:loc` is no address of a page. Entities that the

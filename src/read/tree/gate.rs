@@ -1,9 +1,9 @@
 //! What stands between the tokenizer and html5ever's tree builder, and keeps the second within bounds.
 //!
-//! Apart because of this one defence. The tree builder has no bounds, and some of its steps cost as much as there are open elements,
-//! or formatting elements that were left open (HTML standard, 13.2.4.3). So a start tag that would open too much is left out; its
-//! text is not. Elements that only say how text looks are given to the tree builder without their attributes, because of those
-//! that are alike it keeps three.
+//! The tree builder has no bounds, and some of its steps cost as much as there are open elements, or formatting
+//! elements that were left open (HTML standard, 13.2.4.3). So a start tag that would open too much is left out; its
+//! text is not. Elements that only say how text looks are given to the tree builder without their attributes, because
+//! of those that are alike it keeps three.
 
 use std::cell::Cell;
 

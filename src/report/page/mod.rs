@@ -18,7 +18,6 @@ use crate::visible::is_hidden;
 const SHOWN: usize = 80;
 
 /// The whole page.
-#[must_use]
 pub fn page(facts: &Facts) -> String {
     let title = format!("suidao: crawl for {}", facts.crawl.topic);
     let sections = [

@@ -1,5 +1,5 @@
-//! How far what one stamp showed in a few periods is its own, and how far chance: the credibility factor of Bühlmann 1967
-//! (Experience rating and credibility). Apart because two programmes trust their training by it.
+//! How far what one stamp showed in a few periods is its own, and how far chance: the credibility factor of Bühlmann
+//! 1967 (Experience rating and credibility).
 
 /// The weight, 0 to 1, of each stamp's own mean against the mean of all stamps, from counts by period and stamp: `a / (a + v / d)`
 /// for `d` periods, where `v` is the variance of a stamp's counts between periods and `a` that of stamps' true means, both

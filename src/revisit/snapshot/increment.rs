@@ -31,13 +31,11 @@ pub struct Increment {
 impl Increment {
     /// The stamps that are left: the first, and those whose similarity to the one before, mean of the periods, is below the
     /// maximum.
-    #[must_use]
     pub fn retained(&self, training: &[Series]) -> Vec<usize> {
         self.left(&periods(training))
     }
 
     /// When to visit the page; `None` if the algorithm gives it up. `seed` as for [`plan`](super::plan).
-    #[must_use]
     pub fn plan(&self, training: &[Series], seed: u64) -> Option<Vec<usize>> {
         let periods = periods(training);
         let left = self.left(&periods);

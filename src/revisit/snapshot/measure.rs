@@ -20,7 +20,6 @@ pub struct Measure {
 
 impl Measure {
     /// Measures `plan` on `period`.
-    #[must_use]
     pub fn of(period: &Series, plan: &[usize]) -> Self {
         let (mut items, mut found, mut same_day, mut two_days, mut read) = (0, 0, 0, 0, 0);
         let sightings = period.sightings();

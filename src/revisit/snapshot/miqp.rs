@@ -22,14 +22,12 @@ const RESTARTS: u64 = 60;
 const SLACK: f64 = 1e-9;
 
 /// A plan of `f` stamps (all of them if there are no more) with the least [`Matrix::cost`]; above 30 stamps, a plan with little.
-#[must_use]
 pub fn solve(matrix: &Matrix, f: usize, seed: u64) -> Vec<usize> {
     let start = local_search(matrix, f, RESTARTS, seed);
     if matrix.size() > EXACT || f == 0 || f >= matrix.size() { start } else { exact(matrix, f, start) }
 }
 
 /// The best of `restarts` plans, each improved from a random one by the exchange of one visit that saves most, until none does.
-#[must_use]
 pub fn local_search(matrix: &Matrix, f: usize, restarts: u64, seed: u64) -> Vec<usize> {
     let size = matrix.size();
     if f >= size {

@@ -1,8 +1,5 @@
 //! On which days of a month to look at a listing page: Liu, Zhang and Li 2018 (基于 Hadoop 的分布式并行增量爬虫技术研究), section 2.3,
 //! and the dynamic programme that its quadratic problem stands for.
-//!
-//! Apart from the policies that choose the next page: here a page was seen daily for some periods, and a plan of so many
-//! visits is made for the next one.
 
 mod credibility;
 mod dynamic;
@@ -57,7 +54,6 @@ pub enum Method {
 /// The stamps (from 0, ascending) at which to visit a page `f` times in a period, learnt from periods with a visit at every
 /// stamp. With no more stamps than visits, all stamps. Periods of different lengths are planned by the stamps that all of them
 /// have; no periods give no stamps. `seed` is for [`Method::Random`], and for [`Method::Miqp`] above 30 stamps.
-#[must_use]
 pub fn plan(training: &[Series], f: usize, method: Method, seed: u64) -> Vec<usize> {
     let stamps = training.iter().map(Series::stamps).min().unwrap_or(0);
     if f == 0 || f >= stamps {

@@ -1,8 +1,6 @@
 //! The plan that finds the most when it is repeated, period after period: the last visit of one is the visit before the first
 //! of the next. (Counted as in the paper, within one period, a plan goes to the first and the last stamp; repeated, those are
 //! two visits within a day.)
-//!
-//! Apart from `dynamic` because a visit is known by its distance from the one before it, across the ends of periods.
 
 use super::credibility::credibility;
 use super::dynamic::{ahead, way};

@@ -1,5 +1,4 @@
-//! A period of a listing page: which items it showed at each stamp. Apart because plans, similarities and measures are
-//! all functions of it.
+//! A period of a listing page: which items it showed at each stamp.
 
 /// What one page showed at each stamp of one period (a month of days, in the paper): sorted sets of item numbers.
 ///
@@ -11,7 +10,6 @@ pub struct Series {
 
 impl Series {
     /// From the snapshots in order of time, the items of each in any order, repeated or not.
-    #[must_use]
     pub fn new(mut snapshots: Vec<Vec<u32>>) -> Self {
         for items in &mut snapshots {
             items.sort_unstable();
@@ -21,13 +19,11 @@ impl Series {
     }
 
     /// How many stamps.
-    #[must_use]
     pub fn stamps(&self) -> usize {
         self.shown.len()
     }
 
     /// The items shown at a stamp, ascending; none at a stamp that the period does not have.
-    #[must_use]
     pub fn shown(&self, stamp: usize) -> &[u32] {
         self.shown.get(stamp).map_or(&[], Vec::as_slice)
     }
@@ -42,7 +38,6 @@ impl Series {
 
     /// How many items each stamp shows for the first time: the Newnum of the paper's section 3.1.3. Its sum is what
     /// a visit at every stamp finds, `|N_T|`.
-    #[must_use]
     pub fn new_items(&self) -> Vec<usize> {
         let mut first = self.sightings();
         first.dedup_by_key(|(item, _)| *item);
@@ -55,7 +50,6 @@ impl Series {
 
     /// How many items a visit at `stamp` finds that one at `before` did not: `|P_stamp \ P_before|`; with no visit before,
     /// all of them.
-    #[must_use]
     pub fn gain(&self, before: Option<usize>, stamp: usize) -> usize {
         let items = self.shown(stamp);
         items.len() - before.map_or(0, |before| in_both(self.shown(before), items))

@@ -3,7 +3,6 @@
 use super::series::{Series, in_both};
 
 /// Eq. (3): the share of the items of either snapshot that both show. Two snapshots without items are the same: 1.
-#[must_use]
 pub fn similarity(a: &[u32], b: &[u32]) -> f64 {
     let both = in_both(a, b);
     let either = a.len() + b.len() - both;
@@ -11,7 +10,6 @@ pub fn similarity(a: &[u32], b: &[u32]) -> f64 {
 }
 
 /// Eq. (4): the similarity of every stamp but the first to the one before it.
-#[must_use]
 pub fn similarity_series(series: &Series) -> Vec<f64> {
     (1..series.stamps()).map(|stamp| similarity(series.shown(stamp - 1), series.shown(stamp))).collect()
 }
@@ -27,7 +25,6 @@ impl Matrix {
     /// Eqs. (5) and (6) from the similarity series of each period: products of what lies between two stamps, of every period
     /// for itself, then the mean over periods. Of series of different lengths, the stamps that all of them have. No series
     /// give a matrix of no stamps.
-    #[must_use]
     pub fn chained(periods: &[Vec<f64>]) -> Self {
         let size = periods.iter().map(|period| period.len() + 1).min().unwrap_or(0);
         let mut cells = vec![0.0; size * size];
@@ -52,26 +49,22 @@ impl Matrix {
     }
 
     /// How many stamps.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.size
     }
 
     /// The cell of two stamps, both below [`Matrix::size`].
-    #[must_use]
     pub fn at(&self, i: usize, j: usize) -> f64 {
         self.cells[i * self.size + j]
     }
 
     /// Rows and columns of some stamps, each below [`Matrix::size`].
-    #[must_use]
     pub fn among(&self, stamps: &[usize]) -> Self {
         let cells = stamps.iter().flat_map(|&i| stamps.iter().map(move |&j| self.at(i, j)));
         Self { size: stamps.len(), cells: cells.collect() }
     }
 
     /// Eq. (7), the sums over the plan (as printed they run over all stamps, and no plan would differ from another).
-    #[must_use]
     pub fn cost(&self, plan: &[usize]) -> f64 {
         plan.iter().flat_map(|&i| plan.iter().map(move |&j| self.at(i, j))).sum()
     }

@@ -1,5 +1,4 @@
-//! What is read off a URL: what it seems to lead to, and which other URLs are made by the same rule of its site. Apart because it
-//! is experience with how sites name their pages; what the crawl itself finds out goes beside it.
+//! What is read off a URL: what it seems to lead to, and which other URLs are made by the same rule of its site.
 
 use std::hash::{Hash, Hasher};
 

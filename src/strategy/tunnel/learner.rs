@@ -1,5 +1,4 @@
-//! What `tunnel` has learnt, and what a URL is worth by it. Apart from the strategy because it is a fold of events that
-//! knows nothing of visits and places.
+//! What `tunnel` has learnt, and what a URL is worth by it.
 
 mod pieces;
 

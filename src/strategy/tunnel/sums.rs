@@ -1,5 +1,4 @@
-//! What the crawl has brought so far, added up: by template, by block of links, by listing, by host. Apart because these
-//! are sums over pages and links and nothing else, so that a replay of the log rebuilds them.
+//! What the crawl has brought so far, added up: by template, by block of links, by listing, by host.
 
 use std::collections::VecDeque;
 

@@ -1,8 +1,7 @@
 //! A generated web that changes: sites whose sections gain articles, whose articles are rewritten and vanish, and whose servers
 //! tell the truth about it, or not.
 //!
-//! Apart from the web of topic islands, which stands still: here time is what it is about, and what was true at which time can be
-//! asked. When a page changes is [`change`](super::Life)'s; this room says what is served then.
+//! When a page changes is [`change`](super::Life)'s; this room says what is served then.
 //!
 //! Every host has a [`Manner`]: by what its answers can be validated, what its sitemap claims, which feeds it has.
 

@@ -1,5 +1,5 @@
 //! Which sites, sections and articles there are, when each came and what it is called: the truth that pages are written
-//! from. Apart from the pages because the crawler is judged by it.
+//! from.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

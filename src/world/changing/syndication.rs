@@ -1,5 +1,4 @@
-//! What a site says of its own pages: robots.txt, sitemap, feeds. Apart from the pages because a manner decides what of it
-//! is there, and true.
+//! What a site says of its own pages: robots.txt, sitemap, feeds.
 
 use std::io::Write as _;
 use std::ops::Range;

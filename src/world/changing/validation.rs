@@ -1,5 +1,4 @@
-//! What answers are marked with, and when 304 is said (RFC 9110, 8.8 and 13): as a host's manner has it. Apart because some of
-//! it is wrong on purpose.
+//! What answers are marked with, and when 304 is said (RFC 9110, 8.8 and 13): as a host's manner has it.
 
 use jiff::fmt::rfc2822;
 

@@ -70,13 +70,11 @@ impl ChangingWeb {
     }
 
     /// What it was made from.
-    #[must_use]
     pub fn spec(&self) -> &ChangingSpec {
         &self.sites.spec
     }
 
     /// The day by its clock, to the second.
-    #[must_use]
     pub fn day(&self) -> f64 {
         (self.clock.now() - self.sites.spec.start) as f64 / DAY
     }
@@ -108,13 +106,11 @@ impl ChangingWeb {
     }
 
     /// What was asked for, by URL.
-    #[must_use]
     pub fn asked(&self) -> BTreeMap<CrawlUrl, Asked> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// All of what was asked for.
-    #[must_use]
     pub fn asked_in_all(&self) -> Asked {
         self.asked().values().fold(Asked::default(), |sum, asked| Asked {
             requests: sum.requests + asked.requests,
@@ -123,39 +119,33 @@ impl ChangingWeb {
     }
 
     /// The homes of all hosts.
-    #[must_use]
     pub fn seeds(&self) -> Vec<CrawlUrl> {
         (0..self.sites.spec.hosts).map(|host| self.sites.url(host, "/")).collect()
     }
 
     /// The listing pages of all sections.
-    #[must_use]
     pub fn listings(&self) -> Vec<CrawlUrl> {
         let listing = |section| self.sites.url(self.sites.host_of(section), &self.sites.listing_path(section));
         (0..self.sites.sections.len()).map(listing).collect()
     }
 
     /// How a URL's host behaves; none if there is no such host.
-    #[must_use]
     pub fn manner(&self, url: &CrawlUrl) -> Option<&'static Manner> {
         self.sites.find_host(url.authority()).map(manner)
     }
 
     /// The articles published up to a day, by section and in order of publication.
-    #[must_use]
     pub fn articles(&self, day: f64) -> Vec<ArticleTruth> {
         self.sites.articles(day)
     }
 
     /// Changes so far of the main text of the page that is at this URL on a day; of a home or a listing page, articles it has
     /// shown so far. None if no page is there then.
-    #[must_use]
     pub fn version(&self, url: &CrawlUrl, day: f64) -> Option<u32> {
         self.sites.version(self.sites.find(url)?, day)
     }
 
     /// Day of the last of those changes; of an article without any its publication.
-    #[must_use]
     pub fn last_change(&self, url: &CrawlUrl, day: f64) -> Option<f64> {
         let resource = self.sites.find(url)?;
         self.sites.version(resource, day).map(|_| self.sites.changed(resource, day))

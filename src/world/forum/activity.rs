@@ -1,8 +1,8 @@
 //! When what is said on a generated forum: threads and replies of every board, by the clock of the people who write them.
 //!
-//! Apart because time is all there is to it: the pages of the forum show it, the simulations of schedules need nothing
-//! else. Boards' rates are lognormal; threads open as a Poisson process with the daily shape of their board; replies come
-//! after a delay with a heavy tail, counted by a clock that hardly goes at night, and partly answer one another within minutes.
+//! Boards' rates are lognormal; threads open as a Poisson process with the daily shape of their board; replies come
+//! after a delay with a heavy tail, counted by a clock that hardly goes at night, and partly answer one another within
+//! minutes.
 
 use serde::{Deserialize, Serialize};
 
@@ -130,7 +130,6 @@ pub struct Activity {
 
 impl Activity {
     /// Draws it: a function of `spec` alone. All posts lie in `[start, start + days)`.
-    #[must_use]
     pub fn generate(spec: &ActivitySpec) -> Self {
         let spread = lognormal_spread(spec.cv);
         let rates: Vec<f64> =
@@ -193,7 +192,6 @@ impl BoardActivity {
     }
 
     /// All that was said, in order of time; of the same second, as the threads were opened.
-    #[must_use]
     pub fn events(&self) -> Vec<Event> {
         let mut events: Vec<Event> = Vec::new();
         for (thread, activity) in self.threads.iter().enumerate() {

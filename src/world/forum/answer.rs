@@ -32,7 +32,6 @@ impl Said {
 
 impl Forum {
     /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` is what session ids are made of.
-    #[must_use]
     pub fn answer(&self, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
         let view = View { forum: self, now, nonce, url };
         let said = if url.path() == "/robots.txt" {

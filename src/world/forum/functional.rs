@@ -1,5 +1,4 @@
-//! What every forum has beside boards and threads: profiles, members, search, calendar, forms, feeds, errors. Apart from the
-//! skins because only the frame around it is theirs.
+//! What every forum has beside boards and threads: profiles, members, search, calendar, forms, feeds, errors.
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! A generated forum: boards, threads, posts and when they come, under the skins of the software in use.
 //!
-//! Apart from the web of topic islands: a forum is a matter of time, that web one of links. What is said, and when, is the
-//! same under every skin ([`Activity`], text); a skin writes pages and URLs and nothing else.
+//! What is said, and when, is the same under every skin ([`Activity`], text); a skin writes pages and URLs and nothing
+//! else.
 
 mod activity;
 mod address;

@@ -1,5 +1,5 @@
-//! The URLs of a forum's pages. A skin writes each kind of page as a pattern; the same pattern makes the links and reads
-//! the requests, so that both cannot differ. Apart because everything else speaks of pages, never of URLs.
+//! The URLs of a forum's pages. A skin writes each kind of page as a pattern; the same pattern makes the links and
+//! reads the requests, so that both cannot differ.
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 

@@ -169,19 +169,16 @@ impl Forum {
     }
 
     /// What it was made from.
-    #[must_use]
     pub fn spec(&self) -> &ForumSpec {
         &self.spec
     }
 
     /// Its home.
-    #[must_use]
     pub fn home(&self) -> CrawlUrl {
         self.url(Route::Home)
     }
 
     /// Its boards, those inside others and walled ones too.
-    #[must_use]
     pub fn boards(&self, now: i64) -> Vec<BoardTruth> {
         let truth = |(at, board): (usize, &HeldBoard)| BoardTruth {
             url: self.url(Route::Index { board: at, page: 1 }),
@@ -194,7 +191,6 @@ impl Forum {
     }
 
     /// Its threads, in order of opening.
-    #[must_use]
     pub fn threads(&self, now: i64) -> Vec<ThreadTruth> {
         let open = self.threads.iter().enumerate().take_while(|(_, held)| held.posts[0].at <= now);
         let truth = |(at, held): (usize, &Held)| {
@@ -213,7 +209,6 @@ impl Forum {
     }
 
     /// What the posts of a thread say, in order, as of `now`; of what [`Forum::threads`] has at this place.
-    #[must_use]
     pub fn posts(&self, thread: usize, now: i64) -> Vec<(Posting, String)> {
         let Some(held) = self.threads.get(thread) else { return Vec::new() };
         let topic = self.boards[held.board].topic;
@@ -223,13 +218,11 @@ impl Forum {
     }
 
     /// What a user is called.
-    #[must_use]
     pub fn user(&self, user: u32) -> String {
         self.voice().user(user)
     }
 
     /// What a URL is, whatever its host, and whether it is there yet or not.
-    #[must_use]
     pub fn kind_of(&self, url: &CrawlUrl) -> Kind {
         match self.find(url) {
             Some(Route::Home) => Kind::Home,

@@ -1,4 +1,4 @@
-//! The skins: which there are, and who writes their pages. Apart so that everything else knows one type only.
+//! The skins: which there are, and who writes their pages.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,6 @@ pub(super) struct IndexPage<'a> {
 
 impl Skin {
     /// All there are.
-    #[must_use]
     pub fn all() -> &'static [Self] {
         Self::value_variants()
     }

@@ -50,7 +50,6 @@ impl Default for Traps {
 
 impl Traps {
     /// All set, or none.
-    #[must_use]
     pub fn all(set: bool) -> Self {
         Self {
             sessions: set,

@@ -1,5 +1,5 @@
 //! What is said on a generated forum: names of boards and users, titles, posts. Each is a function of the seed and of
-//! what it belongs to. Apart because it is the same under every skin.
+//! what it belongs to.
 
 use super::words::{BOARDS, ENGLISH, ENGLISH_SENTENCES, ENGLISH_TITLES, LATIN, NICKS, OPENINGS, SYLLABLES};
 use crate::world::draw::Draw;

@@ -1,4 +1,4 @@
-//! Times as forums write them. Apart because every skin writes several of them.
+//! Times as forums write them.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

@@ -1,5 +1,4 @@
-//! A forum as one answer shows it: lists in their order as of a time, links, names, times. Apart because all skins draw
-//! from it and none may look further.
+//! A forum as one answer shows it: lists in their order as of a time, links, names, times.
 
 use super::route::Route;
 use super::site::{Forum, Held};

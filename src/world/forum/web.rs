@@ -1,4 +1,4 @@
-//! A generated forum as a [`Web`], at a time that is set, or that runs. Apart because only here is a clock.
+//! A generated forum as a [`Web`], at a time that is set, or that runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,25 +19,21 @@ pub struct ForumWeb {
 
 impl ForumWeb {
     /// A forum whose clock stands at `now`, until it is set anew.
-    #[must_use]
     pub fn at(forum: Arc<Forum>, now: i64) -> Self {
         Self::running(forum, now, 0.0)
     }
 
     /// A forum whose clock runs from `now` on, `speed` times as fast as ours.
-    #[must_use]
     pub fn running(forum: Arc<Forum>, now: i64, speed: f64) -> Self {
         Self { forum, clock: Clock::running(now, speed), requests: AtomicU64::new(0) }
     }
 
     /// The forum.
-    #[must_use]
     pub fn forum(&self) -> &Forum {
         &self.forum
     }
 
     /// Seconds since 1970 by the forum's clock.
-    #[must_use]
     pub fn now(&self) -> i64 {
         self.clock.now()
     }

@@ -1,5 +1,4 @@
 //! Words that only forums need: kinds of boards, names of users, openings of titles, and all words of the English one.
-//! Apart because it is data; all Chinese words are in GBK.
 
 use crate::world::words::Topic;
 

@@ -1,5 +1,4 @@
-//! What was learnt in pieces, and back, for a restart that need not observe every event again. Apart because nothing is
-//! learnt here.
+//! What was learnt in pieces, and back, for a restart that need not observe every event again.
 
 use std::borrow::Cow;
 
