@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::support::{Running, Stage, finite, lexicon_of, run, snapshot, suidao};
+use crate::support::{Running, Stage, finite, lexicon_of, run, snapshot, suidao, unused_port};
 use suidao::world::ServerOptions;
 
 fn stage() -> Stage {
@@ -157,8 +157,7 @@ fn proxies() {
         command.arg(stage.path("new")).args(["--contact", "x@example.org", "--proxy", proxy]);
         refused(&stage, command, 2, &["--proxy", told]);
     }
-    // A port that was free a moment ago.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = unused_port();
     let proxy = format!("http://127.0.0.1:{port}");
     let mut command = suidao();
     command.arg("crawl").arg("-m").arg(&stage.lexicon).arg("-s").arg(&stage.seeds).arg("-o");

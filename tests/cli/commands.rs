@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::support::{Running, Stage, events, export, finite, records, run, snapshot, suidao};
+use crate::support::{Running, Stage, events, export, finite, records, run, snapshot, suidao, unused_port};
 use serde_json::Value;
 use suidao::model::{CrawlUrl, Event, Refusal, Verdict};
 use suidao::replay::Web;
@@ -349,16 +349,16 @@ fn a_practice_forum_serves_the_threads_that_it_writes_down() {
 fn a_practice_web_changes_as_fast_as_it_is_asked_to() {
     let dir = tempfile::tempdir().unwrap();
     let place = dir.path().join("news");
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = unused_port();
     let mut command = suidao();
-    command.args(["practice", text(&place), "--changing", "--day", "1", "--port", &free.port().to_string()]);
+    command.args(["practice", text(&place), "--changing", "--day", "1", "--port", &port.to_string()]);
     let mut running = Running::start(command);
     assert!(running.until(|| running_in(&place)), "{}", running.said("err"));
     let seeds = std::fs::read_to_string(place.join("seeds.txt")).unwrap();
     assert!(seeds.lines().count() > 3 && place.join("listings.txt").exists());
     let home = CrawlUrl::parse(seeds.lines().next().unwrap()).unwrap();
     let get = || {
-        let mut stream = std::net::TcpStream::connect(free).unwrap();
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
         let request = format!("GET {home} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", home.authority());
         std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
         let mut answer = String::new();

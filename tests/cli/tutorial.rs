@@ -1,11 +1,12 @@
 //! The tutorial, followed to the letter: every command of docs/tutorial.md, in order, in an empty directory.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::support::unused_port;
 
 /// The processes left in the background, ended with their group however the test ends.
 struct Group(Child);
@@ -24,16 +25,11 @@ fn commands() -> Vec<String> {
     blocks.flat_map(str::lines).map(str::to_owned).collect()
 }
 
-/// A port that was free a moment ago.
-fn free_port() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
-}
-
 #[test]
 fn every_command_of_the_tutorial_works() {
     let commands = commands();
     assert!(commands.len() >= 15 && commands.iter().all(|line| line.contains("suidao ")), "{commands:?}");
-    let (web, site) = (free_port(), free_port());
+    let (web, site) = (unused_port().to_string(), unused_port().to_string());
     let mut script = String::from("set -eu\n");
     for line in &commands {
         let line = line.replace("8080", &web).replace("8090", &site);

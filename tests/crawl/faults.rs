@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::misbehaving::{MISBEHAVIOURS, Misbehaving, Request, good_pages};
-use crate::support::{Running, export, lexicon_of, records, run, suidao, warcio_check};
+use crate::support::{Running, export, lexicon_of, records, run, suidao, unused_port, warcio_check};
 use suidao::model::{CrawlUrl, Event, UrlId};
 use suidao::store::{ArchiveReader, CrawlDirectory, Record, Responses};
 
@@ -288,7 +288,7 @@ fn everything_reads_back(out: &Path, log: &[Record], told: &Told, dir: &Path) {
 #[test]
 fn hosts_that_are_not_there_are_told() {
     let server = Misbehaving::start();
-    let closed = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let closed = format!("127.0.0.1:{}", unused_port());
     let dir = tempfile::tempdir().unwrap();
     let seeds = format!("http://{closed}/\nhttp://no-such-host.invalid/\n");
     run(crawl(dir.path(), &seeds, &["--allow-private"])).expect(1);

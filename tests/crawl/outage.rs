@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::support::{AT_ONCE, Running, Stage, finite, lexicon_of, pages, records, run, suidao};
+use crate::support::{AT_ONCE, Running, Stage, finite, lexicon_of, pages, records, run, suidao, unused_port};
 use suidao::model::{Batch, Event, Millis};
 use suidao::store::{CrawlDirectory, Record, Store};
 use suidao::world::ServerOptions;
@@ -18,8 +18,11 @@ use suidao::world::ServerOptions;
 const HOSTS: u8 = 4;
 const PAGES: usize = 60;
 
-/// Hosts at 127.0.1.1 and on, one port, that can all be away. Each page links to the next of its host.
+/// Hosts at 127.0.N.1 and on, one port, that can all be away. Each page links to the next of its host.
 struct Net {
+    /// Its own, so that nobody takes the port of a host that is away.
+    number: u8,
+    hosts: u8,
     port: u16,
     away: Arc<AtomicBool>,
     requests: Arc<AtomicUsize>,
@@ -28,7 +31,10 @@ struct Net {
 
 impl Net {
     fn start(hosts: u8) -> Self {
-        let net = Self { port: free_port(), away: Arc::default(), requests: Arc::default(), open: Arc::default() };
+        static NEXT: AtomicU8 = AtomicU8::new(1);
+        let number = NEXT.fetch_add(1, Ordering::SeqCst);
+        let (away, requests, open) = Default::default();
+        let net = Self { number, hosts, port: unused_port(), away, requests, open };
         for host in 1..=hosts {
             net.serve(host);
         }
@@ -36,15 +42,15 @@ impl Net {
     }
 
     fn address(&self, host: u8) -> SocketAddr {
-        (Ipv4Addr::new(127, 0, 1, host), self.port).into()
+        (Ipv4Addr::new(127, 0, self.number, host), self.port).into()
     }
 
     fn serve(&self, host: u8) {
         let address = self.address(host);
         let (away, requests, open) = (Arc::clone(&self.away), Arc::clone(&self.requests), Arc::clone(&self.open));
+        let mut listener = TcpListener::bind(address).unwrap();
         std::thread::spawn(move || {
             loop {
-                let listener = TcpListener::bind(address).unwrap();
                 listener.set_nonblocking(true).unwrap();
                 while !away.load(Ordering::SeqCst) {
                     match listener.accept() {
@@ -52,7 +58,8 @@ impl Net {
                             stream.set_nonblocking(false).unwrap();
                             open.lock().unwrap().push(stream.try_clone().unwrap());
                             let requests = Arc::clone(&requests);
-                            std::thread::spawn(move || answer(stream, &requests));
+                            let away = Arc::clone(&away);
+                            std::thread::spawn(move || answer(stream, &requests, &away));
                         }
                         Err(_) => std::thread::sleep(Duration::from_millis(2)),
                     }
@@ -61,13 +68,23 @@ impl Net {
                 while away.load(Ordering::SeqCst) {
                     std::thread::sleep(Duration::from_millis(2));
                 }
+                listener = TcpListener::bind(address).unwrap();
             }
         });
     }
 
+    /// Waits until every host takes connections, or none does.
+    fn until(&self, there: bool) {
+        for host in 1..=self.hosts {
+            while TcpStream::connect(self.address(host)).is_ok() != there {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+
     fn go_away(&self) {
         self.away.store(true, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_millis(50));
+        self.until(false);
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }
@@ -75,6 +92,7 @@ impl Net {
 
     fn come_back(&self) {
         self.away.store(false, Ordering::SeqCst);
+        self.until(true);
     }
 
     fn crawl(&self, dir: &Path, hosts: u8, more: &[&str]) -> std::process::Command {
@@ -97,11 +115,7 @@ impl Net {
     }
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::new(127, 0, 1, 1), 0)).unwrap().local_addr().unwrap().port()
-}
-
-fn answer(mut stream: TcpStream, requests: &AtomicUsize) {
+fn answer(mut stream: TcpStream, requests: &AtomicUsize, away: &AtomicBool) {
     let mut head = Vec::new();
     let mut byte = [0];
     while stream.read(&mut byte).is_ok_and(|read| read == 1) {
@@ -111,6 +125,9 @@ fn answer(mut stream: TcpStream, requests: &AtomicUsize) {
         }
         requests.fetch_add(1, Ordering::SeqCst);
         std::thread::sleep(Duration::from_millis(10));
+        if away.load(Ordering::SeqCst) {
+            return;
+        }
         let text = String::from_utf8_lossy(&head).into_owned();
         head.clear();
         let page: Option<usize> = text.split(' ').nth(1).and_then(|path| path.rsplit('/').next()?.parse().ok());
@@ -211,13 +228,13 @@ fn hosts_that_are_not_there_are_named_with_the_cause_and_keep_no_crawl_from_its_
     let waits =
         ["--set", "politeness.backoff=5", "--set", "politeness.robots_retry=10", "--set", "politeness.patience=60"];
     let command = net.crawl(dir.path(), 1, &waits);
-    let closed = free_port();
-    let dead = [format!("http://127.0.1.9:{closed}/0"), "http://nothing.invalid/0".to_owned()];
+
+    let dead = [format!("http://{}/0", net.address(9)), "http://nothing.invalid/0".to_owned()];
     let seeds = format!("http://{}/0\n{}\n", net.address(1), dead.join("\n"));
     std::fs::write(dir.path().join("seeds.txt"), seeds).unwrap();
     let ended = run(command).expect(0);
     assert_eq!(pages(&out).len(), PAGES);
-    assert!(ended.err.contains("waiting to try again 127.0.1.9"), "{}", ended.err);
+    assert!(ended.err.contains(&format!("waiting to try again {}", net.address(9).ip())), "{}", ended.err);
     let told = ended.err.lines().find(|line| line.starts_with("2 hosts could not be reached")).unwrap();
     assert!(told.contains("(the connection was refused)") && told.contains("nothing.invalid ("), "{told}");
     let skipped = std::fs::read_to_string(out.join("skipped.csv")).unwrap();
@@ -287,11 +304,11 @@ fn a_process_that_is_stopped_and_goes_on_gives_no_page_up() {
         "--set",
         "crawl.in_flight=8",
         "--set",
-        "fetch.read_timeout=2",
+        "fetch.read_timeout=4",
         "--set",
-        "fetch.timeout=4",
+        "fetch.timeout=5",
         "--set",
-        "fetch.connect_timeout=2",
+        "fetch.connect_timeout=4",
     ];
     run(stage.crawl("undisturbed", &all)).expect(0);
     let wanted = pages(&stage.path("undisturbed"));
@@ -302,7 +319,7 @@ fn a_process_that_is_stopped_and_goes_on_gives_no_page_up() {
         assert!(running.until(|| stage.server.log().len() > before + requests), "{}", running.said("err"));
         running.signal("STOP");
         // Longer than every time limit, and than a turn of the loop may take.
-        std::thread::sleep(Duration::from_secs(7));
+        std::thread::sleep(Duration::from_secs(8));
         running.signal("CONT");
         stops += 1;
     }

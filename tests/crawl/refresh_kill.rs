@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Random, Running, copy, export, records, run, suidao, warcio_says};
+use crate::support::{Random, Running, copy, export, records, run, settle, suidao, warcio_says};
 use suidao::model::{CrawlUrl, Event};
 use suidao::revisit::tally::{Round, Rounds};
 use suidao::store::{ArchiveReader, CrawlDirectory, Record};
@@ -46,7 +46,8 @@ fn refresh(dir: &Path, server: &Server) -> Command {
 }
 
 fn asked(web: &ChangingWeb) -> BTreeMap<CrawlUrl, u64> {
-    web.asked().into_iter().map(|(url, asked)| (url, asked.requests)).collect()
+    let asked = web.asked().into_iter().filter(|(url, _)| url.host() != SETTLED);
+    asked.map(|(url, asked)| (url, asked.requests)).collect()
 }
 
 fn rounds(log: &[Record]) -> Vec<Round> {
@@ -87,7 +88,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         }
         running.kill();
         kills += 1;
-        std::thread::sleep(Duration::from_millis(60));
+        settle(&server);
         let now = asked(&web);
         runs.push(now.iter().map(|(url, times)| (url.clone(), times - before.get(url).unwrap_or(&0))).collect());
         before = now;

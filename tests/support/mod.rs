@@ -7,11 +7,12 @@ pub mod tools;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use suidao::model::{Batch, CrawlUrl, Event};
@@ -110,6 +111,28 @@ pub struct Running {
     child: Child,
     files: tempfile::TempDir,
     begun: Instant,
+}
+
+/// A port of loopback where nobody listens, nor will: the system gives out none as high as these by itself.
+pub fn unused_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 61_000 + u16::try_from(std::process::id() % 40).unwrap() * 100;
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Asked for by [`settle`] alone.
+pub const SETTLED: &str = "settled.invalid";
+
+/// Returns when a server has dealt with all that it was sent before: by a process that was killed, for example.
+pub fn settle(server: &Server) {
+    let mut stream = TcpStream::connect(server.addr()).unwrap();
+    write!(stream, "GET http://{SETTLED}/ HTTP/1.1\r\nHost: {SETTLED}\r\nConnection: close\r\n\r\n").unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
 }
 
 /// What a process that ended left.
