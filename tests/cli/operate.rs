@@ -13,7 +13,7 @@ use crate::support::{Ended, Running, Stage, events, finite, records, run, snapsh
 use scraper::{Html, Selector};
 use serde_json::Value;
 use suidao::model::Event;
-use suidao::world::ServerOptions;
+use suidao::world::{ServerOptions, Spec};
 
 fn stage() -> Stage {
     Stage::new(finite(), ServerOptions::default())
@@ -173,8 +173,10 @@ struct Got {
 
 impl Watched {
     fn new() -> Self {
-        let stage =
-            Stage::new(finite(), ServerOptions { delay: Duration::from_millis(150), ..ServerOptions::default() });
+        let stage = Stage::new(
+            Spec::default(),
+            ServerOptions { delay: Duration::from_millis(150), ..ServerOptions::default() },
+        );
         let crawl = stage.crawl("crawl", &["--set", "crawl.in_flight=2", "--status", "127.0.0.1:0"]);
         let mut running = Running::start(crawl);
         let address = |running: &Running| {

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Random, Running, copy, export, records, run, settle, suidao, warcio_says};
+use crate::support::{Random, Running, SETTLED, copy, export, records, run, settle, suidao, warcio_says};
 use suidao::model::{CrawlUrl, Event};
 use suidao::revisit::tally::{Round, Rounds};
 use suidao::store::{ArchiveReader, CrawlDirectory, Record};

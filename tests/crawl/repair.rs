@@ -373,7 +373,7 @@ fn a_crawl_with_a_secret_is_sound() {
 
 #[test]
 fn what_a_host_says_of_pages_that_cannot_exist_is_no_page() {
-    let server = misbehaving::Misbehaving::start();
+    let server = crate::misbehaving::Misbehaving::start();
     let temporary = tempfile::tempdir().unwrap();
     let (lexicon, seeds) = (temporary.path().join("lexicon.toml"), temporary.path().join("seeds.txt"));
     fs::write(&lexicon, crate::support::lexicon_of("体育").to_toml()).unwrap();
