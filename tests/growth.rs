@@ -34,8 +34,8 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Bytes of the short input: of pages, which cost most, and of what is read more quickly, where less would show nothing.
-const PAGE: usize = 32 << 10;
-const QUICK: usize = 256 << 10;
+const PAGE: usize = 16 << 10;
+const QUICK: usize = 64 << 10;
 /// How many times as long the long one is.
 const TIMES: usize = 8;
 /// How many times the short one's time the long one may take, and seconds that are not looked at.

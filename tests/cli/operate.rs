@@ -173,10 +173,8 @@ struct Got {
 
 impl Watched {
     fn new() -> Self {
-        let stage = Stage::new(
-            Spec::default(),
-            ServerOptions { delay: Duration::from_millis(150), ..ServerOptions::default() },
-        );
+        let options = ServerOptions { delay: Duration::from_millis(150), ..ServerOptions::default() };
+        let stage = Stage::new(Spec::default(), options);
         let crawl = stage.crawl("crawl", &["--set", "crawl.in_flight=2", "--status", "127.0.0.1:0"]);
         let mut running = Running::start(crawl);
         let address = |running: &Running| {
