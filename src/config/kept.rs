@@ -232,7 +232,7 @@ mod tests {
         every.fetch.proxy = Some("http://p.cn".into());
         every.fetch.contact = Some("me".into());
         every.render.browser = Some("x".into());
-        every.render.mode = Some(crate::fetch::render::RenderMode::Never);
+        every.render.mode = crate::fetch::render::RenderMode::Auto;
         every.status.listen = Some("1".into());
         every.log.file = Some("x".into());
         every.strategy.context_graph.model = Some("x".into());

@@ -240,7 +240,6 @@ impl Fetcher {
     ///
     /// # Errors
     /// As [`Fetcher::fetch`].
-    #[cfg(feature = "render")]
     pub(super) async fn fetch_part(&self, url: &CrawlUrl, part: &Part<'_>) -> Result<Fetched, Failure> {
         self.exchange(url, None, Some(part), &mut None).await.map_err(|kind| Failure { kind, retry_after: None })
     }

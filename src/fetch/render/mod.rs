@@ -2,52 +2,33 @@
 //!
 //! Every request that it wants to make is stopped (`gate`), and those that are let through are made by our
 //! [`Fetcher`](super::Fetcher), so that address guard, proxy, limits and robots.txt are in force for what a page loads
-//! as they are for the page. Without the cargo feature `render` there is the door and nothing behind it, so that no
-//! caller needs to know.
+//! as they are for the page.
 
-#[cfg(feature = "render")]
 mod chrome;
-#[cfg(feature = "render")]
 mod gate;
-#[cfg(feature = "render")]
 mod loader;
-#[cfg(feature = "render")]
 mod pipe;
-#[cfg(feature = "render")]
 mod renderer;
 mod settings;
-#[cfg(feature = "render")]
 mod tab;
 
-#[cfg(feature = "render")]
 pub use renderer::Renderer;
 pub use settings::{RenderMode, RenderSettings};
-
-/// Whether this program was built with the feature `render`.
-pub const BUILT: bool = cfg!(feature = "render");
 
 /// Whether what is asked for by name is there; nothing is started.
 ///
 /// # Errors
 /// [`RendererError`] if not.
 pub fn check(settings: &RenderSettings) -> Result<(), RendererError> {
-    if matches!(settings.mode, None | Some(RenderMode::Never)) {
+    if settings.mode == RenderMode::Never {
         return Ok(());
     }
-    #[cfg(feature = "render")]
-    return chrome::find(settings).map(drop);
-    #[cfg(not(feature = "render"))]
-    Err(RendererError::NotBuilt)
+    chrome::find(settings).map(drop)
 }
 
 /// Why there is no renderer.
 #[derive(Debug, thiserror::Error)]
 pub enum RendererError {
-    /// The feature is not built in.
-    #[error(
-        "this suidao was built without a renderer: build it with `cargo build --release --features render`, or use --render never"
-    )]
-    NotBuilt,
     /// No browser was found.
     #[error(
         "no Chromium or Chrome found on the path: install one (Debian: apt install chromium), or give its program as render.browser or in CHROME, or use --render never"
@@ -87,49 +68,4 @@ pub enum RenderFailure {
     /// The browser is gone and does not start again.
     #[error("the browser is gone: {0}")]
     Gone(String),
-}
-
-/// What is in the place of a renderer where the feature is not built in: there can be none.
-#[cfg(not(feature = "render"))]
-#[derive(Clone, Debug)]
-pub enum Renderer {}
-
-#[cfg(not(feature = "render"))]
-impl Renderer {
-    /// None, where none is wanted.
-    ///
-    /// # Errors
-    /// [`RendererError::NotBuilt`] where one is.
-    pub async fn start(
-        settings: &RenderSettings,
-        _fetcher: &super::Fetcher,
-        _robots: Option<&str>,
-        _most: usize,
-        _profiles: &std::path::Path,
-    ) -> Result<Option<Self>, RendererError> {
-        check(settings).map(|()| None)
-    }
-
-    /// Never called.
-    pub fn stop(&self) {
-        match *self {}
-    }
-
-    /// Never called.
-    pub async fn close(&self) {
-        match *self {}
-    }
-
-    /// Never called.
-    pub fn mode(&self) -> RenderMode {
-        match *self {}
-    }
-
-    /// Never called.
-    ///
-    /// # Errors
-    /// None.
-    pub async fn render(&self, _page: &crate::model::Fetched) -> Result<bytes::Bytes, RenderFailure> {
-        match *self {}
-    }
 }

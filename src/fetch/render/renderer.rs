@@ -30,7 +30,6 @@ pub struct Renderer(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     settings: RenderSettings,
-    mode: RenderMode,
     program: PathBuf,
     language: String,
     profiles: PathBuf,
@@ -50,10 +49,10 @@ struct Running {
 impl Renderer {
     /// A renderer as `settings` say, whose pages load what they need through `fetcher`, obeying robots.txt as `robots` if that is set, and make at most
     /// `most` bytes. The browser keeps its profile in the directory `profiles`, which is the renderer's own: what an
-    /// earlier one left there is taken away. None if none is wanted, or none is asked for by name and no browser is there.
+    /// earlier one left there is taken away. None if none is wanted.
     ///
     /// # Errors
-    /// [`RendererError`] if one is asked for by name and there is no browser, or it does not start.
+    /// [`RendererError`] if one is wanted and there is no browser, or it does not start.
     pub async fn start(
         settings: &RenderSettings,
         fetcher: &Fetcher,
@@ -67,10 +66,10 @@ impl Renderer {
         {
             tracing::warn!("{}: what an earlier browser left cannot be taken away: {error}", profiles.display());
         }
-        let program = match (settings.mode, chrome::find(settings)) {
-            (Some(RenderMode::Never), _) | (None, Err(RendererError::NoBrowser)) => return Ok(None),
-            (_, found) => found?,
-        };
+        if settings.mode == RenderMode::Never {
+            return Ok(None);
+        }
+        let program = chrome::find(settings)?;
         let fields = fetcher.request_headers();
         let language = fields.iter().find(|(name, _)| name == "accept-language").map(|(_, value)| value.as_str());
         // The browser makes its own weights.
@@ -78,7 +77,6 @@ impl Renderer {
         let languages: Vec<&str> = languages.map(str::trim).filter(|name| !name.is_empty()).collect();
         let renderer = Self(Arc::new(Shared {
             settings: settings.clone(),
-            mode: settings.mode.unwrap_or(RenderMode::Auto),
             program,
             language: languages.join(","),
             profiles: profiles.to_owned(),
@@ -88,16 +86,14 @@ impl Renderer {
             running: Mutex::default(),
             failures: AtomicU32::new(0),
         }));
-        if settings.mode.is_some() {
-            // Who asks for it by name is told at once if it does not work.
-            renderer.0.browser().await?;
-        }
+        // Who asks for it is told at once if it does not work.
+        renderer.0.browser().await?;
         Ok(Some(renderer))
     }
 
     /// Which pages are to be rendered.
     pub fn mode(&self) -> RenderMode {
-        self.0.mode
+        self.0.settings.mode
     }
 
     /// Runs the scripts of a page that was fetched, and gives the HTML that they made, in UTF-8. Takes as long as

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 /// Which pages a browser shows before they are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RenderMode {
-    /// None.
+    #[default]
     Never,
     /// Those that say little themselves and have scripts that may say more.
     Auto,
@@ -20,9 +20,8 @@ pub enum RenderMode {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RenderSettings {
-    /// Which pages are rendered. Not set: `auto` where the feature is built in and a browser is found, else `never`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<RenderMode>,
+    /// Which pages are rendered. Not by default: what a crawl finds must not depend on which browser a machine has.
+    pub mode: RenderMode,
     /// Program of the browser, Chromium or Chrome; not set: the environment's `CHROME`, or what the path has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser: Option<PathBuf>,
@@ -47,7 +46,7 @@ pub struct RenderSettings {
 impl Default for RenderSettings {
     fn default() -> Self {
         Self {
-            mode: None,
+            mode: RenderMode::Never,
             browser: None,
             tabs: 2,
             timeout: 20.0,
