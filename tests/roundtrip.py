@@ -128,7 +128,7 @@ def warcio():
     for file in files:
         told = subprocess.run([sys.executable, "-m", "warcio.cli", "check", "-v", file], capture_output=True, text=True)
         assert told.returncode == 0 and "digest pass" in told.stdout and "fail" not in told.stdout, told
-    for files, index in [(files[:1], "pages.cdxj"), (files[1:], "archive/archive.cdxj")]:
+    for files in [files[:1], files[1:]]:
         kinds, responses = [], []
         for file in files:
             with open(file, "rb") as stream:
@@ -144,29 +144,6 @@ def warcio():
                 archive.seek(line["warc"]["offset"])
                 own = archive.read(line["warc"]["length"])
             assert next(records(io.BytesIO(own))) == (headers, content)
-        with open(path(index), "rb") as file:
-            text = file.read().splitlines()
-        assert text == sorted(text) and len(text) == len(LINES)
-        for line in text:
-            _, timestamp, entry = line.decode().split(" ", 2)
-            entry = json.loads(entry)
-            with open(os.path.join(os.path.dirname(path(index)), entry["filename"]), "rb") as archive:
-                archive.seek(int(entry["offset"]))
-                headers, _ = next(records(io.BytesIO(archive.read(int(entry["length"])))))
-            assert headers.get_header("WARC-Type") == "response"
-            assert headers.get_header("WARC-Target-URI") == entry["url"]
-            assert headers.get_header("WARC-Payload-Digest") == "sha1:" + entry["digest"]
-            date = "".join(digit for digit in headers.get_header("WARC-Date") if digit.isdigit())
-            assert date[:14] == timestamp
-
-
-def surt():
-    import surt
-
-    with open(path("pages.cdxj"), encoding="utf-8") as lines:
-        for line in lines:
-            key, _, entry = line.split(" ", 2)
-            assert surt.surt(json.loads(entry)["url"]) == key, line
 
 
 def networkx():
@@ -210,11 +187,11 @@ def elastic():
     assert len(rows) == 2 * len(LINES)
     actions, documents = rows[::2], rows[1::2]
     for action, document, line in zip(actions, documents, LINES):
-        assert action == {"index": {"_index": "pages", "_id": line["id"]}}, action
+        assert action == {"index": {"_index": "crawl", "_id": line["id"]}}, action
         assert document == {name: line[name] for name in SEARCHED}, line["url"]
     # What the client itself would send for the same documents is the same, row for row.
     sent = []
-    wanted = ({"_index": "pages", "_id": document["id"], "_source": document} for document in documents)
+    wanted = ({"_index": "crawl", "_id": document["id"], "_source": document} for document in documents)
     for action, source in map(helpers.expand_action, wanted):
         sent += [action, source]
     assert sent == rows
@@ -223,7 +200,7 @@ def elastic():
             template = json.load(file)
         mapped = template["template"]["mappings"]["properties"]
         analysers = template["template"]["settings"]["analysis"]["analyzer"]
-        assert set(SEARCHED) <= set(mapped) and template["index_patterns"][0] == "pages"
+        assert set(SEARCHED) <= set(mapped) and template["index_patterns"][0] == "crawl"
         assert mapped["text"]["analyzer"] in analysers
 
 
@@ -245,11 +222,11 @@ def engines():
     with open(path("quickwit.index.json"), encoding="utf-8") as file:
         index = json.load(file)
     mapped = {field["name"] for field in index["doc_mapping"]["field_mappings"]}
-    assert index["index_id"] == "pages" and set(SEARCHED) == mapped
+    assert index["index_id"] == "crawl" and set(SEARCHED) == mapped
 
 
 try:
-    {check.__name__: check for check in [jsonschema, pyarrow, pandas, duckdb, polars, warcio, surt, networkx, elastic, engines]}[CHECK]()
+    {check.__name__: check for check in [jsonschema, pyarrow, pandas, duckdb, polars, warcio, networkx, elastic, engines]}[CHECK]()
 except ModuleNotFoundError as error:
     print(f"{CHECK}: {error} (tests/tools.sh installs it)")
     sys.exit(77)

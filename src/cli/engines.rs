@@ -10,12 +10,10 @@ use rustc_hash::FxHashSet;
 use serde_json::Value;
 use suidao::corpus::document::id;
 use suidao::corpus::{Document, Fields, Names, Selection};
-use suidao::export::engines::es_bulk::Analyser;
-use suidao::export::engines::push::{Push, PushError, Pushed, Terms};
-use suidao::export::engines::target::Target;
+use suidao::export::engines::push::{Push, PushError, Target};
 use suidao::export::engines::{es_bulk, meilisearch, quickwit, searched};
 use suidao::export::{Export, Output};
-use suidao::store::directory::{WriteError, write_whole};
+use suidao::store::directory::{WriteError, write_own, write_whole};
 use suidao::store::own;
 
 use super::export::{ExportArgs, Format, Since, Wanted};
@@ -54,26 +52,17 @@ impl Engine {
             let target = Target::parse(address, authorization.as_deref())?;
             return Ok(Some(Self::EsBulk { index: target.index().to_owned(), push: Some(target) }));
         }
-        let index = || match &args.index_name {
-            Some(name) => name.clone(),
-            None => {
-                let whole = args.directory.canonicalize().unwrap_or_else(|_| args.directory.clone());
-                whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase())
-            }
+        // The directory's name, where a server takes it.
+        let index = |is_taken: fn(&str) -> bool| {
+            let whole = args.directory.canonicalize().unwrap_or_else(|_| args.directory.clone());
+            let name = whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().to_lowercase());
+            let names = [name.clone(), format!("suidao-{name}")];
+            names.into_iter().find(|name| is_taken(name)).unwrap_or_else(|| "suidao".to_owned())
         };
         match args.format {
-            Format::EsBulk if !es_bulk::is_index_name(&index()) => bail!(
-                "no index can be called {:?}; give --index-name: lower case, and none of \\ / * ? \" < > | , # :",
-                index()
-            ),
-            Format::EsBulk => Ok(Some(Self::EsBulk { index: index(), push: None })),
+            Format::EsBulk => Ok(Some(Self::EsBulk { index: index(es_bulk::is_index_name), push: None })),
             Format::Meilisearch => Ok(Some(Self::Meilisearch)),
-            Format::Quickwit if !quickwit::is_index_name(&index()) => bail!(
-                "no index can be called {:?}; give --index-name: 3 letters, digits, - or _ and more, the first a letter",
-                index()
-            ),
-            Format::Quickwit => Ok(Some(Self::Quickwit { index: index() })),
-            _ if args.index_name.is_some() => bail!("--index-name is for es-bulk and quickwit"),
+            Format::Quickwit => Ok(Some(Self::Quickwit { index: index(quickwit::is_index_name) })),
             _ => Ok(None),
         }
     }
@@ -83,17 +72,8 @@ impl Engine {
 pub struct Told {
     /// What to tell.
     pub said: String,
-    /// Whether all that was wanted is where it was to go.
-    pub whole: bool,
     /// Ids of pages that a server will never take.
     pub rejected: Vec<String>,
-}
-
-/// Ids in a list of rejected rows.
-fn rejects(path: &Path) -> Result<Vec<String>> {
-    let text = own::read_text(path, 1 << 30)?;
-    let id = |line: &str| serde_json::from_str::<Value>(line).ok()?.get("id")?.as_str().map(str::to_owned);
-    Ok(text.lines().filter_map(id).collect())
 }
 
 /// A selection without the pages of some ids.
@@ -155,15 +135,15 @@ pub fn write(
         0 => String::new(),
         gone => format!(", and {gone} deletes"),
     };
-    Ok(Told { said: format!("{} pages written to {place}{gone}", done.pages), whole: true, rejected: Vec::new() })
+    Ok(Told { said: format!("{} pages written to {place}{gone}", done.pages), rejected: Vec::new() })
 }
 
 /// What is written beside the rows: the end of the name, and the content.
 fn settings(engine: &Engine) -> Vec<(&'static str, Value)> {
     match engine {
         Engine::EsBulk { index, .. } => vec![
-            ("template.json", es_bulk::template(index, Analyser::Bigrams)),
-            ("template.smartcn.json", es_bulk::template(index, Analyser::Smartcn)),
+            ("template.json", es_bulk::template(index)),
+            ("template.smartcn.json", es_bulk::template_by_words(index)),
         ],
         Engine::Meilisearch => vec![("settings.json", meilisearch::settings())],
         Engine::Quickwit { index } => vec![("index.json", quickwit::settings(index))],
@@ -243,32 +223,13 @@ pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Res
 /// Sends the rows to a server.
 fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fields: &Fields) -> Result<Told> {
     let index = target.index();
-    let exports = export.store.directory().exports();
-    own::check_directory(&exports)?;
-    std::fs::create_dir_all(&exports).with_context(|| format!("{}: cannot make the directory", exports.display()))?;
-    let file = |kind: &str| exports.join(format!("{}.{kind}", target.name()));
-    let of = format!(
-        "{} batches {} pages {:?} fields {} retired {:?}",
-        export.catalogue.batches,
-        wanted.selection.pages,
-        export.selection.digest(),
-        fields.names().collect::<Vec<_>>().join(","),
-        wanted.retired.len(),
-    );
-    let terms = Terms { rows: args.push_rows as usize, patience: Duration::from_secs(args.push_wait) };
-    let mut push = Push::open(target.clone(), &of, &file("progress"), &file("rejected.jsonl"), terms)?;
-    let made = push.prepare(&es_bulk::template(index, args.analyser.analyser()))?;
+    let mut push = Push::open(target.clone(), args.push_rows as usize, Duration::from_secs(args.push_wait))?;
+    let made = push.prepare(&es_bulk::template(index))?;
     if made && matches!(args.since, Some(Since::Last)) {
         bail!("{}: the index was not there, so nothing exported before is: leave --since last out", target.shown());
     }
-    let done_before = push.done();
-    let rest = export.selection.behind(done_before);
-    for _ in 0..export.selection.pages - rest.pages {
-        (export.tell)();
-    }
-    let rest = Export { selection: &rest, ..*export };
     let mut failed = None;
-    let streamed = rest.each(
+    let streamed = export.each(
         |chosen| {
             let document = chosen.document(fields.parts())?;
             let row = es_bulk::put(index, &document, fields)?;
@@ -279,29 +240,31 @@ fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fi
     if let Some(error) = failed {
         return Err(error.into());
     }
-    streamed.map_err(|error| error.at(&exports))?;
-    // Deletes come last; where a broken-off push had sent some of them, all are sent again.
+    let pages = streamed.map_err(|error| error.at(export.store.directory().root()))?.pages;
     for (id, row) in retired_rows(export, wanted, index)? {
         push.add(id, row)?;
     }
-    let Pushed { rejected, reason, .. } = push.finish()?;
-    let mut said =
-        format!("{} pages are in {}", export.selection.pages - rejected.min(export.selection.pages), target.shown());
-    if done_before > 0 {
-        said += &format!(" ({done_before} were there from the run before)");
-    }
+    let rejected = push.finish()?;
+    let taken = pages.saturating_sub(rejected.len() as u64);
+    let mut said = format!("{taken} pages are in {}", target.shown());
     if !wanted.retired.is_empty() {
         said += &format!(", {} taken out", wanted.retired.len());
     }
-    if let Some(reason) = reason {
-        let path = file("rejected.jsonl");
-        said += &format!("\n{rejected} were rejected, the first with: {reason}; all in {}", path.display());
+    if let Some((_, reason)) = rejected.first() {
+        said += &format!("\n{} were rejected, the first with: {reason}", rejected.len());
+        if !export.store.is_read_only() {
+            let exports = export.store.directory().exports();
+            own::check_directory(&exports)?;
+            std::fs::create_dir_all(&exports).with_context(|| format!("{}: cannot make it", exports.display()))?;
+            let path = exports.join(format!("{}.rejected.jsonl", target.name()));
+            write_own(&path, |out| {
+                let line = |(id, reason): &(String, String)| serde_json::json!({ "id": id, "reason": reason });
+                Ok(rejected.iter().try_for_each(|rejected| writeln!(out, "{}", line(rejected)))?)
+            })?;
+            said += &format!("; all in {}", path.display());
+        }
     }
-    Ok(Told {
-        said,
-        whole: rejected == 0,
-        rejected: if rejected == 0 { Vec::new() } else { rejects(&file("rejected.jsonl"))? },
-    })
+    Ok(Told { said, rejected: rejected.into_iter().map(|(id, _)| id).collect() })
 }
 
 /// Ends the stream; the error itself is kept aside, as a stream knows only files and stores.

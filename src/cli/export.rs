@@ -7,9 +7,8 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::corpus::{Catalogue, Fields, Filter, Selection};
-use suidao::export::engines::es_bulk::Analyser;
+use suidao::crawl::bytes;
 use suidao::export::former::{self, Finished};
-use suidao::export::written::Written;
 use suidao::export::{Export, Output, graph, jsonl, parquet, text, warc};
 use suidao::index::build;
 use suidao::live::now;
@@ -33,7 +32,7 @@ pub struct ExportArgs {
     /// standard output
     #[arg(short, long, value_name = "FILE", required_unless_present = "push")]
     pub output: Option<PathBuf>,
-    /// Replace a file that no export of this crawl has written
+    /// Replace files that are there
     #[arg(long, conflicts_with = "push")]
     pub force: bool,
     /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
@@ -42,21 +41,12 @@ pub struct ExportArgs {
     /// Fields to write, separated by commas (parquet: all; jsonl: all but links; search servers: those that are searched)
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub fields: Vec<String>,
-    /// Only what is new, changed or gone since `last`, the last export of this name; or what was fetched since a day
+    /// Only what is new, changed or gone since `last`, the last export in this format or to this address; or what was fetched since a day
     #[arg(long, value_name = "last|YYYY-MM-DD")]
     pub since: Option<Since>,
-    /// Name under which the export is remembered for --since last (default: the format, or the address pushed to)
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Name of the index (es-bulk, quickwit; default: the directory's)
-    #[arg(long, value_name = "NAME")]
-    pub index_name: Option<String>,
     /// Send es-bulk rows to an Elasticsearch or OpenSearch index, http://host:9200/INDEX, instead of a file
-    #[arg(long, value_name = "URL", conflicts_with_all = ["output", "index_name"])]
+    #[arg(long, value_name = "URL", conflicts_with = "output")]
     pub push: Option<String>,
-    /// How the pushed index cuts Chinese, where it is not there yet
-    #[arg(long, value_enum, default_value_t = Cut::Bigrams, requires = "push")]
-    pub analyser: Cut,
     /// Give a push up after so many seconds without progress
     #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "push")]
     pub push_wait: u64,
@@ -82,7 +72,7 @@ pub enum Format {
     Quickwit,
     /// A tantivy index (a directory); that of `suidao search` is DIR/index
     Index,
-    /// A web archive FILE.warc.gz with its index FILE.cdxj
+    /// A web archive FILE.warc.gz
     Warc,
     /// Clean text for language models, one page a line, with a data card beside it
     Text,
@@ -97,29 +87,10 @@ impl Format {
     }
 }
 
-/// How a search server cuts Chinese.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Cut {
-    /// Pairs of characters; needs no plugin
-    Bigrams,
-    /// Words; needs the plugin analysis-smartcn
-    Smartcn,
-}
-
-impl Cut {
-    /// The library's word for it.
-    pub fn analyser(self) -> Analyser {
-        match self {
-            Self::Bigrams => Analyser::Bigrams,
-            Self::Smartcn => Analyser::Smartcn,
-        }
-    }
-}
-
 /// From when on pages are exported.
 #[derive(Clone, Copy)]
 pub enum Since {
-    /// The last export of the same name.
+    /// The last export of the kind.
     Last,
     /// Fetched on this day or later.
     Day(Day),
@@ -154,7 +125,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     }
     if matches!(args.format, Format::Graph | Format::Index) {
         // Listings are the ways between documents, and a search finds them below these.
-        filter.documents = args.filter.no_listings;
+        filter.documents = false;
     }
     if args.format == Format::Text {
         // A page without text is no line.
@@ -173,8 +144,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     if catalogue.entries.is_empty() {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
-    let written = Written::read(&directory)?;
-    outfiles::may_be_written(args, &written)?;
+    outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
     // For an index the links of all pages are gone through first.
     let archived = catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64;
@@ -190,21 +160,14 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         (None, None) => bail!("--output is missing: name the file to write"),
     };
     bar.finish_and_clear();
-    let Told { mut said, whole, rejected } = done?;
+    let Told { mut said, rejected } = done?;
     if !matches!(to.engine, Some(Engine::EsBulk { .. })) {
         said += &engines::write_retired(args, &export, &wanted)?;
     }
-    if let Some(output) = &args.output {
-        let mut files = outfiles::beside(args);
-        files.retain(|path| path.is_file());
-        if args.format != Format::Index && !files.is_empty() {
-            let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-            said += &format!("\nBeside it: {}", names.join(", "));
-        }
-        files.push(output.clone());
-        if !store.is_read_only() {
-            written.remember(&directory, &files)?;
-        }
+    let beside: Vec<_> = outfiles::beside(args).into_iter().filter(|path| path.is_file()).collect();
+    if args.format != Format::Index && !beside.is_empty() {
+        let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
+        said += &format!("\nBeside it: {}", names.join(", "));
     }
     if !matches!(args.since, Some(Since::Day(_))) {
         let finished = Finished {
@@ -230,7 +193,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
             note!("{pages} left out: {reason}");
         }
     }
-    Ok(if whole { Exit::Done } else { Exit::Short })
+    Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
 }
 
 /// A flag that a format has no use for is told, and not passed over.
@@ -262,11 +225,7 @@ fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fiel
         // The others are a server's.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
     };
-    Ok(Told {
-        said: format!("{} pages written to {}", done.pages, place(&output.path)),
-        whole: true,
-        rejected: Vec::new(),
-    })
+    Ok(Told { said: format!("{} pages written to {}", done.pages, place(&output.path)), rejected: Vec::new() })
 }
 
 /// Where an export goes.
@@ -287,15 +246,9 @@ impl Destination {
             (_, Some(output)) => place(output),
             (_, None) => bail!("--output is missing: name the file to write"),
         };
-        let name = match (&args.name, &engine) {
-            (Some(name), _) if former::is_name(name) => name.clone(),
-            (Some(name), _) => bail!("--name {name}: at most 64 letters, digits, - _ and . make a name"),
-            (None, Some(Engine::EsBulk { push: Some(target), .. })) => target.name(),
-            (None, Some(Engine::EsBulk { index, .. } | Engine::Quickwit { index })) => {
-                let own = format!("{}-{index}", args.format.name());
-                if former::is_name(&own) { own } else { format!("{}-{:x}", args.format.name(), former::digest(index)) }
-            }
-            (None, _) => args.format.name(),
+        let name = match &engine {
+            Some(Engine::EsBulk { push: Some(target), .. }) => target.name(),
+            _ => args.format.name(),
         };
         Ok(Self { engine, name, shown })
     }
@@ -334,22 +287,9 @@ fn wanted(
     Ok(Wanted { all, selection, retired })
 }
 
-/// Reads `500MB`, `1GiB`, `64k` or a number of bytes.
+/// A size that is more than nothing.
 fn size(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor: Option<u64> = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => Some(1),
-        "k" | "kb" => Some(1000),
-        "m" | "mb" => Some(1_000_000),
-        "g" | "gb" => Some(1_000_000_000),
-        "kib" => Some(1 << 10),
-        "mib" => Some(1 << 20),
-        "gib" => Some(1 << 30),
-        _ => None,
-    };
-    let bytes = factor.zip(number.parse().ok()).and_then(|(factor, number): (u64, u64)| number.checked_mul(factor));
-    bytes.filter(|bytes| *bytes > 0).ok_or_else(|| "write it as 500MB or 1GiB".to_owned())
+    bytes(text).and_then(|bytes| if bytes > 0 { Ok(bytes) } else { Err("write it as 500MB or 1GiB".to_owned()) })
 }
 
 /// A bar over so many pages; none where nobody looks.

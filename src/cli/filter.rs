@@ -40,15 +40,9 @@ pub struct FilterArgs {
     /// Listings too (pages that lead to others: home pages, tags, archives), and pages without a text of their own
     #[arg(long)]
     pub listings: bool,
-    /// Documents only: export, label and search --relevant do so unless --listings is given
-    #[arg(long, hide = true, conflicts_with = "listings")]
-    pub no_listings: bool,
     /// Pages too that ask not to be kept by search engines (noindex, unavailable_after)
     #[arg(long)]
     pub with_noindex: bool,
-    /// No such pages: so it is unless --with-noindex is given
-    #[arg(long, hide = true, conflicts_with = "with_noindex")]
-    pub no_noindex: bool,
     /// What becomes of pages that say what another says; search folds them, all else keeps them
     #[arg(long, value_enum)]
     pub duplicates: Option<Repeated>,

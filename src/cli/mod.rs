@@ -212,7 +212,7 @@ fn is_environment(error: &anyhow::Error) -> bool {
         };
         store.is_some_and(StoreError::is_environment)
             || matches!(cause.downcast_ref::<LiveError>(), Some(LiveError::Threads(_) | LiveError::ProxyLost))
-            || cause.downcast_ref::<PushError>().is_some_and(PushError::is_environment)
+            || matches!(cause.downcast_ref::<PushError>(), Some(PushError::Away(_)))
     })
 }
 

@@ -3,34 +3,33 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use suidao::export::written::Written;
-use suidao::export::{graph, text, warc};
+use suidao::export::{graph, text};
 use suidao::index::Index;
 
 use super::engines;
 use super::export::{ExportArgs, Format};
 
-/// The output as it is called: a name without an ending gets that of the format, where it is to be a file.
+/// The output as it is called: a name that ends like no file of the format gets its ending, where it is to be a file.
 pub fn named(args: &ExportArgs) -> Option<PathBuf> {
     let output = args.output.as_ref()?;
-    let ending = match args.format {
-        Format::Jsonl => "jsonl",
-        Format::Parquet => "parquet",
-        Format::EsBulk | Format::Meilisearch | Format::Quickwit => "ndjson",
-        Format::Warc => "warc.gz",
-        Format::Text => "txt",
-        Format::Graph => "graphml",
+    let endings: &[&str] = match args.format {
+        Format::Jsonl => &["jsonl", "ndjson", "json"],
+        Format::Parquet => &["parquet"],
+        Format::EsBulk | Format::Meilisearch | Format::Quickwit => &["ndjson", "jsonl", "json"],
+        Format::Warc => &["warc.gz", "gz", "warc"],
+        Format::Text => &["txt", "text"],
+        Format::Graph => &["graphml", "xml"],
         Format::Index => return Some(output.clone()),
     };
+    let name = output.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let bare = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let is_named = bare.len() < name.len() || endings.iter().any(|ending| bare.ends_with(&format!(".{ending}")));
     // What is there already, a directory, a pipe or a device, is meant as it is.
-    let is_meant = output == Path::new("-") || args.shard_size.is_some() || output.extension().is_some();
-    if is_meant || output.file_name().is_none() || output.exists() && !output.is_file() {
+    let is_meant = output == Path::new("-") || args.shard_size.is_some() || name.is_empty() || is_named;
+    if is_meant || output.exists() && !output.is_file() {
         return Some(output.clone());
     }
-    let mut name = output.clone().into_os_string();
-    name.push(".");
-    name.push(ending);
-    Some(name.into())
+    Some(output.with_file_name(format!("{name}.{}", endings[0])))
 }
 
 /// Files that lie beside the output when it is written.
@@ -39,15 +38,14 @@ pub fn beside(args: &ExportArgs) -> Vec<PathBuf> {
     match args.format {
         // They lie among the shards.
         Format::Warc | Format::Text | Format::Graph if args.shard_size.is_some() => Vec::new(),
-        Format::Warc => vec![warc::index_of(output)],
         Format::Text => vec![text::card_of(output)],
         Format::Graph => graph::tables_of(output).into(),
         format => engines::beside_rows(format, output),
     }
 }
 
-/// That nothing is replaced but what an export of this crawl has written, or an index of suidao's.
-pub fn may_be_written(args: &ExportArgs, written: &Written) -> Result<()> {
+/// That nothing is replaced without --force but an index of suidao's.
+pub fn may_be_written(args: &ExportArgs) -> Result<()> {
     let Some(output) = args.output.as_deref().filter(|output| *output != Path::new("-") && !args.force) else {
         return Ok(());
     };
@@ -61,12 +59,39 @@ pub fn may_be_written(args: &ExportArgs, written: &Written) -> Result<()> {
         }
         return Ok(());
     }
-    let others = std::iter::once(output.to_owned()).chain(beside(args)).find(|path| written.is_anothers(path));
-    if let Some(path) = others {
-        bail!(
-            "{}: is there already, and no export of this crawl has written it or it was changed since; give another name with -o, or --force to replace it",
-            path.display()
-        );
+    if let Some(path) = std::iter::once(output.to_owned()).chain(beside(args)).find(|path| path.is_file()) {
+        bail!("{}: is there already; give another name with -o, or --force to replace it", path.display());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: ExportArgs,
+    }
+
+    #[test]
+    fn a_name_gets_the_ending_of_its_format() {
+        for (format, output, called) in [
+            ("jsonl", "ml", "ml.jsonl"),
+            ("jsonl", "ml.2024", "ml.2024.jsonl"),
+            ("jsonl", "ml.jsonl.zst", "ml.jsonl.zst"),
+            ("jsonl", "ml.gz", "ml.gz"),
+            ("parquet", "v1.2", "v1.2.parquet"),
+            ("warc", "ml.warc.gz", "ml.warc.gz"),
+            ("es-bulk", "ml.bulk.ndjson", "ml.bulk.ndjson"),
+            ("index", "ml.2024", "ml.2024"),
+            ("text", "-", "-"),
+        ] {
+            let Command { args } = Command::parse_from(["export", "crawl", "--format", format, "-o", output]);
+            assert_eq!(named(&args).unwrap(), Path::new(called), "{format} {output}");
+        }
+    }
 }

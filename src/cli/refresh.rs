@@ -231,8 +231,9 @@ fn plan(
         let Some(known) = histories.get(page.id) else { continue };
         say!("{}", line(page, known, config, now));
     }
-    if planned.len() > SHOWN {
-        say!("... and {} more (--json tells all)", planned.len().min(owed).saturating_sub(SHOWN));
+    let more = planned.len().min(owed).saturating_sub(SHOWN);
+    if more > 0 {
+        say!("... and {more} more (--json tells all)");
     }
     if !waiting.is_empty() {
         say!("\npriority  never fetched");

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::corpus::Catalogue;
-use suidao::export::former;
-use suidao::report::{Beside, gather, page};
+use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, Store, own};
 
@@ -14,16 +13,13 @@ use super::{Exit, Voice};
 
 /// Write a page about a crawl: harvest, hosts, tunnels, dates, duplicates, what failed and what waits.
 #[derive(Args)]
-#[command(after_help = "Example: suidao report ml\n  suidao report ml -m ml.toml -o ml.html")]
+#[command(after_help = "Example: suidao report ml\n  suidao report ml -o ml.html")]
 pub struct ReportArgs {
     /// Crawl directory
     pub directory: PathBuf,
     /// File to write (default: report.html in the crawl directory)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The crawl's lexicon: tells which of its terms were never found
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
-    pub model: Option<PathBuf>,
     /// Write the facts as JSON to the standard output instead
     #[arg(long, conflicts_with = "output")]
     pub json: bool,
@@ -31,7 +27,6 @@ pub struct ReportArgs {
 
 /// Runs the verb.
 pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
-    let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
@@ -39,9 +34,7 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
         bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
     }
     let summary = summary(&directory)?;
-    let exports = former::all(&directory)?;
-    let lexicon = topic.as_ref().map(|topic| topic.lexicon());
-    let facts = gather(&store, &catalogue, Beside { summary: summary.as_ref(), exports: &exports, lexicon })?;
+    let facts = gather(&store, &catalogue, summary.as_ref())?;
     if args.json {
         say!("{}", serde_json::to_string_pretty(&facts)?);
         return Ok(Exit::Done);

@@ -51,7 +51,7 @@ fn clock() -> Instant {
 pub fn run(args: &SearchArgs, voice: Voice) -> Result<Exit> {
     let mut filter = args.filter.filter_with(Duplicates::Best)?;
     // Listings are found too, below the documents.
-    filter.documents &= args.filter.no_listings || filter.relevant;
+    filter.documents &= filter.relevant;
     let index = current(&args.directory, voice)?;
     let (query, explain) = (args.query.join(" "), args.explain);
     let request = Request { query, filter, offset: args.offset, limit: args.limit, explain };

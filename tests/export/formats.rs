@@ -11,6 +11,7 @@ use crate::support::{AT_ONCE, Random, Running, Stage, finite, records, run, snap
 use suidao::corpus::Fields;
 use suidao::index::Index;
 use suidao::model::{CrawlUrl, Event, UrlId};
+use suidao::store::Responses;
 use suidao::world::forum::Kind as ForumKind;
 use suidao::world::{ActivitySpec, Forum, ForumSpec, ForumWeb, Server, ServerOptions, Spec};
 
@@ -51,9 +52,9 @@ fn other_software_reads_what_was_written() {
         ("warc", "pages.warc.gz", vec![]),
         ("warc", "archive", vec!["--shard-size", "50kB"]),
         ("graph", "links.graphml", vec![]),
-        ("es-bulk", "pages.bulk.ndjson", vec!["--index-name", "pages"]),
+        ("es-bulk", "pages.bulk.ndjson", vec![]),
         ("meilisearch", "meilisearch.ndjson", vec![]),
-        ("quickwit", "quickwit.ndjson", vec!["--index-name", "pages"]),
+        ("quickwit", "quickwit.ndjson", vec![]),
     ] {
         run(export(&stage, format, &out.join(name), &more)).expect(0);
     }
@@ -62,9 +63,7 @@ fn other_software_reads_what_was_written() {
 
     let Some(python) = tools::python("json") else { return };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for check in
-        ["jsonschema", "pyarrow", "pandas", "duckdb", "polars", "warcio", "surt", "networkx", "elastic", "engines"]
-    {
+    for check in ["jsonschema", "pyarrow", "pandas", "duckdb", "polars", "warcio", "networkx", "elastic", "engines"] {
         let mut command = Command::new(&python);
         command.arg(root.join("tests/roundtrip.py")).arg(check).arg(&out).arg(stage.path("crawl"));
         command.arg(root.join("docs/page.schema.json"));
@@ -227,10 +226,6 @@ fn flags_that_a_format_has_no_use_for_are_told_and_nothing_is_written() {
         ("index", vec!["--shard-size", "1MB"], "an index is a directory"),
         ("graph", vec!["--shard-size", "1MB"], "three files"),
         ("jsonl", vec!["--since", "last"], "leave --since out the first time"),
-        ("jsonl", vec!["--index-name", "x"], "--index-name is for"),
-        ("es-bulk", vec!["--index-name", "X"], "lower case"),
-        ("quickwit", vec!["--index-name", "x"], "--index-name"),
-        ("jsonl", vec!["--name", "../x"], "make a name"),
         ("jsonl", vec!["--min-relevance", "2"], "between 0 and 1"),
         ("jsonl", vec!["--published-from", "2021"], "2021-03-05"),
     ] {
@@ -309,17 +304,13 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
         has_all_posts(&forum, thread, now, document);
     }
     export("parquet", "first.parquet", &[]);
-    export("es-bulk", "first.ndjson", &["--index-name", "threads"]);
+    export("es-bulk", "first.ndjson", &[]);
     export("warc", "first.warc.gz", &[]);
-    let index = std::fs::read_to_string(path("first.cdxj")).unwrap();
-    let urls: BTreeSet<(usize, u32)> = index
-        .lines()
-        .filter_map(|line| {
-            let json: serde_json::Value = serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap();
-            match forum.kind_of(&CrawlUrl::parse(json["url"].as_str().unwrap()).unwrap()) {
-                ForumKind::Thread { thread, page } => Some((thread, page)),
-                _ => None,
-            }
+    let archived = Responses::open(&path("first.warc.gz"), 1 << 20).unwrap();
+    let urls: BTreeSet<(usize, u32)> = archived
+        .filter_map(|fetched| match forum.kind_of(&fetched.unwrap().url) {
+            ForumKind::Thread { thread, page } => Some((thread, page)),
+            _ => None,
         })
         .collect();
     let pages = readable.iter().map(|&thread| before[thread].pages as usize).sum::<usize>();
@@ -340,7 +331,7 @@ fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
 }
 
 #[test]
-fn a_file_that_no_export_has_written_is_not_replaced() {
+fn what_is_there_is_replaced_by_force_alone() {
     let stage = crawled();
     let out = stage.path("out");
     let export = |format: &str, name: &str, more: &[&str]| {
@@ -352,7 +343,7 @@ fn a_file_that_no_export_has_written_is_not_replaced() {
     for (format, ending, beside) in [
         ("jsonl", "jsonl", &[][..]),
         ("parquet", "parquet", &[]),
-        ("warc", "warc.gz", &["cdxj"]),
+        ("warc", "warc.gz", &[]),
         ("text", "txt", &["card.md"]),
         ("graph", "graphml", &["nodes.parquet", "edges.parquet"]),
         ("es-bulk", "ndjson", &["template.json", "template.smartcn.json"]),
@@ -363,13 +354,13 @@ fn a_file_that_no_export_has_written_is_not_replaced() {
         for ending in beside {
             assert!(Path::new(&named(ending)).is_file() && told.err.contains(&named(ending)), "{}", told.err);
         }
-        // It is its own, and is replaced by the next.
-        export(format, "all", &[]).expect(0);
+        let told = export(format, "all", &[]).expect(2);
+        assert!(told.err.contains("--force"), "{}", told.err);
     }
     for (format, name, mine) in [
         ("jsonl", "mine.jsonl", "mine.jsonl"),
         ("jsonl", "mine", "mine.jsonl"),
-        ("warc", "web", "web.cdxj"),
+        ("warc", "web", "web.warc.gz"),
         ("graph", "links.graphml", "links.edges.parquet"),
         ("jsonl", "all", "all.jsonl"),
     ] {
@@ -383,4 +374,9 @@ fn a_file_that_no_export_has_written_is_not_replaced() {
         assert_ne!(std::fs::read(&path).unwrap(), b"years of work");
         std::fs::remove_file(&path).unwrap();
     }
+    // What is new does not take the place of all.
+    export("jsonl", "full.jsonl", &[]).expect(0);
+    let full = std::fs::read(out.join("full.jsonl")).unwrap();
+    export("jsonl", "full.jsonl", &["--since", "last"]).expect(2);
+    assert!(!full.is_empty() && std::fs::read(out.join("full.jsonl")).unwrap() == full);
 }

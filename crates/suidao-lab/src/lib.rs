@@ -9,5 +9,4 @@
 pub mod eval;
 pub mod experiments;
 pub mod recorded;
-pub mod repair;
 pub mod world;

@@ -44,7 +44,7 @@ enum What {
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
     },
-    /// A crawl directory: whether it is sound; mends what can be mended
+    /// A crawl directory: whether it is sound; cuts what is damaged
     Crawl(crawl::CrawlCheckArgs),
     /// A configuration: whether it can be used, and the values in force
     Config {

@@ -35,12 +35,6 @@ pub struct LabelArgs {
     /// Pages to be judged in all, those judged before included
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub pages: usize,
-    /// Random seed of the sample; keep it the same from one sitting to the next
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Show each page's relevance, which may bias the answer
-    #[arg(long)]
-    pub show_scores: bool,
     /// Ask nothing, and tell what the answers so far say
     #[arg(long)]
     pub summary: bool,
@@ -165,8 +159,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         (entries[place].relevance, url, answers.contains_key(&place))
     };
     let pages: Vec<(Relevance, &str, bool)> = chosen.iter().map(page).collect();
-    let drawn: Vec<usize> =
-        judged.strata.draw(&pages, args.pages, args.seed).into_iter().map(|drawn| chosen[drawn]).collect();
+    let drawn: Vec<usize> = judged.strata.draw(&pages, args.pages).into_iter().map(|drawn| chosen[drawn]).collect();
     if drawn.is_empty() {
         say!("{} pages are judged, as many as were asked for; a larger --pages goes on", answers.len());
         return Ok(());
@@ -178,7 +171,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     let shown = judged.documents(&drawn, |document| {
         // Without the lexicon the log still knows the terms that were found.
         let own: Vec<String> = document.terms.iter().map(|found| found.term.clone()).collect();
-        let mut text = head(&document, args.show_scores);
+        let mut text = head(&document);
         for (piece, is_term) in excerpt(&document.text, if terms.is_empty() { &own } else { &terms }) {
             if is_term { text.mark(Mark::Term, &piece) } else { text.push(&piece) }
         }
@@ -245,12 +238,11 @@ enum Answer {
 }
 
 /// Title, URL, date and language.
-fn head(document: &Document, scores: bool) -> Shown {
+fn head(document: &Document) -> Shown {
     let mut out = Shown::new();
     out.mark(Mark::Title, if document.title.is_empty() { "(no title)" } else { &document.title });
     let date = document.published.map_or_else(|| "no date".to_owned(), |day| day.to_string());
     let language = document.language.as_deref().unwrap_or("language unknown");
-    let score = if scores { format!(", relevance {:.3}", document.relevance.get()) } else { String::new() };
-    out.push(&format!("\n{}\n{date}, {language}, {} characters{score}\n\n", document.url, document.chars));
+    out.push(&format!("\n{}\n{date}, {language}, {} characters\n\n", document.url, document.chars));
     out
 }

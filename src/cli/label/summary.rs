@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 use suidao::html::{per_cent, thousands};
 use suidao::label::words::{LabelledPage, Suggestions, Telling, suggest};
-use suidao::label::{Estimate, Figure, Noise, Outcome, estimate};
+use suidao::label::{Estimate, Figure, Outcome, estimate};
 
 use super::Judged;
 
@@ -28,8 +28,6 @@ impl Summary {
         let estimate = estimate(&judged.strata, &labels);
         let suggestions = match judged.lexicon() {
             None => None,
-            // Nothing can be learnt from it.
-            Some(_) if estimate.noise.is_some() => None,
             Some(lexicon) => {
                 let places: Vec<usize> = answers.keys().copied().collect();
                 let texts = judged.documents(&places, |document| (document.host, document.title, document.text))?;
@@ -64,25 +62,6 @@ impl Summary {
                 stratum.labelled,
                 stratum.relevant
             );
-        }
-        if let Some(noise) = told.noise {
-            let what = match noise {
-                Noise::AllAlike { relevant } => {
-                    let answer = if relevant { "yes" } else { "no" };
-                    format!("all of them are {answer}, for pages of high relevance and of low")
-                }
-                Noise::Unrelated { in_order } => format!(
-                    "of a page called relevant and another the first has the higher relevance in {} of the pairs, \
-                     and chance alone gives half",
-                    per_cent(in_order, 1.0)
-                ),
-            };
-            let _ = writeln!(
-                out,
-                "\nThe answers look like noise: {what}. Nothing is estimated from them, and no advice is given.\nEither they were \
-                 given without looking (remove labels.tsv and begin again), or the lexicon does not measure what you have in mind."
-            );
-            return out;
         }
         out += "\nestimates for all pages, with 95% intervals\n";
         let share = |figure: &Figure| {

@@ -148,7 +148,10 @@ impl<'de> Deserialize<'de> for Exhaustion {
 }
 
 /// Reads a number of bytes: `1500000`, `2GB` (10^9), `2GiB` (2^30), `1.5 MB`.
-fn bytes(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// What would be right, in words.
+pub fn bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text} is no number of bytes; write 500MB, 2GB, 1.5GiB or 2000000000");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..split], text[split..].trim());

@@ -36,7 +36,7 @@ mod watch;
 
 pub use forums::ForumMode;
 pub use frontier::Frontier;
-pub use goals::{Exhaustion, Goals};
+pub use goals::{Exhaustion, Goals, bytes};
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};
 pub use outcome::{Delivery, Outcome, outcome};
 pub use overview::{HostCounts, HostView, LaneView, Overview, Unreached, Waits};
@@ -47,4 +47,4 @@ pub use rules::{Robot, Ruling, product};
 pub use seeds::Seeding;
 pub use sources::Sources;
 pub use traps::TrapCounts;
-pub use watch::Watch;
+pub use watch::{VISITS_A_DAY, Watch};

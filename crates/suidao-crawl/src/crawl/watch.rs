@@ -8,7 +8,7 @@ use suidao_page::model::{Event, ForumStep, Millis, UrlId};
 use super::machine::Crawl;
 
 /// Visits a day for each board, if nothing else is said: the middle of what the paper tries.
-const VISITS: u32 = 8;
+pub const VISITS_A_DAY: u32 = 8;
 const DAY: i64 = 86_400;
 
 /// How boards are come back to.
@@ -60,7 +60,7 @@ impl Watching {
             self.history.as_ref().map(|history| history.means(seconds(now))).into_iter().flatten().collect();
         let statistics: Vec<_> = boards.iter().map(|board| means.get(board).copied().unwrap_or_default()).collect();
         let number = u32::try_from(boards.len()).unwrap_or(u32::MAX);
-        let per_day = self.watch.per_day.unwrap_or(number.saturating_mul(VISITS)).max(1);
+        let per_day = self.watch.per_day.unwrap_or(number.saturating_mul(VISITS_A_DAY)).max(1);
         let instants = plan(&statistics, per_day, self.watch.method, Objective::default());
         let length = cycle(boards.len(), per_day).max(1);
         self.plan = Some((day, length, boards.iter().copied().zip(instants).collect()));

@@ -24,6 +24,9 @@ pub struct Card<'a> {
     filter: &'a Filter,
     all: Count,
     bytes: u64,
+    /// Pages so far, and which of them show no text.
+    pages: u64,
+    without_line: Vec<u64>,
     noindex: u64,
     repeats: u64,
     languages: BTreeMap<&'a str, Count>,
@@ -39,6 +42,8 @@ impl<'a> Card<'a> {
             filter,
             all: Count::default(),
             bytes: 0,
+            pages: 0,
+            without_line: Vec::new(),
             noindex: 0,
             repeats: 0,
             languages: BTreeMap::new(),
@@ -47,8 +52,13 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// Counts the line written of the page at this place of the catalogue.
+    /// Counts the line written of the page at this place of the catalogue; one that shows nothing is none.
     pub fn count(&mut self, number: usize, line: &str) {
+        self.pages += 1;
+        if line == "\n" {
+            self.without_line.push(self.pages);
+            return;
+        }
         let catalogue = self.export.catalogue;
         let entry = &catalogue.entries[number];
         let chars = line.chars().filter(|c| !c.is_whitespace()).count() as u64;
@@ -145,8 +155,15 @@ impl<'a> Card<'a> {
         writeln!(
             out,
             "Line n is the n-th page of `suidao export DIR --format jsonl --min-chars 1 --fields id,url` with the same \
-             conditions: that tells whose a line is. To leave a host out, export again with `--not-host HOST`; to leave out \
-             one page, delete its line here and in every copy."
+             conditions{}: that tells whose a line is. To leave a host out, export again with `--not-host HOST`; to leave out \
+             one page, delete its line here and in every copy.",
+            match self.without_line.as_slice() {
+                [] => String::new(),
+                pages => {
+                    let pages: Vec<String> = pages.iter().map(u64::to_string).collect();
+                    format!(" but for its pages {}, whose text shows nothing", pages.join(", "))
+                }
+            }
         )
     }
 }

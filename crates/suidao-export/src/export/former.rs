@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -145,55 +145,18 @@ fn held<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<It
 fn mark(entry: &Entry) -> u64 {
     let mut said = Vec::with_capacity(32);
     said.extend(entry.sketch.digest.to_le_bytes());
+    said.extend(entry.particulars.to_le_bytes());
     said.extend(entry.relevance.get().to_le_bytes());
     said.extend(entry.published.map_or(i32::MIN, |day| day.0).to_le_bytes());
     said.extend(entry.duplicate_of.map_or(u32::MAX, |kept| kept).to_le_bytes());
     said.extend([entry.on_topic, entry.listing, entry.noindex].map(u8::from));
-    // Exports made before threads were documents had nothing there.
-    if entry.further != 0 {
-        said.extend(entry.further.to_le_bytes());
-    }
+    said.extend(entry.further.to_le_bytes());
     xxh3_64(&said)
 }
 
 /// Stands for a name that cannot be one of a file.
 pub fn digest(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
-}
-
-/// Whether a name can stand for an export: it becomes the name of a file.
-pub fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !name.is_empty() && name.len() <= 64 && !name.starts_with('.') && name.chars().all(plain)
-}
-
-/// Everything that was exported of a crawl, in order of names.
-///
-/// # Errors
-/// [`StoreError`] if the directory or a file in it does not read.
-pub fn all(directory: &CrawlDirectory) -> Result<Vec<(String, Finished)>, StoreError> {
-    let exports = directory.exports();
-    own::check_directory(&exports)?;
-    if !exports.exists() {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    for entry in fs::read_dir(&exports).map_err(StoreError::io(&exports, "list the directory"))? {
-        let path = entry.map_err(StoreError::io(&exports, "list the directory"))?.path();
-        if path.extension().is_some_and(|extension| extension == "json") && !is_hidden(&path) {
-            let text = own::read(&path, own::SMALL)?;
-            let finished = serde_json::from_slice(&text)
-                .map_err(|error| StoreError::Damaged { path: path.clone(), what: error.to_string() })?;
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            found.push((name, finished));
-        }
-    }
-    found.sort_by(|one: &(String, Finished), other| one.0.cmp(&other.0));
-    Ok(found)
-}
-
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 #[cfg(test)]
@@ -222,7 +185,6 @@ mod tests {
             pages: 5,
         };
         remember(&directory, "jsonl", &finished, &catalogue, &no_zero).unwrap();
-        assert_eq!(all(&directory).unwrap(), [("jsonl".to_owned(), finished)]);
         let former = read(&directory, "jsonl").unwrap().unwrap();
         assert_eq!(former.len(), 5);
         let none = changes(&catalogue, &no_zero, &former);
@@ -230,20 +192,13 @@ mod tests {
 
         catalogue.entries[2].sketch.digest ^= 1;
         catalogue.entries[4].at = suidao_page::model::Millis(1);
+        catalogue.entries[5].particulars ^= 1;
         let no_one = Filter { not_hosts: vec!["h1.cn".to_owned()], ..Filter::default() }.select(&catalogue);
         let some = changes(&catalogue, &no_one, &former);
         let chosen: Vec<usize> = (0..6).filter(|&place| some.selection.chosen[place]).collect();
-        assert_eq!((chosen, some.selection.pages), (vec![0, 2], 2));
+        assert_eq!((chosen, some.selection.pages), (vec![0, 2, 5], 3));
         assert_eq!(some.retired, [catalogue.entries[1].id]);
         fs::write(root.path().join("exports/jsonl.pages"), [0; 13]).unwrap();
         assert!(read(&directory, "jsonl").unwrap_err().to_string().contains("jsonl.pages"));
-    }
-
-    #[test]
-    fn names_are_names_of_files_and_nothing_else() {
-        assert!(is_name("es-bulk") && is_name("site_2.x"));
-        for name in ["", ".x", "../x", "a/b", "体育", "a b", &"x".repeat(65)] {
-            assert!(!is_name(name), "{name}");
-        }
     }
 }

@@ -3,7 +3,6 @@
 //! Whatever is written appears under its final name only when all of it is there.
 
 mod card;
-mod cdxj;
 mod columns;
 pub mod engines;
 pub mod former;
@@ -11,10 +10,8 @@ pub mod graph;
 pub mod jsonl;
 mod output;
 pub mod parquet;
-mod surt;
 pub mod text;
 pub mod warc;
-pub mod written;
 
 pub use output::{Output, Rows};
 

@@ -75,15 +75,13 @@ impl Output {
     }
 
     /// Writes files that are packed by themselves, as Parquet and WARC files are; the content goes on to the next file
-    /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`; companions as in
-    /// [`Output::rows_with`].
+    /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`.
     ///
     /// # Errors
     /// As [`Output::rows`].
     pub fn packed_files<T>(
         &self,
         suffix: &str,
-        companion: Option<&str>,
         content: impl FnOnce(Files<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         if self.path == Path::new("-") && stdout().is_terminal() {
@@ -91,7 +89,7 @@ impl Output {
             return Err(WriteError::Out(told).at(Path::new("standard output")));
         }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        self.files(name.strip_suffix(suffix).unwrap_or(&name), suffix, companion, content)
+        self.files(name.strip_suffix(suffix).unwrap_or(&name), suffix, None, content)
     }
 
     /// Bytes of a file; without bound where there are no shards.

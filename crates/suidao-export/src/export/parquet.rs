@@ -35,7 +35,7 @@ const DISTINCT: [&str; 5] = ["id", "url", "text", "digest", "simhash"];
 /// # Errors
 /// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Streamed, StoreError> {
-    output.packed_files(".parquet", None, |files| {
+    output.packed_files(".parquet", |files| {
         let schema = columns::schema(fields).map_err(of_arrow)?;
         let mut tables = Tables { files, table: None, limit: output.limit(), schema, meta: export.store.meta() };
         tables.begin()?;

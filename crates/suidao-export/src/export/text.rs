@@ -36,12 +36,9 @@ pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Stream
                 Ok((chosen.number, line))
             },
             |(number, line)| {
-                // Of signs that show nothing, nothing is left.
-                if line == "\n" {
-                    return Ok(());
-                }
                 card.count(number, &line);
-                Ok(rows.add(line.as_bytes())?)
+                // Of signs that show nothing, nothing is left.
+                if line == "\n" { Ok(()) } else { Ok(rows.add(line.as_bytes())?) }
             },
         )?;
         if let Some(mut out) = rows.companion()? {

@@ -146,8 +146,7 @@ impl LabelFile {
 /// Whether a line is a part of one that was being written; any other that does not read is somebody's, and is told.
 fn is_torn(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
-    let verdict = line.split('\t').nth(1).unwrap_or_default();
-    ["yes", "no"].iter().any(|whole| whole.starts_with(verdict))
+    line.split('\t').nth(1).is_some_and(|verdict| ["yes", "no"].iter().any(|whole| whole.starts_with(verdict)))
 }
 
 #[cfg(test)]
@@ -192,5 +191,9 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "http://a.cn/1\tperhaps\n", "nothing is changed");
         std::fs::write(&path, "http://a.cn/1\tperhaps").unwrap();
         assert!(LabelFile::open(&path).is_err(), "written by hand, and not torn");
+        std::fs::write(&path, "http://a.cn/1\tyes\nhttp://a.cn/2").unwrap();
+        let told = LabelFile::open(&path).unwrap_err().to_string();
+        assert!(told.contains("line 2"), "{told}");
+        assert!(std::fs::read_to_string(&path).unwrap().ends_with("/2"), "nothing is cut");
     }
 }

@@ -7,12 +7,10 @@
 mod estimate;
 mod excerpt;
 mod file;
-mod noise;
 mod strata;
 pub mod words;
 
 pub use estimate::{Estimate, Figure, Outcome, estimate};
 pub use excerpt::excerpt;
 pub use file::{Label, LabelError, LabelFile};
-pub use noise::Noise;
 pub use strata::Strata;

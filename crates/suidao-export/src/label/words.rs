@@ -55,8 +55,10 @@ impl LabelledPage {
                 words.insert(word.to_owned());
             }
         });
-        let phrases = lexicon.terms.iter().map(|(term, _)| fold(term)).filter(|term| term.contains(' '));
-        words.extend(phrases.filter(|phrase| folded.contains(phrase.as_str())));
+        // Of several words, or cut in two as Chinese terms may be.
+        let whole =
+            lexicon.terms.iter().map(|(term, _)| fold(term)).filter(|term| term.contains(' ') || !term.is_ascii());
+        words.extend(whole.filter(|term| folded.contains(term.as_str())));
         Self { host: host.to_owned(), title: title.to_owned(), words, relevant, accepted }
     }
 }
@@ -212,5 +214,8 @@ mod tests {
     #[test]
     fn phrases_of_the_lexicon_are_found() {
         assert!(page("The Premier League is back", true, true).words.contains("premier league"));
+        let lexicon = Lexicon::from_terms("x", &[("足球踢法研究", 0.9)]);
+        let page = LabelledPage::new("a.cn", "", "关于足球踢法研究的文章", &lexicon, true, true);
+        assert!(page.words.contains("足球踢法研究"), "cut in two: {:?}", page.words);
     }
 }

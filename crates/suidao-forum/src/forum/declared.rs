@@ -272,7 +272,9 @@ fn microdata(tree: &Tree, clock: Clock, found: &mut Vec<Item>) {
             own.map_or_else(|| tree.text(node), str::to_owned)
         };
         match scopes.last_mut().map(|(_, scope)| scope) {
-            Some(Scope::Author(at)) if property == "name" => found[*at].author = Some(value()),
+            Some(Scope::Author(at)) if property == "name" => {
+                found[*at].author = Some(value()).filter(|name| !name.trim().is_empty());
+            }
             Some(Scope::Counter(at, kind)) => match property {
                 "interactionType" => *kind = tree.attribute(node, "href").map_or_else(value, str::to_owned),
                 "userInteractionCount" => {
@@ -367,6 +369,15 @@ mod tests {
                 ("bob Full", Some(2), "Text number 2", Some("post_2"))
             ]
         );
+    }
+
+    #[test]
+    fn an_author_that_is_declared_empty_is_the_one_that_is_shown() {
+        let page = tree(
+            "<div itemscope itemtype='http://schema.org/Comment'><span itemprop=author itemscope><a href=/u/ann>ann</a><meta itemprop=name content=' '></span><div itemprop=text><p>Text</p></div></div>",
+        );
+        let found = items(&page, clock());
+        assert_eq!((found.len(), found[0].author.as_deref()), (1, None));
     }
 
     #[test]

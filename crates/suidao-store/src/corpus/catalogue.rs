@@ -20,6 +20,8 @@ pub struct Entry {
     pub host: u32,
     /// Hash of its title.
     pub title: u32,
+    /// Hash of its title, author, language and canonical address.
+    pub particulars: u32,
     /// Its language: an index into [`Catalogue::languages`].
     pub language: Option<u16>,
     /// When it was fetched; of a thread, when the last of its pages was.
@@ -234,10 +236,14 @@ impl Catalogue {
 fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived: bool) -> Entry {
     // A page from the future has no date.
     let today = suidao_page::model::Day::at(at);
+    let canonical = page.canonical.as_ref().map_or("", |url| url.as_str());
+    let particulars =
+        [page.title.as_str(), page.author.as_deref().unwrap_or(""), page.language.as_deref().unwrap_or(""), canonical];
     Entry {
         id: page.id,
         host,
         title: xxh3_64(page.title.as_bytes()) as u32,
+        particulars: xxh3_64(particulars.join("\0").as_bytes()) as u32,
         language,
         at,
         relevance: page.relevance,

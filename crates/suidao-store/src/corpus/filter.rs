@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::{Catalogue, Entry};
 use super::visits::Part;
@@ -129,24 +128,6 @@ impl Filter {
 }
 
 impl Selection {
-    /// What is left of the selection behind the first `pages` of it.
-    pub fn behind(&self, pages: u64) -> Self {
-        let mut rest = self.clone();
-        for chosen in
-            rest.chosen.iter_mut().filter(|chosen| **chosen).take(usize::try_from(pages).unwrap_or(usize::MAX))
-        {
-            *chosen = false;
-        }
-        rest.pages = self.pages.saturating_sub(pages);
-        rest
-    }
-
-    /// Equal selections of one catalogue have equal digests.
-    pub fn digest(&self) -> u64 {
-        let bytes: Vec<u8> = self.chosen.iter().map(|chosen| u8::from(*chosen)).collect();
-        xxh3_64(&bytes)
-    }
-
     /// Leaves one of each group: the one to keep, or where that did not pass the most relevant, longest, first.
     fn keep_best(&mut self, catalogue: &Catalogue) {
         let mut stand_ins: BTreeMap<u32, u32> = BTreeMap::new();

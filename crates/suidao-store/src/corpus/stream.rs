@@ -16,7 +16,7 @@ use super::thread::{ThreadPage, merge, shown};
 use super::visits::{Part, Visit};
 use crate::store::archive::{ArchiveReader, Location, unpack_record};
 use crate::store::directory::WriteError;
-use crate::store::{Exchange, Store, StoreError, date};
+use crate::store::{self, Store, StoreError, date};
 use suidao_forum::forum::sight::posts_of;
 use suidao_page::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
 use suidao_page::read;
@@ -54,12 +54,12 @@ impl Answer {
         unpack_record(&self.record, &self.path, self.location, MAX_BODY)
     }
 
-    /// Its request, and what its records say of themselves.
+    /// The record of its request, packed.
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if the records are not those of a request and its answer.
-    pub fn exchange(&self) -> Result<Exchange, StoreError> {
-        Exchange::read(&self.path, self.from, self.location, &self.record)
+    pub fn request(&self) -> Result<Vec<u8>, StoreError> {
+        store::request(&self.path, self.from, self.location, &self.record)
     }
 }
 

@@ -402,8 +402,7 @@ mod tests {
         for (page, location) in pages.iter().zip(at) {
             assert!(reader.read_at(location).unwrap() == *page);
             let (record, path) = reader.record(location).unwrap();
-            let exchange = super::super::Exchange::read(&path, from, location, &record).unwrap();
-            assert_eq!((exchange.status, exchange.media.as_deref()), (200, Some("text/html")));
+            super::super::request(&path, from, location, &record).unwrap();
             from = location.end();
         }
         let file = root.path().join("pages").join(closed_name(0));

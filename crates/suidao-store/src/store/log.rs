@@ -220,13 +220,26 @@ impl Store {
     }
 
     fn open_copy(dir: &CrawlDirectory) -> Result<Self, StoreError> {
-        let meta = Meta::read(dir)?;
-        let copy = LogCopy::of(dir)?;
-        let log = dir.log();
-        let (db, next) = engine(copy.place.path(), &log)?;
+        let store = Self::of_copy(dir, Meta::read(dir)?, LogCopy::of(dir)?)?;
         let mark = Mark::open(dir, File::options().read(true))?;
-        check_mark(dir, &mark, next)?;
+        check_mark(dir, &mark, store.next)?;
+        Ok(store)
+    }
+
+    /// The log in a copy, which may have lost batches.
+    pub(super) fn of_copy(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<Self, StoreError> {
+        let log = dir.log();
+        let (db, next) = engine(copy.path(), &log)?;
         Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Copy(copy) })
+    }
+
+    /// Writes the first batches into another log.
+    pub(super) fn copy_to(&self, place: &Path, batches: u64) -> Result<(), StoreError> {
+        let (db, _) = engine(place, place)?;
+        let rows = self.db.range(..batches.to_be_bytes());
+        let copied = rows.map(|row| row.and_then(|(key, value)| db.insert(key, value)).map(drop));
+        let written = copied.collect::<sled::Result<()>>().and_then(|()| db.flush());
+        written.map(drop).map_err(|error| engine_error(place, "write a log", error))
     }
 
     /// Whether the directory cannot be written, so that the log is a copy.

@@ -1,7 +1,8 @@
 //! The log of a crawl directory that cannot be written, as a copy: the engine writes when it opens.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::{CrawlDirectory, StoreError, own};
@@ -9,13 +10,12 @@ use super::{CrawlDirectory, StoreError, own};
 /// The copy, removed when it is dropped, and the lock that keeps a crawl from writing meanwhile where there is one to hold.
 #[derive(Debug)]
 pub(super) struct LogCopy {
-    /// Where the engine finds it.
-    pub place: tempfile::TempDir,
+    place: tempfile::TempDir,
     _lock: Option<File>,
 }
 
 impl LogCopy {
-    /// Copies the log.
+    /// Copies the log, and holds off crawls.
     ///
     /// # Errors
     /// [`StoreError::InUse`] while a crawl runs there, [`StoreError::Io`].
@@ -31,10 +31,52 @@ impl LogCopy {
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
+        Self::make(dir, lock)
+    }
+
+    /// Copies the log for who holds a lock.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn make(dir: &CrawlDirectory, lock: Option<File>) -> Result<Self, StoreError> {
         let place = tempfile::tempdir().map_err(no_copy(&std::env::temp_dir()))?;
-        copy_directory(&dir.log(), place.path())?;
+        if dir.log().is_dir() {
+            copy_directory(&dir.log(), place.path())?;
+        }
         Ok(Self { place, _lock: lock })
     }
+
+    /// Where the engine finds it.
+    pub fn path(&self) -> &Path {
+        self.place.path()
+    }
+}
+
+/// Asks the engine for something; the words on damage if that is why it fails. It breaks down on some damage.
+///
+/// # Errors
+/// [`StoreError::Io`] if the system failed, and not the bytes of the copy.
+pub(super) fn attempt<T>(ask: impl FnOnce() -> Result<T, StoreError>) -> Result<Result<T, String>, StoreError> {
+    /// What has to fit beside a copy that the engine calls damaged, before that is believed: more than it writes at a time.
+    const ROOM: usize = 4 << 20;
+    let is_the_systems = |error: &io::Error| {
+        error.raw_os_error().is_some() && !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
+    };
+    let what = match catch_unwind(AssertUnwindSafe(ask)) {
+        Ok(Ok(value)) => return Ok(Ok(value)),
+        Ok(Err(StoreError::Damaged { what, .. })) => what,
+        Ok(Err(StoreError::Io { source, .. })) if !is_the_systems(&source) => source.to_string(),
+        Ok(Err(StoreError::Io { source, .. })) => return Err(no_copy(&std::env::temp_dir())(source)),
+        Ok(Err(error)) => return Err(error),
+        Err(_) => "the engine breaks down on it".to_owned(),
+    };
+    // The engine does not always say that it could not write.
+    let room = tempfile::NamedTempFile::new().and_then(|mut file| {
+        file.write_all(&vec![1; ROOM])?;
+        file.as_file().sync_data()
+    });
+    room.map_err(no_copy(&std::env::temp_dir()))?;
+    Ok(Err(what))
 }
 
 /// Whether the system refuses to write because of where the file lies, and not for want of room.
@@ -43,11 +85,8 @@ pub fn is_read_only(error: &StoreError) -> bool {
     matches!(source.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied)
 }
 
-/// Copies a directory and all below it.
-///
-/// # Errors
-/// [`StoreError::Io`]; what stands in the copy's way names the copy, and how to have it elsewhere.
-pub fn copy_directory(from: &Path, to: &Path) -> Result<(), StoreError> {
+/// Copies a directory and all below it; what stands in the copy's way names the copy, and how to have it elsewhere.
+fn copy_directory(from: &Path, to: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(to).map_err(no_copy(to))?;
     for entry in fs::read_dir(from).map_err(StoreError::io(from, "list the directory"))? {
         let path = entry.map_err(StoreError::io(from, "list the directory"))?.path();
@@ -63,7 +102,7 @@ pub fn copy_directory(from: &Path, to: &Path) -> Result<(), StoreError> {
 }
 
 /// An error of the machine: of the copy, and not of the log.
-pub fn no_copy(dir: &Path) -> impl FnOnce(io::Error) -> StoreError + use<> {
+fn no_copy(dir: &Path) -> impl FnOnce(io::Error) -> StoreError + use<> {
     let dir = dir.to_owned();
     move |error| StoreError::Io {
         path: dir,

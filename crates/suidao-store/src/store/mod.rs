@@ -19,6 +19,7 @@ pub mod refreshes;
 mod responses;
 pub mod skipped;
 mod survey;
+pub mod verify;
 mod warc;
 mod writer;
 
@@ -28,14 +29,12 @@ use std::path::{Path, PathBuf};
 pub use archive::{Archive, ArchiveReader, ArchiveSettings, Location};
 pub use checkpoint::Checkpoint;
 pub use directory::CrawlDirectory;
-pub use exchange::Exchange;
+pub use exchange::request;
 pub use indexed::Indexed;
 pub use kept::Kept;
 pub use log::{Meta, Reader, Record, Store};
-pub use log_copy::{copy_directory, is_read_only, no_copy};
 pub use part::PartDirectory;
 pub use responses::Responses;
-pub use survey::{RecordKind, Stretch, Whole, survey};
 pub use warc::{date, info as warcinfo};
 pub use writer::{Notice, Stopped, Work, Writer};
 
@@ -91,7 +90,7 @@ pub enum StoreError {
         wanted: String,
     },
     /// Something in it is not what was written.
-    #[error("{}: damaged: {what}; `suidao check crawl` tells more and --repair mends what can be mended; or restore the directory from a copy, or crawl again into another output directory", path.display())]
+    #[error("{}: damaged: {what}; `suidao check crawl --repair` cuts log and archive behind what is whole; or restore the directory from a copy, or crawl again into another output directory", path.display())]
     Damaged {
         /// File or directory.
         path: PathBuf,

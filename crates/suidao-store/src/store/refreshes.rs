@@ -24,50 +24,13 @@ pub fn rounds(store: &Store) -> Result<Vec<Round>, StoreError> {
 pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
     let rounds = rounds(store)?;
     write_own(&store.directory().refresh_csv(), |out| {
-        let mut csv = csv::Writer::from_writer(&mut *out);
-        csv.write_record([
-            "begun",
-            "kind",
-            "ended",
-            "due",
-            "requests",
-            "visits",
-            "changed",
-            "relinked",
-            "rewritten",
-            "same",
-            "not_modified",
-            "missing",
-            "retired",
-            "sources",
-            "signals",
-            "new_links",
-            "pages",
-            "relevant",
-            "unanswered",
-        ])?;
+        let counts = "ended,due,requests,visits,changed,relinked,rewritten,same,not_modified,missing,retired,sources,signals,\
+                      new_links,pages,relevant,unanswered";
+        writeln!(out, "begun,kind,{counts}")?;
+        let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(&mut *out);
         for round in &rounds {
             let kind = if matches!(round.budget, Budget::PerDay(_)) { "watch" } else { "round" };
-            let counts = [
-                round.due,
-                round.requests,
-                round.visits,
-                round.changed,
-                round.relinked,
-                round.rewritten,
-                round.same,
-                round.not_modified,
-                round.missing,
-                round.retired,
-                round.sources,
-                round.signals,
-                round.new_links,
-                round.pages,
-                round.relevant,
-                round.unanswered,
-            ];
-            let begun = [date(round.begun), kind.to_owned(), round.ended.to_string()];
-            csv.write_record(begun.into_iter().chain(counts.map(|count| count.to_string())))?;
+            csv.serialize((date(round.begun), kind, round))?;
         }
         Ok(csv.flush()?)
     })?;

@@ -10,24 +10,8 @@ use data_encoding::BASE32;
 use flate2::bufread::GzDecoder;
 use sha1::{Digest as _, Sha1};
 
-use super::warc::{CONVERSION, GZIP, Head};
+use super::warc::{GZIP, Head};
 use super::{StoreError, own};
-use suidao_page::model::Millis;
-
-/// What a record is, as far as it matters here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordKind {
-    /// `request`.
-    Request,
-    /// `response`: a page, or a redirect.
-    Response,
-    /// `revisit`: an answer whose payload lies elsewhere.
-    Revisit,
-    /// `conversion`: what a browser made of the answer in another record.
-    Conversion,
-    /// Any other, `warcinfo` among them.
-    Other,
-}
 
 /// A stretch of a WARC file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,25 +20,10 @@ pub struct Stretch {
     pub offset: u64,
     /// Bytes.
     pub length: u64,
-    /// The record that it is, or what is wrong with it.
-    pub content: Result<Whole, String>,
+    /// Whether it is a whole record, or what is wrong with it.
+    pub content: Result<(), String>,
     /// `WARC-Target-URI`; of damage as far as a head can be read.
     pub uri: Option<String>,
-}
-
-/// A record that is whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Whole {
-    /// What it is.
-    pub kind: RecordKind,
-    /// `WARC-Date`, 0 if it has none.
-    pub at: Millis,
-    /// `WARC-Record-ID`.
-    pub id: String,
-    /// `WARC-Concurrent-To`.
-    pub with: String,
-    /// `WARC-Refers-To`.
-    pub of: String,
 }
 
 /// Looks through the WARC file `path`, one gzip member a record, and tells every stretch of it in order, without gaps.
@@ -71,10 +40,10 @@ pub fn survey(path: &Path, mut tell: impl FnMut(Stretch)) -> Result<(), StoreErr
         input.seek(SeekFrom::Start(at)).map_err(fail())?;
         let (read, uri) = member(&mut input);
         match read {
-            Ok(whole) => {
+            Ok(()) => {
                 damaged.take().into_iter().for_each(&mut tell);
                 let next = input.stream_position().map_err(fail())?;
-                tell(Stretch { offset: at, length: next - at, content: Ok(whole), uri });
+                tell(Stretch { offset: at, length: next - at, content: Ok(()), uri });
                 at = next;
             }
             Err(error) if !is_damage(&error) => return Err(fail()(error)),
@@ -102,7 +71,7 @@ fn is_damage(error: &io::Error) -> bool {
 }
 
 /// Reads the member that begins here to its end.
-fn member(input: &mut BufReader<File>) -> (io::Result<Whole>, Option<String>) {
+fn member(input: &mut BufReader<File>) -> (io::Result<()>, Option<String>) {
     if !input.fill_buf().is_ok_and(|bytes| bytes.starts_with(&GZIP)) {
         return (Err(io::Error::new(ErrorKind::InvalidData, "no record begins here")), None);
     }
@@ -116,7 +85,7 @@ fn member(input: &mut BufReader<File>) -> (io::Result<Whole>, Option<String>) {
     (block(&mut content, &head), uri)
 }
 
-fn block(content: &mut impl Read, head: &Head) -> io::Result<Whole> {
+fn block(content: &mut impl Read, head: &Head) -> io::Result<()> {
     let mut sha = Sha1::new();
     let mut left = head.length;
     let mut part = vec![0; 1 << 14];
@@ -135,22 +104,7 @@ fn block(content: &mut impl Read, head: &Head) -> io::Result<Whole> {
     if wanted.is_some_and(|wanted| !wanted.eq_ignore_ascii_case(&BASE32.encode(&sha.finalize()))) {
         return Err(io::Error::new(ErrorKind::InvalidData, "its block has another digest than its head says"));
     }
-    let text = |name: &str| head.field(name).unwrap_or_default().to_owned();
-    Ok(Whole {
-        kind: match head.field("warc-type") {
-            Some("request") => RecordKind::Request,
-            Some("response") => RecordKind::Response,
-            Some("revisit") => RecordKind::Revisit,
-            Some(CONVERSION) => RecordKind::Conversion,
-            _ => RecordKind::Other,
-        },
-        at: text("warc-date")
-            .parse::<jiff::Timestamp>()
-            .map_or(Millis(0), |at| Millis(u64::try_from(at.as_millisecond()).unwrap_or(0))),
-        id: text("warc-record-id"),
-        with: text("warc-concurrent-to"),
-        of: text("warc-refers-to"),
-    })
+    Ok(())
 }
 
 /// Where the next record begins, at `from` or behind; the end of the file if none does.
@@ -218,13 +172,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (path, at) = archive(root.path());
         let whole = stretches(&path);
-        let kinds: Vec<_> = whole.iter().map(|stretch| stretch.content.as_ref().unwrap().kind).collect();
-        assert_eq!(kinds[..3], [RecordKind::Other, RecordKind::Request, RecordKind::Response]);
         assert_eq!(whole.len(), 13);
         for (n, location) in (0..).zip(&at) {
             let stretch = whole.iter().find(|stretch| stretch.offset == location.offset).unwrap();
             assert_eq!((stretch.length, stretch.uri.as_deref()), (location.length, Some(url(n).as_str())));
-            assert_eq!(stretch.content.as_ref().unwrap().at, Millis(u64::from(n) * 1000));
+            assert_eq!(stretch.content, Ok(()));
         }
         let bytes = std::fs::read(&path).unwrap();
         for (from, length) in

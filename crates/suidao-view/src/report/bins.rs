@@ -1,11 +1,10 @@
-//! Histograms of pages: by date of publication, by time of fetching, by length.
+//! Histograms of pages: by date of publication, by length.
 
 use std::collections::BTreeMap;
 
 use super::facts::{Bin, Histogram};
 use suidao_page::model::Day;
 use suidao_store::corpus::Entry;
-use suidao_store::store::date;
 
 /// Bins are made wider until there are no more than this.
 const MOST: i64 = 60;
@@ -39,38 +38,6 @@ pub(super) fn published(entries: &[Entry]) -> Histogram {
     }
     let without = entries.iter().filter(|entry| entry.published.is_none()).count() as u64;
     Histogram { width: width.to_owned(), without, ..histogram }
-}
-
-/// Pages by time of fetching, in bins of a round number of seconds, minutes, hours or days.
-pub(super) fn fetched(entries: &[Entry]) -> Histogram {
-    const WIDTHS: [(i64, &str); 11] = [
-        (1, "a second"),
-        (10, "10 seconds"),
-        (60, "a minute"),
-        (600, "10 minutes"),
-        (3_600, "an hour"),
-        (6 * 3_600, "6 hours"),
-        (86_400, "a day"),
-        (7 * 86_400, "7 days"),
-        (30 * 86_400, "30 days"),
-        (90 * 86_400, "90 days"),
-        (365 * 86_400, "365 days"),
-    ];
-    let times: Vec<(i64, bool)> =
-        entries.iter().map(|entry| ((entry.at.0 / 1000) as i64, entry.is_relevant())).collect();
-    let (first, last) = ends(&times);
-    let fits = |(seconds, _): &&(i64, &str)| last / seconds - first / seconds < MOST;
-    let (seconds, width) = *WIDTHS.iter().find(fits).unwrap_or(&WIDTHS[WIDTHS.len() - 1]);
-    let name = |bin: i64| {
-        let text = date(suidao_page::model::Millis((bin * seconds * 1000) as u64));
-        match seconds {
-            ..60 => text.get(11..19).unwrap_or(&text).to_owned(),
-            60..86_400 => text.get(5..16).unwrap_or(&text).replace('T', " "),
-            _ => text.get(..10).unwrap_or(&text).to_owned(),
-        }
-    };
-    let histogram = filled(times.into_iter().map(|(at, relevant)| (at / seconds, relevant)), name);
-    Histogram { width: width.to_owned(), ..histogram }
 }
 
 /// Pages by characters of main text: 0, then bins that begin at 1, 2 and 5 times powers of ten.
@@ -118,6 +85,7 @@ mod tests {
     fn entry(chars: u32, published: Option<&str>, seconds: u64) -> Entry {
         Entry {
             title: 0,
+            particulars: 0,
             id: UrlId(0),
             host: 0,
             language: None,
@@ -159,13 +127,5 @@ mod tests {
         assert_eq!((names(&published(&many)).len(), names(&published(&many))[0].0), (12, "2010"));
         let old = [entry(1, Some("1900-01-01"), 0), entry(1, Some("2021-01-01"), 0)];
         assert_eq!(names(&published(&old))[0], ("before 1962", 1, 0));
-    }
-
-    #[test]
-    fn fetching_lies_in_round_times() {
-        let quick = fetched(&[entry(1, None, 0), entry(1, None, 3)]);
-        assert_eq!((quick.width.as_str(), names(&quick)[0].0, quick.bins.len()), ("a second", "22:13:20", 4));
-        let slow = fetched(&[entry(1, None, 0), entry(1, None, 86_400 * 3)]);
-        assert_eq!((slow.width.as_str(), names(&slow)[0].0), ("6 hours", "11-14 18:00"));
     }
 }

@@ -19,26 +19,20 @@ pub struct Facts {
     pub languages: Vec<Bin>,
     /// Pages by date of publication.
     pub published: Histogram,
-    /// Pages by time of fetching.
-    pub fetched: Histogram,
     /// Pages by characters of main text.
     pub lengths: Histogram,
-    /// Pages with the most characters of main text.
-    pub longest: Vec<Long>,
     /// Pages that say what others say.
     pub duplicates: Duplicates,
     /// Off-topic pages crossed.
     pub tunnels: Tunnels,
-    /// Terms of the lexicon.
-    pub terms: Terms,
+    /// Terms found, by pages in which they are among the 12 most telling, the most frequent first.
+    pub terms: Vec<Bin>,
     /// Fetches that failed for good, the most frequent reason first.
     pub failed: Vec<Reason>,
     /// URLs that were known and not fetched by the crawl's own will, the most frequent reason first.
     pub refused: Vec<Reason>,
     /// What waits.
     pub queue: Queue,
-    /// Exports made, in order of their names.
-    pub exports: Vec<Exported>,
 }
 
 /// What crawl it is.
@@ -118,11 +112,6 @@ pub struct Hosts {
     pub relevant: u64,
     /// Share of the pages that lie on the largest host.
     pub largest: f64,
-    /// Share of the pages that lie on the ten largest.
-    pub ten_largest: f64,
-    /// 1 / Σ p², p each host's share of the pages (Simpson 1949, as Hill 1973 has it): as many hosts of equal size are as
-    /// concentrated.
-    pub effective: f64,
     /// Hosts with a page, the one with the most first, at most 30.
     pub rows: Vec<HostRow>,
 }
@@ -179,15 +168,6 @@ pub struct Named {
     pub relevance: Relevance,
     /// At or above the page threshold.
     pub relevant: bool,
-}
-
-/// A long page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Long {
-    /// Which.
-    pub page: Named,
-    /// Characters of its main text.
-    pub chars: u32,
 }
 
 /// Pages that say what others say.
@@ -262,15 +242,6 @@ pub struct Opened {
     pub from: Option<Named>,
 }
 
-/// Terms of the lexicon.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Terms {
-    /// Terms found, by pages in which they are among the 12 most telling, the most frequent first.
-    pub found: Vec<Bin>,
-    /// Terms of the lexicon that are never among them, if the lexicon was given.
-    pub never: Option<Vec<String>>,
-}
-
 /// Why URLs were not fetched.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reason {
@@ -289,25 +260,4 @@ pub struct Queue {
     pub waiting: u64,
     /// Hosts they lie on.
     pub hosts: u64,
-    /// The hosts with the most, and how many.
-    pub largest: Vec<(String, u64)>,
-}
-
-/// An export, and what came since.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Exported {
-    /// Under which it is remembered.
-    pub name: String,
-    /// Format.
-    pub format: String,
-    /// File, directory or address it went to.
-    pub output: String,
-    /// When, RFC 3339.
-    pub at: String,
-    /// Pages in it.
-    pub pages: u64,
-    /// Pages fetched since.
-    pub since: u64,
-    /// Relevant ones among those.
-    pub since_relevant: u64,
 }

@@ -8,15 +8,13 @@ use rustc_hash::FxHashSet;
 
 use super::bins;
 use super::facts::{
-    Bin, Counts, Crawl, Duplicates, Exported, Facts, Group, Harvest, HarvestPoint, HostRow, Hosts, Long, Opened, Queue,
-    Reason, Step, Terms, Tunnel, Tunnels,
+    Bin, Counts, Crawl, Duplicates, Facts, Group, Harvest, HarvestPoint, HostRow, Hosts, Opened, Queue, Reason, Step,
+    Tunnel, Tunnels,
 };
 use super::ledger::Ledger;
 use super::names::{Names, examples, reasons};
 use super::tunnels::{Traced, trace};
-use suidao_export::export::former::Finished;
 use suidao_page::model::UrlId;
-use suidao_page::topic::Lexicon;
 use suidao_store::corpus::Catalogue;
 use suidao_store::store::skipped::Standing;
 use suidao_store::store::{Store, StoreError, date};
@@ -26,44 +24,26 @@ const HOSTS: usize = 30;
 /// Groups of duplicates told, and pages of each beside the one to keep.
 const GROUPS: usize = 10;
 const MEMBERS: usize = 4;
-/// Longest pages told.
-const LONGEST: usize = 10;
-/// Hosts with the most waiting URLs that are told.
-const WAITING: usize = 10;
 /// Points of the harvest curve.
 const POINTS: usize = 200;
 /// Languages told.
 const LANGUAGES: usize = 12;
 
-/// What stands beside the log.
-#[derive(Clone, Copy, Default)]
-pub struct Beside<'a> {
-    /// `summary.json`, if there is one.
-    pub summary: Option<&'a serde_json::Value>,
-    /// Exports that are remembered, with their names.
-    pub exports: &'a [(String, Finished)],
-    /// The lexicon, if it was given.
-    pub lexicon: Option<&'a Lexicon>,
-}
-
-/// Gathers the facts of a crawl.
+/// Gathers the facts of a crawl. `summary`: its `summary.json`, if there is one.
 ///
 /// # Errors
 /// [`StoreError`] if the log does not read.
-pub fn gather(store: &Store, catalogue: &Catalogue, beside: Beside) -> Result<Facts, StoreError> {
-    let mut ledger = Ledger::new(catalogue, beside.exports.iter().map(|(_, export)| export.batches));
-    for (number, record) in (0..).zip(store.batches()) {
-        ledger.observe(number, &record?);
+pub fn gather(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Value>) -> Result<Facts, StoreError> {
+    let mut ledger = Ledger::new(catalogue);
+    for record in store.batches() {
+        ledger.observe(&record?);
     }
     let traced = trace(&ledger.found, catalogue.hosts.len());
     let groups = groups(catalogue);
-    let mut longest: Vec<u32> = (0..catalogue.entries.len() as u32).collect();
-    longest.sort_by_key(|&place| (Reverse(catalogue.entries[place as usize].sketch.chars), place));
-    longest.truncate(LONGEST);
     let (failed, refused) = examples(&ledger);
 
     let told = groups.iter().take(GROUPS).flat_map(|(kept, others)| others.iter().take(MEMBERS).chain([kept]));
-    let told = told.chain(&longest).copied().chain(traced.places());
+    let told = told.copied().chain(traced.places());
     let mut wanted: FxHashSet<UrlId> = told.map(|place| catalogue.entries[place as usize].id).collect();
     let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
     wanted.extend(urls);
@@ -92,29 +72,23 @@ pub fn gather(store: &Store, catalogue: &Catalogue, beside: Beside) -> Result<Fa
         Some(Group { pages: others.len() as u64 + 1, kept: named(*kept)?, others: others_named })
     };
     Ok(Facts {
-        crawl: crawl(store, catalogue, beside.summary),
+        crawl: crawl(store, catalogue, summary),
         counts,
         harvest: harvest(catalogue),
         hosts: hosts(catalogue, &ledger),
         languages: languages(catalogue),
         published: bins::published(entries),
-        fetched: bins::fetched(entries),
         lengths: bins::lengths(entries),
-        longest: longest
-            .iter()
-            .filter_map(|&place| Some(Long { page: named(place)?, chars: entries[place as usize].sketch.chars }))
-            .collect(),
         duplicates: Duplicates {
             groups: groups.len() as u64,
             repeated: groups.iter().map(|(_, others)| others.len() as u64).sum(),
             largest: groups.iter().take(GROUPS).filter_map(group).collect(),
         },
         tunnels: tunnels(catalogue, &traced, &names),
-        terms: terms(&ledger, beside.lexicon),
+        terms: terms(&ledger),
         failed,
         refused,
-        queue: queue(catalogue, &ledger),
-        exports: exports(beside.exports, &ledger),
+        queue: queue(&ledger),
     })
 }
 
@@ -189,14 +163,11 @@ fn hosts(catalogue: &Catalogue, ledger: &Ledger) -> Hosts {
     rows.retain(|row| row.pages > 0);
     rows.sort_by_key(|row| (Reverse(row.pages), row.first));
     let share = |row: &HostRow| row.pages as f64 / catalogue.entries.len().max(1) as f64;
-    let squares: f64 = rows.iter().map(|row| share(row) * share(row)).sum();
     Hosts {
         known,
         visited: rows.len() as u64,
         relevant: rows.iter().filter(|row| row.relevant > 0).count() as u64,
         largest: rows.first().map_or(0.0, share),
-        ten_largest: rows.iter().take(10).map(share).sum(),
-        effective: if squares > 0.0 { 1.0 / squares } else { 0.0 },
         rows: rows.into_iter().take(HOSTS).collect(),
     }
 }
@@ -256,40 +227,17 @@ fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &Names) -> Tunnels {
     Tunnels { longest: longest.collect(), hosts: hosts.collect(), ..traced.counts() }
 }
 
-fn terms(ledger: &Ledger, lexicon: Option<&Lexicon>) -> Terms {
+fn terms(ledger: &Ledger) -> Vec<Bin> {
     let mut found: Vec<Bin> =
         ledger.terms.iter().map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant }).collect();
     found.sort_by(|one, other| other.pages.cmp(&one.pages).then_with(|| one.name.cmp(&other.name)));
-    let never = lexicon.map(|lexicon| {
-        let terms = lexicon.terms.iter().map(|(term, _)| term);
-        terms.filter(|term| !ledger.terms.contains_key(*term)).cloned().collect()
-    });
-    Terms { found, never }
+    found
 }
 
-fn queue(catalogue: &Catalogue, ledger: &Ledger) -> Queue {
-    let mut counted: BTreeMap<u32, u64> = BTreeMap::new();
-    for (standing, &host) in ledger.standings.of.iter().zip(&ledger.host_of) {
-        if *standing == Standing::Waiting {
-            *counted.entry(host).or_default() += 1;
-        }
-    }
-    let (waiting, hosts) = (counted.values().sum(), counted.len() as u64);
-    let mut largest: Vec<(u32, u64)> = counted.into_iter().collect();
-    largest.sort_by_key(|&(host, waiting)| (Reverse(waiting), host));
-    let name = |(host, waiting): (u32, u64)| Some((catalogue.hosts.get(host as usize)?.clone(), waiting));
-    Queue { waiting, hosts, largest: largest.into_iter().take(WAITING).filter_map(name).collect() }
-}
-
-fn exports(exports: &[(String, Finished)], ledger: &Ledger) -> Vec<Exported> {
-    let told = exports.iter().zip(&ledger.since).map(|((name, export), &(_, since, since_relevant))| Exported {
-        name: name.clone(),
-        format: export.format.clone(),
-        output: export.output.clone(),
-        at: export.at.clone(),
-        pages: export.pages,
-        since,
-        since_relevant,
-    });
-    told.collect()
+fn queue(ledger: &Ledger) -> Queue {
+    let all = ledger.standings.of.iter().zip(&ledger.host_of);
+    let waiting: Vec<u32> =
+        all.filter(|(standing, _)| **standing == Standing::Waiting).map(|(_, host)| *host).collect();
+    let hosts: FxHashSet<u32> = waiting.iter().copied().collect();
+    Queue { waiting: waiting.len() as u64, hosts: hosts.len() as u64 }
 }

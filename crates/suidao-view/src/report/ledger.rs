@@ -37,13 +37,11 @@ pub(super) struct Ledger<'a> {
     pub(super) skipped: FxHashMap<u64, Refusal>,
     /// Bytes of the pages' records.
     pub(super) archived: u64,
-    /// For each number of batches asked about: pages settled after it, and relevant ones.
-    pub(super) since: Vec<(u64, u64, u64)>,
 }
 
 impl<'a> Ledger<'a> {
-    /// Counts nothing yet. `since`: numbers of batches.
-    pub(super) fn new(catalogue: &'a Catalogue, since: impl Iterator<Item = u64>) -> Self {
+    /// Counts nothing yet.
+    pub(super) fn new(catalogue: &'a Catalogue) -> Self {
         Self {
             catalogue,
             hosts: (0..).zip(&catalogue.hosts).map(|(number, host)| (host.as_str(), number)).collect(),
@@ -57,12 +55,11 @@ impl<'a> Ledger<'a> {
             reasons: Vec::new(),
             skipped: FxHashMap::default(),
             archived: 0,
-            since: since.map(|batches| (batches, 0, 0)).collect(),
         }
     }
 
-    /// Takes the batch of this number in; batches come in order, each once.
-    pub(super) fn observe(&mut self, number: u64, record: &Record) {
+    /// Takes a batch in; batches come in order, each once.
+    pub(super) fn observe(&mut self, record: &Record) {
         for event in &record.batch.events {
             self.standings.observe(event);
             match event {
@@ -79,12 +76,6 @@ impl<'a> Ledger<'a> {
                 }
                 Event::Settled(page) => {
                     self.archived += record.archive.map_or(0, |location| location.length);
-                    let since =
-                        self.since.iter_mut().filter(|(batches, ..)| number >= *batches && page.again.is_none());
-                    for (_, pages, relevant) in since {
-                        *pages += 1;
-                        *relevant += u64::from(page.is_relevant_document());
-                    }
                     let place = self.found.len() as u32;
                     // Any other visit of a page than the first says nothing new of how it was found.
                     let entry = self.catalogue.entries.get(place as usize).filter(|entry| entry.id == page.id);

@@ -13,6 +13,6 @@ mod timetable;
 mod tunnels;
 
 pub use facts::Facts;
-pub use gather::{Beside, gather};
+pub use gather::gather;
 pub use page::page;
 pub use timetable::{BoardPlan, Timetable, Wish, clock, timetable};

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::html::{self, Column, count, escape};
 use crate::plot;
+use suidao_crawl::crawl::VISITS_A_DAY;
 use suidao_forum::forum::map::offset;
 use suidao_forum::forum::schedule::{History, Horizon, Importance, Method, Planner, cycle, mean_delay};
 use suidao_page::model::{Event, ForumMap, UrlId};
@@ -24,9 +25,6 @@ pub struct Wish {
     /// What a board counts.
     pub importance: Importance,
 }
-
-/// Visits a day of a board in the mean, if nothing is said.
-const VISITS: u32 = 8;
 
 /// A plan for all boards of a forum.
 #[derive(Clone, Debug, Serialize)]
@@ -96,7 +94,7 @@ pub fn timetable(store: &Store, map: Option<ForumMap>, wish: Wish) -> Result<Opt
     let names: BTreeMap<&str, &str> = map.boards.iter().map(|board| (&*board.url, &*board.name)).collect();
 
     let statistics: Vec<_> = means.iter().map(|(_, statistics)| *statistics).collect();
-    let per_day = wish.per_day.unwrap_or(VISITS.saturating_mul(statistics.len() as u32));
+    let per_day = wish.per_day.unwrap_or(VISITS_A_DAY.saturating_mul(statistics.len() as u32));
     let days = cycle(statistics.len(), per_day);
     let plan = Planner::new(&statistics, wish.horizon).plan(per_day, wish.method, wish.importance);
     let boards = means.iter().zip(plan).map(|((board, statistics), instants)| {
@@ -161,10 +159,10 @@ fn urls(store: &Store, wanted: &[UrlId]) -> Result<BTreeMap<UrlId, String>, Stor
 
 /// `7:05`; of a later day of a plan `day 2 7:05`.
 pub fn clock(instant: f64) -> String {
-    let day = (instant / 24.0).floor();
-    let minutes = ((instant - 24.0 * day) * 60.0).round() as u64;
+    let minutes = (instant * 60.0).round() as u64;
+    let (day, minutes) = (minutes / 1440, minutes % 1440);
     let of_day = format!("{}:{:02}", minutes / 60, minutes % 60);
-    if day == 0.0 { of_day } else { format!("day {} {of_day}", day + 1.0) }
+    if day == 0 { of_day } else { format!("day {} {of_day}", day + 1) }
 }
 
 impl Timetable {
@@ -313,7 +311,7 @@ mod tests {
 
     #[test]
     fn clocks_are_read_as_people_do() {
-        assert_eq!([0.0, 7.0833, 23.999].map(clock), ["0:00", "7:05", "24:00"]);
+        assert_eq!([0.0, 7.0833, 23.999].map(clock), ["0:00", "7:05", "day 2 0:00"]);
         assert_eq!(clock(31.5), "day 2 7:30");
     }
 }

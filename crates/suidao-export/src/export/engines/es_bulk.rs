@@ -32,84 +32,23 @@ pub fn delete(name: &str, id: &str) -> serde_json::Result<Vec<u8>> {
     Ok(row)
 }
 
-/// How Chinese is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Analyser {
-    /// Pairs of characters; built in.
-    Bigrams,
-    /// Words, by the plugin `analysis-smartcn`.
-    Smartcn,
+/// The index template for the index `name`, which needs no plugin: the body of `PUT _index_template/NAME`.
+pub fn template(name: &str) -> Value {
+    let mut template = super::settings(include_str!("elasticsearch.json"));
+    template["index_patterns"] = json!([name]);
+    template["_meta"] = json!({ "made_by": concat!("suidao ", env!("CARGO_PKG_VERSION")) });
+    template
 }
 
-/// The index template for the index `name`: the body of `PUT _index_template/NAME`.
-pub fn template(name: &str, analyser: Analyser) -> Value {
-    let chinese = match analyser {
-        Analyser::Bigrams => json!({
-            "type": "custom",
-            "tokenizer": "standard",
-            "filter": ["cjk_width", "lowercase", "cjk_bigram", "suidao_stop"],
-        }),
-        Analyser::Smartcn => json!({
-            "type": "custom",
-            "tokenizer": "smartcn_tokenizer",
-            "filter": ["cjk_width", "lowercase", "porter_stem", "smartcn_stop", "suidao_stop"],
-        }),
-    };
-    let text = json!({ "type": "text", "analyzer": "suidao_text" });
-    json!({
-        "index_patterns": [name],
-        "priority": 200,
-        "template": {
-            "settings": {
-                "index": { "number_of_shards": 1, "refresh_interval": "30s" },
-                "analysis": {
-                    "analyzer": { "suidao_text": chinese },
-                    "filter": { "suidao_stop": { "type": "stop", "stopwords": "_english_" } },
-                },
-            },
-            "mappings": {
-                "dynamic": false,
-                "properties": {
-                    "id": { "type": "keyword" },
-                    "url": { "type": "keyword", "ignore_above": 2048 },
-                    "host": { "type": "keyword" },
-                    "title": { "type": "text", "analyzer": "suidao_text",
-                               "fields": { "raw": { "type": "keyword", "ignore_above": 256 } } },
-                    "text": text,
-                    "anchor": text,
-                    "chars": { "type": "integer" },
-                    "language": { "type": "keyword" },
-                    "author": { "type": "keyword" },
-                    "published": { "type": "date", "format": "yyyy-MM-dd" },
-                    "fetched": { "type": "date" },
-                    "first_seen": { "type": "date" },
-                    "last_seen": { "type": "date" },
-                    "last_changed": { "type": "date" },
-                    "versions": { "type": "integer" },
-                    "status": { "type": "short" },
-                    "relevance": { "type": "float" },
-                    "relevant": { "type": "boolean" },
-                    "terms": { "properties": { "term": { "type": "keyword" }, "count": { "type": "integer" } } },
-                    "scores": { "properties": { "priority": { "type": "float" }, "lane": { "type": "byte" } } },
-                    "k": { "type": "short" },
-                    "hops": { "type": "integer" },
-                    "depth": { "type": "integer" },
-                    "found_on": { "type": "keyword", "ignore_above": 2048 },
-                    "digest": { "type": "keyword" },
-                    "simhash": { "type": "keyword" },
-                    "duplicate_of": { "type": "keyword", "ignore_above": 2048 },
-                    "canonical": { "type": "keyword", "ignore_above": 2048 },
-                    "listing": { "type": "boolean" },
-                    "noindex": { "type": "boolean" },
-                    "links": { "properties": { "url": { "type": "keyword", "ignore_above": 2048 }, "anchor": text,
-                        "region": { "type": "keyword" }, "nofollow": { "type": "boolean" } } },
-                    "posts": { "properties": { "author": { "type": "keyword" }, "posted": { "type": "date" },
-                        "floor": { "type": "integer" }, "text": text } },
-                },
-            },
-        },
-        "_meta": { "made_by": concat!("suidao ", env!("CARGO_PKG_VERSION")) },
-    })
+/// The same for servers that have the plugin `analysis-smartcn`.
+pub fn template_by_words(name: &str) -> Value {
+    let mut template = template(name);
+    template["template"]["settings"]["analysis"]["analyzer"]["suidao_text"] = json!({
+        "type": "custom",
+        "tokenizer": "smartcn_tokenizer",
+        "filter": ["cjk_width", "lowercase", "porter_stem", "smartcn_stop", "suidao_stop"],
+    });
+    template
 }
 
 /// Whether a server takes an index of this name: lower case, no signs that mean something in addresses, at most 255 bytes.
@@ -125,15 +64,13 @@ mod tests {
 
     #[test]
     fn every_field_of_a_document_has_a_mapping() {
-        for analyser in [Analyser::Bigrams, Analyser::Smartcn] {
-            let template = template("ml", analyser);
-            let mapped = template["template"]["mappings"]["properties"].as_object().unwrap();
-            for field in Fields::ALL.iter().filter(|field| **field != "warc") {
-                assert!(mapped.contains_key(*field), "{field}");
-            }
+        let template = template("ml");
+        let mapped = template["template"]["mappings"]["properties"].as_object().unwrap();
+        for field in Fields::ALL.iter().filter(|field| **field != "warc") {
+            assert!(mapped.contains_key(*field), "{field}");
         }
-        let patterns = &template("ml", Analyser::Bigrams)["index_patterns"];
-        assert_eq!(patterns, &json!(["ml"]), "not other indices that begin alike");
+        assert_eq!(template["index_patterns"], json!(["ml"]), "not other indices that begin alike");
+        assert!(template_by_words("ml").to_string().contains("smartcn_tokenizer"));
     }
 
     #[test]

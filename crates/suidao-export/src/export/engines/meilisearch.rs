@@ -27,16 +27,5 @@ pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> 
 /// The body of `PATCH /indexes/NAME/settings`. Texts are declared Chinese, English and Japanese, so that the server does
 /// not guess a language from a short title.
 pub fn settings() -> Value {
-    json!({
-        "searchableAttributes": ["title", "anchor", "terms.term", "text", "url"],
-        "filterableAttributes": [
-            "host", "language", "published_at", "fetched_at", "relevance", "relevant", "chars", "listing", "noindex",
-            "duplicate_of", "terms.term", "depth", "hops",
-        ],
-        "sortableAttributes": ["published_at", "fetched_at", "relevance", "chars"],
-        "rankingRules": ["words", "typo", "proximity", "attribute", "sort", "exactness", "relevance:desc"],
-        "localizedAttributes": [{ "attributePatterns": ["title", "anchor", "text"], "locales": ["cmn", "eng", "jpn"] }],
-        "distinctAttribute": null,
-        "faceting": { "maxValuesPerFacet": 100, "sortFacetValuesBy": { "*": "count" } },
-    })
+    super::settings(include_str!("meilisearch.json"))
 }

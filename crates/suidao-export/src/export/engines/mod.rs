@@ -5,8 +5,8 @@ pub mod es_bulk;
 pub mod meilisearch;
 pub mod push;
 pub mod quickwit;
-pub mod target;
-mod verdict;
+
+use serde_json::Value;
 
 use suidao_store::corpus::Fields;
 
@@ -35,4 +35,9 @@ const SEARCHED: [&str; 18] = [
 /// The fields that go to search servers unless others are asked for.
 pub fn searched() -> Fields {
     Fields::named(SEARCHED).unwrap_or_else(|_| Fields::all())
+}
+
+/// A file of settings that is built in.
+fn settings(text: &str) -> Value {
+    serde_json::from_str(text).expect("the file is JSON, as its tests see")
 }

@@ -1,364 +1,345 @@
-//! Rows of the bulk API, sent to an Elasticsearch or OpenSearch server: in portions, with back-off, and so that a push
-//! which was broken off goes on where the server's last acknowledgement left it.
-//!
-//! Rows are idempotent (a document is put under its own id), so what was sent and not acknowledged is sent again.
+//! Rows of the bulk API, sent to an Elasticsearch or OpenSearch server in portions, with back-off. Rows are idempotent (a document
+//! is put under its own id), so a push that was broken off is made again from the start.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
-use reqwest::{Client, Method, Response};
-use serde::{Deserialize, Serialize};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Method, Response, Url};
 use serde_json::Value;
-
-use super::target::Target;
-use super::verdict::{Verdict, Wait, verdicts};
-use suidao_store::store::directory::write_own;
-use suidao_store::store::{StoreError, own};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a portion; a single larger row is sent alone.
 const PORTION: usize = 4 << 20;
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Why a push ended before its goal. No message holds a password.
 #[derive(Debug, thiserror::Error)]
 pub enum PushError {
-    /// The address is none.
-    #[error("--push {0}: not the address of an index; write it as http://host:9200/INDEX")]
-    Address(String),
-    /// The index cannot have this name.
-    #[error("--push: a server takes no index called {0:?}: lower case, and none of \\ / * ? \" < > | , # : or blanks")]
-    Index(String),
-    /// The environment's authorization cannot be a header.
-    #[error("SUIDAO_PUSH_AUTHORIZATION holds characters that no header can have")]
-    Authorization,
-    /// The HTTP client does not start.
-    #[error("the HTTP client does not start: {0}")]
-    Client(#[source] reqwest::Error),
-    /// The server wants to know who asks.
-    #[error(
-        "{server}: answered {status}: not allowed; set SUIDAO_PUSH_AUTHORIZATION (for instance \"ApiKey ...\" or \"Basic ...\")"
-    )]
-    Denied {
-        /// Scheme, host and port.
-        server: String,
-        /// HTTP status.
-        status: u16,
-    },
-    /// The server refuses what is asked, and would refuse it again.
-    #[error("{server}: answered {status} to {what}: {said}")]
-    Refused {
-        /// Scheme, host and port.
-        server: String,
-        /// HTTP status.
-        status: u16,
-        /// What was asked.
-        what: &'static str,
-        /// What it said, shortened.
-        said: String,
-    },
-    /// Nothing got through for as long as was to be waited.
-    #[error(
-        "{server}: no progress for {seconds} s ({why}); run the same command again to go on behind the {rows} rows that were taken"
-    )]
-    NoProgress {
-        /// Scheme, host and port.
-        server: String,
-        /// How long was waited.
-        seconds: u64,
-        /// The last failure.
-        why: String,
-        /// Rows taken so far.
-        rows: u64,
-    },
-    /// The state of the push cannot be kept.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    /// What was given cannot be, or the server refuses it and would refuse it again.
+    #[error("{0}")]
+    Refused(String),
+    /// Nothing got through for as long as was to be waited: the same command may do later.
+    #[error("{0}")]
+    Away(String),
 }
 
-impl PushError {
-    /// Whether the other side is at fault and not what the user gave: the same command may go on later.
-    pub fn is_environment(&self) -> bool {
-        match self {
-            Self::NoProgress { .. } | Self::Client(_) => true,
-            Self::Store(error) => error.is_environment(),
-            _ => false,
+/// Where rows go: `http://host:9200/INDEX`, perhaps behind a path.
+#[derive(Clone, Debug)]
+pub struct Target {
+    base: Url,
+    index: String,
+    authorization: Option<HeaderValue>,
+}
+
+impl Target {
+    /// The index at an address; name and password in it become a header, and so does `authorization`, which goes first.
+    ///
+    /// # Errors
+    /// [`PushError::Refused`].
+    pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
+        let wrong = || {
+            let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
+            PushError::Refused(format!(
+                "--push {shown}: not the address of an index; write it as http://host:9200/INDEX"
+            ))
+        };
+        let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let mut base = Url::parse(text).map_err(|_| wrong())?;
+        if !matches!(base.scheme(), "http" | "https") || base.query().is_some() {
+            return Err(wrong());
         }
+        let path = base.path().trim_end_matches('/').to_owned();
+        let (before, index) = path.rsplit_once('/').map(|(before, index)| (before, decode(index))).unwrap_or_default();
+        if index.is_empty() {
+            return Err(wrong());
+        }
+        if !super::es_bulk::is_index_name(&index) {
+            return Err(PushError::Refused(format!(
+                "--push: a server takes no index called {index:?}: lower case, and none of \\ / * ? \" < > | , # : or blanks"
+            )));
+        }
+        let own = (!base.username().is_empty()).then(|| {
+            let pair = format!("{}:{}", decode(base.username()), decode(base.password().unwrap_or_default()));
+            format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))
+        });
+        let authorization = authorization.map(str::to_owned).or(own).map(|value| HeaderValue::from_str(&value));
+        let mut authorization = authorization.transpose().map_err(|_| {
+            PushError::Refused("SUIDAO_PUSH_AUTHORIZATION holds characters that no header can have".to_owned())
+        })?;
+        authorization.iter_mut().for_each(|value| value.set_sensitive(true));
+        base.set_path(&format!("{before}/"));
+        // Neither fails for http and https.
+        let _ = (base.set_username(""), base.set_password(None));
+        Ok(Self { base, index, authorization })
+    }
+
+    /// Name of the index.
+    pub fn index(&self) -> &str {
+        &self.index
+    }
+
+    /// The address without name and password.
+    pub fn shown(&self) -> String {
+        format!("{}{}", self.base, self.index)
+    }
+
+    /// What the target is remembered by: a name for files, equal for equal addresses.
+    pub fn name(&self) -> String {
+        format!("push-{:016x}", xxh3_64(self.shown().as_bytes()))
     }
 }
 
-/// How far a push has come, on disk: what it is a push of, and the rows taken.
-#[derive(Serialize, Deserialize)]
-struct Progress {
-    of: String,
-    done: Pushed,
-}
-
-/// What a push did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pushed {
-    /// Rows taken, those of earlier runs included.
-    pub rows: u64,
-    /// Rows the server will never take.
-    pub rejected: u64,
-    /// What it said of the first of them.
-    pub reason: Option<String>,
-}
-
-/// How a server is treated.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// Rows of one request, at least 1.
-    pub rows: usize,
-    /// How long to wait without progress.
-    pub patience: Duration,
-}
-
-/// A row that waits: the id it is of, and its bytes.
-struct Row {
-    id: String,
-    bytes: Vec<u8>,
-}
+/// A row of the bulk API, and the id of its document.
+type Row = (String, Vec<u8>);
 
 /// A push under way.
 pub struct Push {
     target: Target,
     client: Client,
     runtime: tokio::runtime::Runtime,
-    terms: Terms,
-    state: PathBuf,
-    rejects: PathBuf,
-    of: String,
+    /// Most rows of a request.
+    rows: usize,
+    /// How long to wait without progress.
+    patience: Duration,
+    waited: Duration,
     waiting: Vec<Row>,
     bytes: usize,
-    done: Pushed,
+    rejected: Vec<(String, String)>,
 }
 
 impl Push {
-    /// Begins a push of what `of` tells from every other, or goes on with one that was broken off ([`Push::done`]). State
-    /// lies in `state` (a file), ids of rows that were rejected in `rejects`.
+    /// Begins a push.
     ///
     /// # Errors
-    /// [`PushError::Client`]; [`PushError::Store`] if the state does not read.
-    pub fn open(target: Target, of: &str, state: &Path, rejects: &Path, terms: Terms) -> Result<Self, PushError> {
+    /// [`PushError::Away`] if the machine has no network.
+    pub fn open(target: Target, rows: usize, patience: Duration) -> Result<Self, PushError> {
+        let away = |error: &dyn std::error::Error| PushError::Away(format!("the HTTP client does not start: {error}"));
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));
-        let client =
-            client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build().map_err(PushError::Client)?;
+        let client = client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(StoreError::io(state, "start the network for"))?;
-        let former = own::read(state, own::SMALL).ok().and_then(|text| serde_json::from_slice::<Progress>(&text).ok());
-        let done = match former.filter(|progress| progress.of == of) {
-            Some(progress) => progress.done,
-            None => {
-                // What another push had rejected says nothing of this one.
-                if rejects.exists() {
-                    fs::remove_file(rejects).map_err(StoreError::io(rejects, "remove it"))?;
-                }
-                Pushed::default()
-            }
-        };
-        let (state, rejects) = (state.to_owned(), rejects.to_owned());
         Ok(Self {
             target,
-            client,
-            runtime,
-            terms,
-            state,
-            rejects,
-            of: of.to_owned(),
+            client: client.map_err(|error| away(&error))?,
+            runtime: runtime.map_err(|error| away(&error))?,
+            rows,
+            patience,
+            waited: Duration::ZERO,
             waiting: Vec::new(),
             bytes: 0,
-            done,
+            rejected: Vec::new(),
         })
     }
 
-    /// Rows that need not be added again.
-    pub fn done(&self) -> u64 {
-        self.done.rows
-    }
-
-    /// Makes the index with the settings and mappings of a template, unless it is there: its own then stand. Where it was
-    /// not there, no row is there either, whatever was sent before; the answer says whether it was made.
+    /// Makes the index with the settings and mappings of a template, unless it is there: its own then stand. Whether it was made.
     ///
     /// # Errors
     /// As [`Push::add`].
     pub fn prepare(&mut self, template: &Value) -> Result<bool, PushError> {
-        let index = self.target.index().to_owned();
-        let there = self.persist("whether there is the index", Method::HEAD, &index, None)?;
-        if there.status().is_success() {
-            return Ok(false);
+        let index = self.target.index.clone();
+        let (there, _) = self.ask(Method::HEAD, &index, "application/json", &[])?;
+        if !(200..300).contains(&there) {
+            self.ask(Method::PUT, &index, "application/json", template["template"].to_string().as_bytes())
+                .and_then(|(status, said)| self.is_taken(status, &said))?;
         }
-        let body = template["template"].to_string().into_bytes();
-        let answer = self.persist("making the index", Method::PUT, &index, Some((body, "application/json")))?;
-        if !answer.status().is_success() {
-            return Err(self.refused("making the index", answer));
-        }
-        self.done = Pushed::default();
-        Ok(true)
+        Ok(!(200..300).contains(&there))
     }
 
     /// Adds the row of a document; sends when enough wait.
     ///
     /// # Errors
-    /// [`PushError::Denied`], [`PushError::Refused`] or [`PushError::NoProgress`]; what was taken before stays taken.
+    /// [`PushError`]; what was taken before stays taken.
     pub fn add(&mut self, id: String, bytes: Vec<u8>) -> Result<(), PushError> {
-        if !self.waiting.is_empty() && (self.bytes + bytes.len() > PORTION || self.waiting.len() >= self.terms.rows) {
+        if !self.waiting.is_empty() && (self.bytes + bytes.len() > PORTION || self.waiting.len() >= self.rows) {
             self.send()?;
         }
         self.bytes += bytes.len();
-        self.waiting.push(Row { id, bytes });
+        self.waiting.push((id, bytes));
         Ok(())
     }
 
-    /// Sends what waits, and forgets how far it had come.
+    /// Sends what waits; ids of the documents that the server will never take, and its reasons.
     ///
     /// # Errors
     /// As [`Push::add`].
-    pub fn finish(mut self) -> Result<Pushed, PushError> {
+    pub fn finish(mut self) -> Result<Vec<(String, String)>, PushError> {
         self.send()?;
-        match fs::remove_file(&self.state) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(StoreError::io(&self.state, "remove it")(error).into())
-            }
-            _ => Ok(self.done),
-        }
+        Ok(self.rejected)
     }
 
+    /// Sends what waits until each row is taken or rejected; halves where the whole is too large for the server.
     fn send(&mut self) -> Result<(), PushError> {
-        let rows = std::mem::take(&mut self.waiting);
         self.bytes = 0;
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let sent = rows.len() as u64;
-        self.deliver(rows)?;
-        self.done.rows += sent;
-        let progress = Progress { of: self.of.clone(), done: self.done.clone() };
-        write_own(&self.state, |out| Ok(serde_json::to_writer(out, &progress)?))?;
-        Ok(())
-    }
-
-    /// Sends rows until each is taken or rejected. Halves are sent where the whole is too large for the server.
-    fn deliver(&mut self, rows: Vec<Row>) -> Result<(), PushError> {
-        let mut stack = vec![rows];
-        while let Some(mut rows) = stack.pop() {
-            let mut wait = Wait::new(self.terms.patience);
-            while !rows.is_empty() {
-                let body: Vec<u8> = rows.iter().flat_map(|row| row.bytes.iter().copied()).collect();
-                let answer = self.persist("a portion", Method::POST, "_bulk", Some((body, "application/x-ndjson")))?;
-                let status = answer.status().as_u16();
-                if status == 413 && rows.len() > 1 {
+        let mut stack = vec![std::mem::take(&mut self.waiting)];
+        while let Some(mut rows) = stack.pop().filter(|rows| !rows.is_empty()) {
+            let body = rows.iter().flat_map(|(_, row)| row.iter().copied()).collect::<Vec<u8>>();
+            let (status, said) = self.ask(Method::POST, "_bulk", "application/x-ndjson", &body)?;
+            match status {
+                413 if rows.len() > 1 => {
                     let rest = rows.split_off(rows.len() / 2);
-                    stack.push(rest);
+                    stack.extend([rest, rows]);
                     continue;
                 }
-                if status == 413 {
-                    self.reject(&rows[0].id, "larger than the server takes (http.max_content_length)")?;
-                    break;
-                }
-                if !answer.status().is_success() {
-                    return Err(self.refused("a portion", answer));
-                }
-                let asked = retry_after(&answer);
-                let text = self.runtime.block_on(async { answer.bytes().await });
-                let Some(verdicts) = text.ok().and_then(|text| verdicts(&text, rows.len())) else {
-                    // Broken off on the way: what was taken is put again, and nothing is lost.
-                    self.pause(&mut wait, None, "its answer broke off or is not the bulk API's")?;
+                413 => {
+                    let reason = "larger than the server takes (http.max_content_length)".to_owned();
+                    self.rejected.extend(rows.pop().map(|(id, _)| (id, reason)));
                     continue;
-                };
-                let mut busy = Vec::new();
-                let before = rows.len();
-                for (row, verdict) in rows.into_iter().zip(verdicts) {
-                    match verdict {
-                        Verdict::Taken => {}
-                        Verdict::Busy => busy.push(row),
-                        Verdict::Rejected(reason) => self.reject(&row.id, &reason)?,
-                    }
                 }
-                if busy.len() < before {
-                    wait = Wait::new(self.terms.patience);
+                _ => self.is_taken(status, &said)?,
+            }
+            let Some(verdicts) = verdicts(&said, rows.len()) else {
+                // Broken off on the way: what was taken is put again, and nothing is lost.
+                self.pause(None, "its answer broke off or is not the bulk API's")?;
+                stack.push(rows);
+                continue;
+            };
+            let (sent, mut busy) = (rows.len(), Vec::new());
+            for (row, verdict) in rows.into_iter().zip(verdicts) {
+                match verdict {
+                    Verdict::Taken => {}
+                    Verdict::Busy => busy.push(row),
+                    Verdict::Rejected(reason) => self.rejected.push((row.0, reason)),
                 }
-                rows = busy;
-                if !rows.is_empty() {
-                    self.pause(&mut wait, asked, "it is busy")?;
-                }
+            }
+            if busy.len() < sent {
+                self.waited = Duration::ZERO;
+            }
+            if !busy.is_empty() {
+                self.pause(None, "it is busy")?;
+                stack.push(busy);
             }
         }
         Ok(())
     }
 
-    /// One request, again and again while the server is busy or away; the answer's status may be any but those.
-    fn persist(
-        &self,
-        what: &'static str,
-        method: Method,
-        path: &str,
-        body: Option<(Vec<u8>, &'static str)>,
-    ) -> Result<Response, PushError> {
-        let url = self.target.base.join(path).map_err(|_| PushError::Address(self.target.shown()))?;
-        let mut wait = Wait::new(self.terms.patience);
+    /// One request, again and again while the server is busy or away.
+    fn ask(&mut self, method: Method, path: &str, media: &str, body: &[u8]) -> Result<(u16, Vec<u8>), PushError> {
+        let url = self.target.base.join(path).map_err(|error| PushError::Refused(error.to_string()))?;
         loop {
             let mut request = self.client.request(method.clone(), url.clone());
             if let Some(authorization) = &self.target.authorization {
                 request = request.header(AUTHORIZATION, authorization);
             }
-            if let Some((body, media)) = &body {
-                request = request.header(CONTENT_TYPE, *media).body(body.clone());
+            if !body.is_empty() {
+                request = request.header(CONTENT_TYPE, media).body(body.to_vec());
             }
-            let (asked, why) = match self.runtime.block_on(async { request.send().await }) {
-                Ok(answer) => match answer.status().as_u16() {
-                    status @ (401 | 403) => return Err(PushError::Denied { server: self.target.server(), status }),
-                    408 | 429 | 500 | 502 | 503 | 504 => {
-                        (retry_after(&answer), format!("answered {} to {what}", answer.status().as_u16()))
-                    }
-                    _ => return Ok(answer),
-                },
+            let answered = self.runtime.block_on(async {
+                let answer = request.send().await?;
+                let (status, asked) = (answer.status().as_u16(), retry_after(&answer));
+                // One that breaks off is told by what it says.
+                Ok::<_, reqwest::Error>((status, asked, answer.bytes().await.unwrap_or_default()))
+            });
+            let (asked, why) = match answered {
+                Ok((401 | 403, ..)) => {
+                    return Err(PushError::Refused(format!(
+                        "{}: not allowed; set SUIDAO_PUSH_AUTHORIZATION (for instance \"ApiKey ...\" or \"Basic ...\")",
+                        self.target.shown()
+                    )));
+                }
+                Ok((status @ (408 | 429 | 500 | 502 | 503 | 504), asked, _)) => {
+                    (asked, format!("it answered {status}"))
+                }
+                Ok((status, _, said)) => return Ok((status, said.to_vec())),
                 Err(error) => {
                     let error = error.without_url();
                     let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
                     (None, format!("{error}{}", cause.unwrap_or_default()))
                 }
             };
-            self.pause(&mut wait, asked, &why)?;
+            self.pause(asked, &why)?;
         }
     }
 
-    /// Waits as long as is fit, unless that has gone on too long.
+    fn is_taken(&self, status: u16, said: &[u8]) -> Result<(), PushError> {
+        if (200..300).contains(&status) {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(said).split_whitespace().collect::<Vec<_>>().join(" ");
+        let said: String = said.chars().take(300).collect();
+        Err(PushError::Refused(format!("{}: answered {status}: {said}", self.target.shown())))
+    }
+
+    /// Waits as long as the server asks for, or as long again as since the last progress; not longer than patience lasts.
     #[allow(clippy::disallowed_methods, reason = "an edge: a server asks for time")]
-    fn pause(&self, wait: &mut Wait, asked: Option<Duration>, why: &str) -> Result<(), PushError> {
-        match wait.next(asked) {
-            Some(pause) => {
-                tracing::debug!("{}: {why}; again in {} ms", self.target.server(), pause.as_millis());
-                std::thread::sleep(pause);
-                Ok(())
-            }
-            None => Err(PushError::NoProgress {
-                server: self.target.server(),
-                seconds: wait.waited.as_secs(),
-                why: why.to_owned(),
-                rows: self.done.rows,
-            }),
+    fn pause(&mut self, asked: Option<Duration>, why: &str) -> Result<(), PushError> {
+        if self.waited >= self.patience {
+            return Err(PushError::Away(format!(
+                "{}: no progress for {} s ({why}); run the same command again when it is back",
+                self.target.shown(),
+                self.patience.as_secs()
+            )));
         }
-    }
-
-    fn refused(&self, what: &'static str, answer: Response) -> PushError {
-        let status = answer.status().as_u16();
-        let said = self.runtime.block_on(async { answer.text().await }).unwrap_or_default();
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
-        PushError::Refused { server: self.target.server(), status, what, said }
-    }
-
-    fn reject(&mut self, id: &str, reason: &str) -> Result<(), PushError> {
-        self.done.rejected += 1;
-        self.done.reason.get_or_insert_with(|| reason.to_owned());
-        let line = serde_json::json!({ "id": id, "reason": reason }).to_string() + "\n";
-        let mut file = own::open(&self.rejects, OpenOptions::new().create(true).append(true))?;
-        Ok(file.write_all(line.as_bytes()).map_err(StoreError::io(&self.rejects, "write it"))?)
+        let pause = asked.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);
+        std::thread::sleep(pause);
+        self.waited += pause;
+        Ok(())
     }
 }
 
 fn retry_after(answer: &Response) -> Option<Duration> {
     let seconds = answer.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
+}
+
+/// What became of a row.
+#[derive(Debug, PartialEq)]
+enum Verdict {
+    Taken,
+    Busy,
+    Rejected(String),
+}
+
+/// The verdicts in an answer of the bulk API; none if it is not one, or not of so many rows.
+fn verdicts(answer: &[u8], rows: usize) -> Option<Vec<Verdict>> {
+    let answer: Value = serde_json::from_slice(answer).ok()?;
+    let verdict = |item: &Value| {
+        let (action, result) = item.as_object()?.iter().next()?;
+        Some(match result.get("status")?.as_u64()? {
+            200..=299 => Verdict::Taken,
+            // What is to be gone is gone.
+            404 if action == "delete" => Verdict::Taken,
+            // 403: the server takes no writes for now, as when its disk is full.
+            403 | 429 | 500..=599 => Verdict::Busy,
+            status => {
+                let reason = result["error"]["reason"].as_str().unwrap_or("no reason given");
+                Verdict::Rejected(format!("{status}: {}", reason.chars().take(300).collect::<String>()))
+            }
+        })
+    };
+    let verdicts: Vec<Verdict> = answer.get("items")?.as_array()?.iter().map(verdict).collect::<Option<_>>()?;
+    (verdicts.len() == rows).then_some(verdicts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_an_index_and_shows_no_password() {
+        let target = Target::parse("https://me:s%40cret@search.example.cn:9200/es/ml/", None).unwrap();
+        assert_eq!((target.index(), target.shown().as_str()), ("ml", "https://search.example.cn:9200/es/ml"));
+        assert_eq!(target.authorization.as_ref().unwrap(), "Basic bWU6c0BjcmV0");
+        assert!(!format!("{target:?}").contains("bWU6"));
+        let keyed = Target::parse("http://localhost:9200/机器学习", Some("ApiKey x")).unwrap();
+        assert_eq!((keyed.index(), keyed.authorization.as_ref().unwrap().to_str().unwrap()), ("机器学习", "ApiKey x"));
+        for bad in ["ml", "http://h:9200", "http://h:9200/", "ftp://h/ml", "http://h/ml?x=1", "http://me:geheim@h/"] {
+            let message = Target::parse(bad, None).unwrap_err().to_string();
+            assert!(message.contains("http://host:9200/INDEX") && !message.contains("geheim"), "{message}");
+        }
+        assert!(Target::parse("http://h/ML", None).unwrap_err().to_string().contains("lower case"));
+        assert!(Target::parse("http://h/ml", Some("a\nb")).unwrap_err().to_string().contains("AUTHORIZATION"));
+    }
+
+    #[test]
+    fn each_row_has_its_verdict() {
+        let answer = br#"{"errors":true,"items":[{"index":{"_id":"a","status":201}},{"index":{"status":429,"error":{}}},
+            {"delete":{"status":404}},{"index":{"status":400,"error":{"type":"x","reason":"no date"}}},{"index":{"status":404}}]}"#;
+        let rejected = |reason: &str| Verdict::Rejected(reason.to_owned());
+        let expected =
+            [Verdict::Taken, Verdict::Busy, Verdict::Taken, rejected("400: no date"), rejected("404: no reason given")];
+        assert_eq!(verdicts(answer, 5).unwrap(), expected);
+        assert_eq!(verdicts(answer, 4), None);
+        assert_eq!(verdicts(b"<html>", 1), None);
+        assert_eq!(verdicts(br#"{"items":[{}]}"#, 1), None);
+    }
 }

@@ -17,42 +17,9 @@ pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> 
 
 /// The index configuration (`quickwit index create --index-config FILE`), format 0.8.
 pub fn settings(name: &str) -> Value {
-    let keyword = |field: &str| json!({ "name": field, "type": "text", "tokenizer": "raw", "fast": true });
-    let text = |field: &str| json!({ "name": field, "type": "text", "tokenizer": "chinese_compatible", "record": "position", "fieldnorms": true });
-    let plain = |field: &str, kind: &str| json!({ "name": field, "type": kind, "fast": true });
-    json!({
-        "version": "0.8",
-        "index_id": name,
-        "doc_mapping": {
-            "mode": "lenient",
-            "field_mappings": [
-                keyword("id"),
-                keyword("url"),
-                keyword("host"),
-                text("title"),
-                text("anchor"),
-                text("text"),
-                keyword("language"),
-                { "name": "published", "type": "datetime", "input_formats": ["%Y-%m-%d"], "fast": true,
-                  "fast_precision": "seconds" },
-                { "name": "fetched", "type": "datetime", "input_formats": ["rfc3339"], "fast": true,
-                  "fast_precision": "milliseconds" },
-                plain("chars", "u64"),
-                plain("relevance", "f64"),
-                plain("relevant", "bool"),
-                plain("hops", "u64"),
-                plain("depth", "u64"),
-                { "name": "terms", "type": "array<json>", "stored": true },
-                keyword("duplicate_of"),
-                plain("listing", "bool"),
-                plain("noindex", "bool"),
-            ],
-            "timestamp_field": "fetched",
-            "tag_fields": ["language"],
-        },
-        "search_settings": { "default_search_fields": ["title", "anchor", "text"] },
-        "indexing_settings": { "commit_timeout_secs": 30 },
-    })
+    let mut settings = super::settings(include_str!("quickwit.json"));
+    settings["index_id"] = json!(name);
+    settings
 }
 
 /// Whether Quickwit takes an index of this name: 3 to 255 letters, digits, hyphens, underscores, the first a letter.

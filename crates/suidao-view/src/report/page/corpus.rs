@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{bars, columns, folded, link, rows, section};
-use crate::html::{Column, count, per_cent, table, thousands};
-use crate::report::facts::{Facts, Group, Long};
+use crate::html::{count, per_cent, table, thousands};
+use crate::report::facts::{Facts, Group};
 
 pub(super) fn languages(facts: &Facts) -> String {
     let mut out = section("languages", "Languages");
@@ -18,23 +18,17 @@ pub(super) fn dates(facts: &Facts) -> String {
     let mut out = section("dates", "Dates");
     let _ = writeln!(
         out,
-        "<p>{} ({}) tell when they were published.</p>\n<div class=\"pair\">",
+        "<p>{} ({}) tell when they were published.</p>",
         count(dated as usize, "page", "pages"),
         per_cent(dated as f64, pages as f64)
     );
-    for (histogram, title) in [(&facts.published, "Published"), (&facts.fetched, "Fetched")] {
-        if histogram.bins.is_empty() {
-            continue;
-        }
-        let title = format!("{title}, a bar {}", histogram.width);
+    if !facts.published.bins.is_empty() {
+        let title = format!("Published, a bar {}", facts.published.width);
         let _ = writeln!(
             out,
             "<figure>\n{}<figcaption>{title} (UTC).</figcaption>\n</figure>",
-            bars(&histogram.bins, &title)
+            bars(&facts.published.bins, &title)
         );
-    }
-    out += "</div>\n";
-    if !facts.published.bins.is_empty() {
         let mut bins: Vec<_> = facts.published.bins.iter().rev().filter(|bin| bin.pages > 0).cloned().collect();
         bins.truncate(60);
         let _ = writeln!(
@@ -64,16 +58,6 @@ pub(super) fn lengths(facts: &Facts) -> String {
             out,
             "<figure>\n{}<figcaption>{title}.</figcaption>\n</figure>",
             bars(&facts.lengths.bins, &title)
-        );
-    }
-    let row = |long: &Long| vec![link(&long.page), thousands(u64::from(long.chars)), verdict(long.page.relevant)];
-    let longest: Vec<Vec<String>> = facts.longest.iter().map(row).collect();
-    if !longest.is_empty() {
-        let columns = [Column::Text("page"), Column::Number("characters"), Column::Text("")];
-        let _ = writeln!(
-            out,
-            "<details>\n<summary>The longest pages</summary>\n{}</details>",
-            table("The longest pages", &columns, &longest)
         );
     }
     out + "</section>\n"
@@ -119,8 +103,4 @@ fn told(group: &Group, open: bool) -> String {
         let _ = writeln!(out, "<li>and {} more</li>", thousands(more));
     }
     out + "</ul>\n</details>\n"
-}
-
-fn verdict(relevant: bool) -> String {
-    if relevant { "relevant" } else { "off topic" }.to_owned()
 }

@@ -1,40 +1,10 @@
-//! What is left: pages since the last export, URLs that were not fetched and why, the queue.
+//! What is left: URLs that were not fetched and why, the queue.
 
 use std::fmt::Write;
 
-use super::{moment, readable, section};
+use super::{readable, section};
 use crate::html::{Column, count, escape, table, thousands};
-use crate::report::facts::{Exported, Facts, Reason};
-
-pub(super) fn exports(facts: &Facts) -> String {
-    let mut out = section("exports", "Since the last export");
-    if facts.exports.is_empty() {
-        return out + "<p>Never exported: all pages are new. <code>suidao export</code> writes them.</p>\n</section>\n";
-    }
-    let row = |export: &Exported| {
-        vec![
-            escape(&export.name),
-            escape(&export.format),
-            escape(&export.output),
-            moment(&export.at),
-            thousands(export.pages),
-            thousands(export.since),
-            thousands(export.since_relevant),
-        ]
-    };
-    let columns = [
-        Column::Text("export"),
-        Column::Text("format"),
-        Column::Text("to"),
-        Column::Text("at (UTC)"),
-        Column::Number("pages then"),
-        Column::Number("fetched since"),
-        Column::Number("of these relevant"),
-    ];
-    let rows: Vec<Vec<String>> = facts.exports.iter().map(row).collect();
-    out += &table("Exports and pages fetched since", &columns, &rows);
-    out + "<p class=\"note\"><code>--since last</code> exports what is new, changed or gone.</p>\n</section>\n"
-}
+use crate::report::facts::{Facts, Reason};
 
 pub(super) fn left_out(facts: &Facts) -> String {
     let mut out = section("left-out", "Failed and refused");
@@ -78,8 +48,5 @@ pub(super) fn queue(facts: &Facts) -> String {
         count(queue.waiting as usize, "URL waits", "URLs wait"),
         count(queue.hosts as usize, "host", "hosts")
     );
-    let rows: Vec<Vec<String>> =
-        queue.largest.iter().map(|(host, waiting)| vec![escape(host), thousands(*waiting)]).collect();
-    out += &table("Hosts with the most URLs waiting", &[Column::Text("host"), Column::Number("waiting")], &rows);
     out + "</section>\n"
 }

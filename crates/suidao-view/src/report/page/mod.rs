@@ -29,7 +29,6 @@ pub fn page(facts: &Facts) -> String {
         corpus::dates(facts),
         corpus::lengths(facts),
         corpus::duplicates(facts),
-        left::exports(facts),
         left::left_out(facts),
         left::queue(facts),
     ];
@@ -87,7 +86,6 @@ fn head(facts: &Facts) -> String {
         ("dates", "Dates"),
         ("lengths", "Lengths"),
         ("duplicates", "Duplicates"),
-        ("exports", "Since the last export"),
         ("left-out", "Failed and refused"),
         ("queue", "Queue"),
         ("made", "Settings"),
@@ -141,14 +139,11 @@ fn hosts(facts: &Facts) -> String {
     let mut out = section("hosts", "Hosts");
     let _ = writeln!(
         out,
-        "<p>{} visited of {} known; {} with relevant pages. {} of the pages lie on the largest host, {} on the ten largest: \
-         as concentrated as {:.1} hosts of equal size would be.</p>",
+        "<p>{} visited of {} known; {} with relevant pages. {} of the pages lie on the largest host.</p>",
         count(hosts.visited as usize, "host", "hosts"),
         thousands(hosts.known),
         thousands(hosts.relevant),
-        per_cent(hosts.largest, 1.0),
-        per_cent(hosts.ten_largest, 1.0),
-        hosts.effective
+        per_cent(hosts.largest, 1.0)
     );
     let row = |row: &HostRow| {
         vec![

@@ -127,23 +127,10 @@ pub(super) fn terms(facts: &Facts) -> String {
         out,
         "<p>{} found. The log keeps the 12 most telling terms of each page, so counts of frequent but weak terms are too \
          low.</p>",
-        count(terms.found.len(), "term was", "terms were")
+        count(terms.len(), "term was", "terms were")
     );
-    if !terms.found.is_empty() {
-        out += &folded("Pages by term", &columns("term"), rows(&terms.found), 20);
-    }
-    match &terms.never {
-        None => out += "<p class=\"note\">Give the lexicon with -m to see which of its terms were never found.</p>\n",
-        Some(never) if never.is_empty() => out += "<p>Every term of the lexicon was found.</p>\n",
-        Some(never) => {
-            let words: Vec<String> = never.iter().map(|term| escape(term)).collect();
-            let _ = writeln!(
-                out,
-                "<p>Never among the most telling ({}): {}.</p>",
-                thousands(never.len() as u64),
-                words.join("、")
-            );
-        }
+    if !terms.is_empty() {
+        out += &folded("Pages by term", &columns("term"), rows(terms), 20);
     }
     out + "</section>\n"
 }

@@ -1,0 +1,328 @@
+//! Is a crawl directory sound, and what is cut where it is not.
+//!
+//! Log and archive are read side by side: both are in order of settling, so the first damage of either ends what is
+//! whole. A repair cuts both there; what was cut is kept in `damaged-N` and fetched again when the crawl goes on.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::archive::{Archive, ArchiveSettings, Location, warc_files};
+use super::directory::{CrawlDirectory, sync_directory, write_own};
+use super::log_copy::{LogCopy, attempt};
+use super::survey::{Stretch, survey};
+use super::{Meta, PartDirectory, Record, Store, StoreError, own};
+use suidao_page::model::Event;
+
+/// What a look through a crawl directory found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// Batches that are whole, from the first one on.
+    pub batches: u64,
+    /// Pages that they settle.
+    pub pages: u64,
+    /// WARC files.
+    pub files: usize,
+    /// The damage that ends them, unless all are whole.
+    pub damage: Option<String>,
+    /// Where the archive ends that they speak of.
+    #[serde(skip)]
+    last: Option<Location>,
+}
+
+/// Looks through a crawl directory and changes nothing.
+///
+/// # Errors
+/// [`StoreError`] if there is no crawl, one runs there, or the disk fails; damage is no error.
+pub fn check(dir: &CrawlDirectory) -> Result<Checked, StoreError> {
+    let meta = Meta::read(dir)?;
+    Ok(look(dir, meta, LogCopy::of(dir)?)?.0)
+}
+
+/// Cuts log and archive behind the last batch that is whole. What was found, and where lies what was cut.
+///
+/// # Errors
+/// As [`check`]. A repair that failed or was killed may be run again.
+pub fn repair(dir: &CrawlDirectory) -> Result<(Checked, Option<PathBuf>), StoreError> {
+    let meta = Meta::read(dir)?;
+    // Until the end: nobody goes on with a crawl that is being cut.
+    let _lock = dir.lock()?;
+    let (checked, store) = look(dir, meta, LogCopy::make(dir, None)?)?;
+    if checked.damage.is_none() {
+        return Ok((checked, None));
+    }
+    let log = dir.log();
+    let part = PartDirectory::beside(&log).map_err(StoreError::io(&log, "write it"))?;
+    if let Some(store) = &store {
+        store.copy_to(part.path(), checked.batches)?;
+    }
+    let aside = aside(dir)?;
+    keep_archive(dir, checked.last, &aside)?;
+    let replaced = exchange(part, &log, &aside.join("log"));
+    replaced.map_err(StoreError::io(&log, "write it"))?;
+    sync_directory(&dir.state())?;
+    write_own(&dir.acknowledged(), |out| Ok(writeln!(out, "{:020}", checked.batches)?))?;
+    let settings = ArchiveSettings { rotate_at: 0, user_agent: String::new(), request_headers: Vec::new() };
+    Archive::resume(dir, checked.last, settings)?;
+    Ok((checked, Some(aside)))
+}
+
+fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(Checked, Option<Store>), StoreError> {
+    let mut files = if dir.pages().is_dir() { warc_files(&dir.pages())? } else { Vec::new() };
+    files.sort();
+    let kept = mark(dir)?;
+    let mut checked = Checked { files: files.len(), ..Checked::default() };
+    let store = match attempt(|| Store::of_copy(dir, meta, copy))? {
+        Ok(store) => store,
+        Err(what) => {
+            checked.damage = Some(format!("{}: {what}", dir.log().display()));
+            return Ok((checked, None));
+        }
+    };
+    let (mut checked, waiting) = {
+        let mut walk =
+            Walk { records: Box::new(store.batches()), log: dir.log(), waiting: None, begun: false, checked };
+        walk.advance()?;
+        for (number, path) in files {
+            let mut result = Ok(());
+            survey(&path, |stretch| {
+                if result.is_ok() {
+                    result = walk.pass(number, &path, &stretch);
+                }
+            })?;
+            result?;
+        }
+        (walk.checked, walk.waiting)
+    };
+    if checked.damage.is_none() {
+        checked.damage = match (waiting, kept) {
+            (Some((_, at)), _) => {
+                Some(format!("{}: the record at byte {} of file {} is gone", dir.pages().display(), at.offset, at.file))
+            }
+            (None, Some(kept)) if kept > checked.batches => {
+                Some(format!("{}: holds {} batches, and {kept} were kept", dir.log().display(), checked.batches))
+            }
+            (None, None) if checked.batches > 0 || checked.files > 0 => {
+                Some(format!("{}: does not say how many batches were kept", dir.acknowledged().display()))
+            }
+            _ => None,
+        };
+    }
+    Ok((checked, Some(store)))
+}
+
+/// The way through log and archive.
+struct Walk<'a> {
+    records: Box<dyn Iterator<Item = Result<Record, StoreError>> + 'a>,
+    log: PathBuf,
+    /// A batch whose record of the archive is still to come.
+    waiting: Option<(Record, Location)>,
+    /// Its first record was passed; a second is of what a browser made of the page.
+    begun: bool,
+    checked: Checked,
+}
+
+impl Walk<'_> {
+    /// Takes batches for whole up to the next that has something in the archive.
+    fn advance(&mut self) -> Result<(), StoreError> {
+        while self.waiting.is_none() {
+            match attempt(|| self.records.next().transpose())? {
+                Ok(None) => break,
+                Ok(Some(record)) => match record.archive {
+                    Some(location) => self.waiting = Some((record, location)),
+                    None => self.take(&record),
+                },
+                Err(what) => {
+                    self.checked.damage = Some(format!("{}: {what}", self.log.display()));
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, record: &Record) {
+        let is_page = |event: &&Event| matches!(event, Event::Settled(page) if page.again.is_none());
+        self.checked.pages += record.batch.events.iter().filter(is_page).count() as u64;
+        self.checked.batches += 1;
+    }
+
+    /// Passes a stretch of the archive. Nothing behind the first damage, or behind the last batch, matters.
+    fn pass(&mut self, file: u32, path: &Path, stretch: &Stretch) -> Result<(), StoreError> {
+        let Some((record, location)) = self.waiting.take_if(|_| self.checked.damage.is_none()) else { return Ok(()) };
+        if let Err(what) = &stretch.content {
+            let of = stretch.uri.as_ref().map(|uri| format!(" of {uri}")).unwrap_or_default();
+            let (path, Stretch { offset, length, .. }) = (path.display(), stretch);
+            let what = format!("{path}: {length} bytes at byte {offset} are no whole record{of}: {what}");
+            self.checked.damage = Some(what);
+            return Ok(());
+        }
+        self.begun |= (file, stretch.offset) == (location.file, location.offset);
+        if self.begun && stretch.offset + stretch.length == location.end() {
+            self.begun = false;
+            self.checked.last = Some(location);
+            self.take(&record);
+            return self.advance();
+        }
+        self.waiting = Some((record, location));
+        Ok(())
+    }
+}
+
+/// How many batches were acknowledged; none where the file does not say.
+fn mark(dir: &CrawlDirectory) -> Result<Option<u64>, StoreError> {
+    match own::read(&dir.acknowledged(), own::SMALL) {
+        Ok(digits) => Ok(std::str::from_utf8(&digits).ok().and_then(|digits| digits.trim().parse().ok())),
+        Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A directory for what is cut; one for each repair.
+fn aside(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
+    let mut number = 1;
+    loop {
+        let path = dir.root().join(format!("damaged-{number}"));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(StoreError::io(&path, "make the directory")(error)),
+            Ok(()) => return sync_directory(dir.root()).map(|()| path),
+        }
+    }
+}
+
+/// Copies what of the archive is about to be cut.
+fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> Result<(), StoreError> {
+    for (number, path) in warc_files(&dir.pages())? {
+        let from = match last {
+            Some(last) if last.file > number => continue,
+            Some(last) if last.file == number => last.end(),
+            _ => 0,
+        };
+        let to = aside.join(format!("suidao-{number:05}.warc.gz.from-{from}"));
+        let mut file = own::open_linked(&path)?;
+        let copied = file.seek(SeekFrom::Start(from)).and_then(|_| {
+            let mut out = File::create(&to)?;
+            io::copy(&mut file, &mut out)?;
+            out.sync_all()
+        });
+        copied.map_err(StoreError::io(&to, "keep what is cut"))?;
+    }
+    sync_directory(aside)
+}
+
+/// Gives a new directory its name and the former one another; at once where the system can, so that a kill leaves either.
+fn exchange(part: PartDirectory, path: &Path, former: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        if renameat_with(CWD, part.path(), CWD, path, RenameFlags::EXCHANGE).is_ok() {
+            return part.rename(former);
+        }
+    }
+    if path.exists() {
+        fs::rename(path, former)?;
+    }
+    part.rename(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::super::{Kept, Work, Writer};
+    use super::*;
+
+    /// A crawl of `batches` steps, each with a page in the archive, in files of a few pages.
+    fn crawl(root: &Path, batches: u32) -> CrawlDirectory {
+        let dir = CrawlDirectory::new(root);
+        let store = Store::resume(&dir, &meta()).unwrap();
+        let last = store.last_location().unwrap();
+        let first = u32::try_from(store.len()).unwrap();
+        let writer = Writer::spawn(store, Archive::resume(&dir, last, settings(20_000)).unwrap(), |_| {}).unwrap();
+        for n in first..batches {
+            writer.submit(Work { batch: batch(n, 3), answer: Some(Kept::Whole(fetched(n, 3000))) }).unwrap();
+        }
+        writer.finish().unwrap();
+        dir
+    }
+
+    fn flip(path: &Path, at: u64) {
+        let mut bytes = fs::read(path).unwrap();
+        bytes[at as usize] ^= 0x5A;
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn file(dir: &CrawlDirectory, number: u32) -> PathBuf {
+        warc_files(&dir.pages()).unwrap().into_iter().find(|(found, _)| *found == number).unwrap().1
+    }
+
+    #[test]
+    fn what_is_behind_the_first_damage_is_cut_and_kept_aside() {
+        let whole = tempfile::tempdir().unwrap();
+        let dir = crawl(whole.path(), 40);
+        let at: Vec<_> = Store::open(&dir).unwrap().batches().map(|record| record.unwrap().archive.unwrap()).collect();
+        assert!(at[39].file > 2);
+        let sound = check(&dir).unwrap();
+        assert_eq!((sound.batches, sound.damage), (40, None));
+        assert_eq!(repair(&dir).unwrap().1, None);
+        for n in [0, 1, 17, 39] {
+            for place in [at[n].offset + at[n].length / 2, at[n].offset - 20] {
+                let root = tempfile::tempdir().unwrap();
+                let dir = crawl(root.path(), 40);
+                flip(&file(&dir, at[n].file), place);
+                let found = check(&dir).unwrap();
+                assert_eq!(found.batches, n as u64, "{found:?}");
+                assert!(found.damage.as_ref().unwrap().contains("no whole record"), "{found:?}");
+                let (cut, aside) = repair(&dir).unwrap();
+                assert_eq!(cut, found);
+                assert!(aside.unwrap().join("log/db").exists());
+                assert_eq!(check(&dir).unwrap().damage, None);
+                assert_eq!(Store::open(&dir).unwrap().len(), n as u64);
+                assert_eq!(check(&crawl(root.path(), 40)).unwrap().batches, 40);
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_that_has_lost_batches_is_cut_with_its_archive() {
+        for (kept, word) in [(41, "and 41 were kept"), (0, "does not say")] {
+            let root = tempfile::tempdir().unwrap();
+            let dir = crawl(root.path(), 5);
+            let text = if kept > 0 { format!("{kept:020}\n") } else { String::new() };
+            fs::write(dir.acknowledged(), text).unwrap();
+            assert!(Store::open(&dir).is_err());
+            assert!(check(&dir).unwrap().damage.unwrap().contains(word));
+            repair(&dir).unwrap();
+            assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 5));
+        }
+        let root = tempfile::tempdir().unwrap();
+        let dir = crawl(root.path(), 5);
+        fs::remove_dir_all(dir.log()).unwrap();
+        assert_eq!(check(&dir).unwrap().batches, 0);
+        let aside = repair(&dir).unwrap().1.unwrap();
+        assert!(aside.join("suidao-00000.warc.gz.from-0").exists());
+        assert_eq!((check(&dir).unwrap().damage, Store::open(&dir).unwrap().len()), (None, 0));
+        crawl(root.path(), 5);
+        assert_eq!(check(&dir).unwrap().batches, 5);
+    }
+
+    #[test]
+    fn what_a_kill_leaves_is_sound() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = crawl(root.path(), 5);
+        let last = file(&dir, 0);
+        let torn = [&fs::read(&last).unwrap()[..], &[0x1f, 0x8b, 8, 0, 1, 2]].concat();
+        fs::write(&last, torn).unwrap();
+        assert_eq!(check(&dir).unwrap().damage, None);
+        assert!(matches!(
+            {
+                let _lock = dir.lock().unwrap();
+                check(&dir)
+            },
+            Err(StoreError::InUse(_))
+        ));
+        assert!(matches!(check(&CrawlDirectory::new(root.path().join("none"))), Err(StoreError::NoCrawl { .. })));
+    }
+}
