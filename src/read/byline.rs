@@ -7,28 +7,15 @@ use html5ever::tokenizer::Tag;
 
 use super::document::Document;
 use super::markup::fold_into;
+use super::words::{AUTHORS, Words};
 
 /// Longest name, in characters.
 const LONGEST: usize = 40;
 /// Longest line that may name its author, in bytes.
 const LINE: usize = 240;
 
-/// Names of meta elements that say who wrote the page, in lower case.
-const AUTHOR: [&str; 9] = [
-    "author",
-    "article:author",
-    "og:article:author",
-    "dc.creator",
-    "dc.author",
-    "dcterms.creator",
-    "citation_author",
-    "parsely-author",
-    "sailthru.author",
-];
-
-/// What templates say where nobody filled a name in.
-const NOBODY: [&str; 10] =
-    ["john doe", "your name", "author", "admin", "administrator", "root", "user", "作者", "佚名", "匿名"];
+static AUTHOR: Words = Words::of(AUTHORS, "meta");
+static NOBODY: Words = Words::of(AUTHORS, "nobody");
 
 /// How an author was declared, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,22 +153,7 @@ impl Bylines {
 
 /// Whether a class is one of elements that hold a name.
 fn names_author(class: &str) -> bool {
-    const CLASSES: [&str; 14] = [
-        "author",
-        "byline",
-        "post-author",
-        "article-author",
-        "entry-author",
-        "author-name",
-        "authorname",
-        "author_name",
-        "post-meta-author",
-        "meta-author",
-        "p-author",
-        "fn",
-        "writer",
-        "post__author",
-    ];
+    static CLASSES: Words = Words::of(AUTHORS, "classes");
     CLASSES.iter().any(|name| class.eq_ignore_ascii_case(name))
 }
 
@@ -218,29 +190,8 @@ fn shown(document: &Document) -> Option<String> {
 
 /// What follows a label such as `作者：` at the start of a line; empty if nothing does.
 fn labelled(line: &str) -> Option<&str> {
-    const LABELS: [&str; 20] = [
-        "本文作者",
-        "文章作者",
-        "原文作者",
-        "原作者",
-        "博文作者",
-        "撰文",
-        "作者",
-        "文章作者",
-        "著者",
-        "執筆者",
-        "執筆",
-        "投稿者",
-        "記者",
-        "记者",
-        "撰稿",
-        "Post author",
-        "Article author",
-        "Written by",
-        "Author",
-        "作 者",
-    ];
-    const SHORT: [&str; 5] = ["By ", "by ", "文/", "文／", "文丨"];
+    static LABELS: Words = Words::of(AUTHORS, "labels");
+    static SHORT: Words = Words::of(AUTHORS, "short");
     let line = line.trim();
     let found = LABELS.iter().find_map(|label| {
         let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;
@@ -257,14 +208,12 @@ fn labelled(line: &str) -> Option<&str> {
 /// nobody's.
 fn name_of(said: &str) -> Option<String> {
     const ENDS: [char; 14] = ['|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
+    static AFTER: Words = Words::of(AUTHORS, "after");
     let mut said = said.trim().trim_start_matches(['@', ':', '：']).trim_start();
     if said.contains("://") || said.starts_with("www.") {
         return None;
     }
-    for label in [
-        "发布", "发表", "更新", "时间", "日期", "选题", "译者", "来源", "阅读", "浏览", "Posted", " on ", " at ",
-        " at:", " on:", "  ",
-    ] {
+    for label in AFTER.iter() {
         if let Some((name, _)) = said.split_once(label) {
             said = name;
         }

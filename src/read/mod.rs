@@ -32,6 +32,7 @@ mod tags;
 mod teasers;
 pub(crate) mod tokens;
 pub(crate) mod tree;
+pub(crate) mod words;
 
 use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};

@@ -8,6 +8,7 @@ use html5ever::{LocalName, local_name};
 
 use super::tokens::tokenize;
 use super::tree::raw_kind;
+use super::words::{SCRIPTS, Words};
 use crate::model::{Fetched, Page};
 
 /// A page with so many characters of main text says enough itself.
@@ -25,21 +26,7 @@ const REAL_SCRIPT: u32 = 600;
 /// A page with so many bytes of scripts in itself carries data in them: themes have a quarter of it.
 const DATA: u32 = 100 << 10;
 
-/// Names of elements that an application fills in: ids that the usual frameworks and their templates give.
-const ROOTS: [&str; 12] = [
-    "app",
-    "root",
-    "__next",
-    "__nuxt",
-    "___gatsby",
-    "main-app",
-    "mount",
-    "container-app",
-    "app-root",
-    "react-root",
-    "svelte",
-    "ice-container",
-];
+static ROOTS: Words = Words::of(SCRIPTS, "roots");
 
 /// What a page's markup tells of its scripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -221,17 +208,7 @@ impl Look {
 
 /// Whether a script, or the file that it is in, only counts visitors.
 fn is_counter(script: &str) -> bool {
-    const COUNTERS: [&str; 9] = [
-        "hm.baidu.com",
-        "google-analytics.com",
-        "googletagmanager.com",
-        "busuanzi",
-        "cnzz.com",
-        "umeng.com",
-        "51.la",
-        "zz.bdstatic.com",
-        "cloudflareinsights.com",
-    ];
+    static COUNTERS: Words = Words::of(SCRIPTS, "counters");
     COUNTERS.iter().any(|counter| script.contains(counter))
 }
 
@@ -245,25 +222,10 @@ fn acts(script: &str) -> bool {
 /// Whether a text for browsers without scripts says that the page needs them.
 fn asks_for_scripts(text: &str) -> bool {
     let text = text.to_lowercase();
-    let named =
-        ["javascript", "java script", "js", "脚本", "腳本", "スクリプト"].iter().any(|word| text.contains(word));
-    let asked = [
-        "enable",
-        "need",
-        "require",
-        "turn on",
-        "doesn't work",
-        "not work",
-        "启用",
-        "开启",
-        "打开",
-        "允许",
-        "需要",
-        "啟用",
-        "開啟",
-        "有効",
-    ];
-    named && asked.iter().any(|word| text.contains(word))
+    static NAMED: Words = Words::of(SCRIPTS, "named");
+    static ASKED: Words = Words::of(SCRIPTS, "asked");
+    let any = |words: &Words| words.iter().any(|word| text.contains(word));
+    any(&NAMED) && any(&ASKED)
 }
 
 #[cfg(test)]
