@@ -1,6 +1,7 @@
 //! Every skin, judged by its answers: links lead to pages, lists and posts are those of the activity, traps are set.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use super::*;
 use crate::model::{CrawlUrl, Fetched};
@@ -70,6 +71,44 @@ fn reached(forum: &Forum, now: i64) -> BTreeSet<Kind> {
     }
     seen
 }
+
+/// All answers of a skin that links from boards and threads reach, and of the traps those from a few pages, as one number.
+fn digest(skin: Skin, traps: Traps) -> u64 {
+    let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap());
+    let now = after(&forum, 6);
+    let mut digest = xxhash_rust::xxh3::Xxh3::new();
+    let mut seen = BTreeSet::new();
+    let mut left = VecDeque::from([(forum.home(), 0)]);
+    while let Some((url, traps)) = left.pop_front() {
+        let kind = forum.kind_of(&url);
+        let trap = matches!(kind, Kind::Duplicate { .. } | Kind::Functional);
+        // A session id makes every link another one, a number every trap.
+        let bare = || url.as_str().chars().filter(|c| !c.is_ascii_hexdigit()).collect();
+        let name = if trap { bare() } else { format!("{kind:?}") };
+        if trap && (traps > 1 || seen.len() > 900) || !seen.insert(name) {
+            continue;
+        }
+        let answer = forum.answer(&url, now, seen.len() as u64);
+        let head = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect::<String>();
+        digest.update(format!("{url} {}\n{head}\n", answer.status).as_bytes());
+        digest.update(&answer.body);
+        if let Ok(dir) = std::env::var("PAGES_DIR") {
+            let file = format!("{dir}/{skin:?}-{}-{:03}", forum.spec().traps.sorts, seen.len());
+            std::fs::write(file, format!("{url} {}\n{head}\n{}", answer.status, String::from_utf8_lossy(&answer.body))).unwrap();
+        }
+        left.extend(links(&answer).into_iter().map(|url| (url, traps + usize::from(trap))));
+    }
+    digest.digest()
+}
+
+#[test]
+fn every_page_stays_the_same_to_the_byte() {
+    let digests: Vec<[u64; 2]> =
+        Skin::all().iter().map(|&skin| [true, false].map(|set| digest(skin, Traps::all(set)))).collect();
+    assert_eq!(digests, DIGESTS, "{digests:#018x?}");
+}
+
+const DIGESTS: [[u64; 2]; 11] = [[0; 2]; 11];
 
 #[test]
 fn every_page_that_is_linked_answers() {
