@@ -259,7 +259,7 @@ fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
 #[test]
 fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
     for &skin in Skin::all() {
-        let forum = Forum::new(spec(skin)).unwrap();
+        let forum = Arc::new(Forum::new(spec(skin)).unwrap());
         let now = forum.spec().activity.start + 12 * DAY;
         let board =
             forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();
