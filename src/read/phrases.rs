@@ -142,3 +142,18 @@ pub(super) fn is_furniture_heading(text: &str) -> bool {
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());
     NAMES.iter().any(|name| text.eq_ignore_ascii_case(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_label_stands_before_one_that_goes_on() {
+        for (at, label) in LABELS.iter().enumerate() {
+            assert!(!LABELS[at + 1..].iter().any(|later| later.starts_with(label)), "{label}");
+        }
+        assert_eq!(is_particular("Kategorien: Reisen"), Some(true));
+        assert_eq!(is_particular("Kategorie: Reisen"), Some(true));
+        assert_eq!(is_particular("Kategorienlehre"), None);
+    }
+}
