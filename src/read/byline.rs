@@ -200,7 +200,15 @@ fn labelled(line: &str) -> Option<&str> {
         rest.strip_prefix([':', '：', '|', '｜', '/', '丨'])
             .or((rest.is_empty() && !line.starts_with('投')).then_some(rest))
     });
-    let short = || SHORT.iter().find_map(|label| line.strip_prefix(label).filter(|rest| rest.chars().count() < 24));
+    // "By the river" names nobody.
+    let is_name = |name: &str| name.starts_with(|c: char| c.is_alphanumeric() && !c.is_lowercase());
+    let short = || {
+        let rest = |label: &&str| {
+            let rest = line.strip_prefix(label).filter(|rest| rest.chars().count() < 24)?;
+            (!label.starts_with(['B', 'b']) || is_name(rest)).then_some(rest)
+        };
+        SHORT.iter().find_map(rest)
+    };
     found.or_else(short).map(str::trim)
 }
 
@@ -246,4 +254,17 @@ fn name_of(said: &str) -> Option<String> {
         name.contains(['。', '？', '！', '?']) || name.ends_with(['.', '：', ':']) && name.split(' ').count() > 4;
     let fits = letters > 0 && name.chars().count() <= LONGEST && !sentence;
     (fits && !NOBODY.iter().any(|nobody| name.eq_ignore_ascii_case(nobody))).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_behind_by_begins_with_a_capital() {
+        assert_eq!(labelled("By Ann Example"), Some("Ann Example"));
+        assert_eq!(labelled("by 张三"), Some("张三"));
+        assert_eq!(labelled("By the river"), None);
+        assert_eq!(labelled("文/sunny"), Some("sunny"));
+    }
 }
