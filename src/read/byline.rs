@@ -4,8 +4,10 @@
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
+use serde_json::Value;
 
 use super::document::Document;
+use super::json_ld::{self, JsonLd};
 use super::markup::fold_into;
 use super::words::{AUTHORS, Words};
 
@@ -107,22 +109,17 @@ impl Bylines {
     }
 
     /// Takes in a script of JSON-LD.
-    pub(super) fn json_ld(&mut self, script: &str) {
-        let mut names = script.split("\"author\"").skip(1).filter_map(|rest| {
-            let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-            let value = if rest.starts_with('"') {
-                rest
-            } else {
-                // An object, or a row of them: the first one's name.
-                let object = &rest[..rest.find('}')?];
-                object.split("\"name\"").nth(1)?.trim_start().strip_prefix(':')?.trim_start()
-            };
-            serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
-        });
-        let Some(first) = names.next() else { return };
+    pub(super) fn json_ld(&mut self, script: &JsonLd<'_>) {
+        let names: Vec<String> = match script {
+            JsonLd::Whole(value) => {
+                let authors = json_ld::objects(value).into_iter().filter_map(|(_, object)| object.get("author"));
+                authors.filter_map(name_in).map(str::to_owned).collect()
+            }
+            JsonLd::Broken(script) => script.split("\"author\"").skip(1).filter_map(name_behind).collect(),
+        };
         // A list of articles declares many.
-        if names.all(|name| name == first) {
-            self.declare(Declared::JsonLd, &first);
+        if let Some(first) = names.first().filter(|first| names.iter().all(|name| name == *first)) {
+            self.declare(Declared::JsonLd, first);
         }
     }
 
@@ -149,6 +146,27 @@ impl Bylines {
             other => shown(document).or(other.filter(|_| !self.many).map(|(_, name)| name)),
         }
     }
+}
+
+/// The name of an author: it, its `name`, or that of the first of several.
+fn name_in(author: &Value) -> Option<&str> {
+    match author {
+        Value::String(name) => Some(name),
+        Value::Array(all) => name_in(all.first()?),
+        author => author.get("name")?.as_str(),
+    }
+}
+
+/// The same in what stands behind the key `author` of a script that is broken.
+fn name_behind(rest: &str) -> Option<String> {
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    let value = if rest.starts_with('"') {
+        rest
+    } else {
+        let object = &rest[..rest.find('}')?];
+        object.split("\"name\"").nth(1)?.trim_start().strip_prefix(':')?.trim_start()
+    };
+    serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
 }
 
 /// Whether a class is one of elements that hold a name.
@@ -259,6 +277,22 @@ fn name_of(said: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn declared(script: &str) -> Option<String> {
+        let mut bylines = Bylines::default();
+        bylines.json_ld(&JsonLd::read(script));
+        bylines.best.map(|(_, name)| name)
+    }
+
+    #[test]
+    fn authors_of_comments_are_not_the_pages() {
+        let comment = r#"{"@type":"Comment","author":{"@type":"Person","name":"Bob"}}"#;
+        let article = format!(r#"{{"@type":"Article","author":[{{"name":"Ann"}}],"comment":[{comment}]}}"#);
+        assert_eq!(declared(&article).as_deref(), Some("Ann"));
+        assert_eq!(declared(&format!("[{article}]").replace("Comment", "NewsArticle")), None, "a list");
+        assert_eq!(declared(comment), None);
+        assert_eq!(declared(r#"{"author":{"@id":"/a","name":"Ann"},"#).as_deref(), Some("Ann"), "broken");
+    }
 
     #[test]
     fn a_name_behind_by_begins_with_a_capital() {

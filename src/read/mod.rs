@@ -15,6 +15,7 @@ mod header;
 pub(crate) mod hint;
 mod hints;
 mod inserts;
+mod json_ld;
 mod language;
 mod links;
 pub(crate) mod markup;

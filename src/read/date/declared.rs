@@ -12,6 +12,7 @@ use super::words::{self, Sense};
 use super::written::{Written, epoch, first, located};
 use super::{FEW, clip};
 use crate::model::CrawlUrl;
+use crate::read::json_ld::JsonLd;
 use crate::read::markup::{attribute, is_json_ld};
 
 /// Bytes of a marked element's text that are read.
@@ -193,8 +194,8 @@ impl Dates {
     }
 
     /// Takes in a script of JSON-LD.
-    pub(in crate::read) fn json_ld(&mut self, text: &str) {
-        let found = script::json_ld(text);
+    pub(in crate::read) fn json_ld(&mut self, script: &JsonLd<'_>) {
+        let found = script::json_ld(script);
         // Several scripts may each declare one, a list of articles many in one.
         let room = 4 * FEW - self.json_ld.len().min(4 * FEW);
         self.json_ld.extend(found.published.into_iter().take(room));
