@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::written::{Written, epoch, first};
 use crate::read::json_ld::{self, JsonLd, OBJECTS};
+use crate::read::tokens::head;
 
 /// Bytes of a date.
 const DATE: usize = 48;
@@ -63,7 +64,7 @@ fn value_of(value: &Value) -> Option<Written> {
 }
 
 fn date(text: &str) -> Option<Written> {
-    first(super::clip(text, DATE), true)
+    first(head(text, DATE), true)
 }
 
 /// The dates behind a key, in order.
@@ -96,13 +97,13 @@ pub(super) fn data(script: &str, most: usize) -> Vec<Written> {
         let rest = rest.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '='])?;
         let rest = rest.trim_start_matches([' ', '"', '\'', '\\']);
         let end = rest.find(['"', '\'', '\\', ',', ';', '}', '\n']).unwrap_or(rest.len());
-        let text = super::clip(&rest[..end], DATE);
+        let text = head(&rest[..end], DATE);
         // `Mon, 27 Jun 2019` has a comma in it.
-        date(text).or_else(|| epoch(text)).or_else(|| date(super::clip(rest, 24)))
+        date(text).or_else(|| epoch(text)).or_else(|| date(head(rest, 24)))
     };
     KEYS.find_iter(script)
         .take(OBJECTS)
-        .filter_map(|found| value(super::clip(&script[found.end()..], 96)))
+        .filter_map(|found| value(head(&script[found.end()..], 96)))
         .take(most)
         .collect()
 }
