@@ -11,7 +11,7 @@ use html5ever::Namespace;
 use html5ever::tokenizer::Tag;
 
 use self::gate::Gate;
-pub(crate) use self::gate::{DEPTH, raw_kind};
+pub(crate) use self::gate::DEPTH;
 use self::sink::{DOCUMENT, NONE, What};
 use super::tokens::tokenize;
 
