@@ -711,7 +711,8 @@ fn binary_files_called_pages_are_none() {
 #[test]
 fn long_json_ld_is_read() {
     let body = "正文。".repeat(30_000);
-    let script = format!(r#"{{"@type":"NewsArticle","articleBody":"{body}","author":"Ann","datePublished":"2021-03-05"}}"#);
+    let script =
+        format!(r#"{{"@type":"NewsArticle","articleBody":"{body}","author":"Ann","datePublished":"2021-03-05"}}"#);
     assert!(script.len() > 64 << 10);
     let page = format!("<script type=application/ld+json>{script}</script><p>text");
     let read = parse(&Fetched {

@@ -10,8 +10,8 @@ use std::cell::Cell;
 use html5ever::Namespace;
 use html5ever::tokenizer::Tag;
 
-use self::gate::Gate;
 pub(crate) use self::gate::DEPTH;
+use self::gate::Gate;
 use self::sink::{DOCUMENT, NONE, What};
 use super::tokens::tokenize;
 

@@ -31,7 +31,9 @@ pub enum LexiconError {
         message: String,
     },
     /// Written by another program.
-    #[error("it has format {found}, and this suidao reads format {FORMAT}: use another suidao, or build the lexicon anew")]
+    #[error(
+        "it has format {found}, and this suidao reads format {FORMAT}: use another suidao, or build the lexicon anew"
+    )]
     Format {
         /// Its format.
         found: i64,
@@ -136,7 +138,9 @@ impl TryFrom<BTreeMap<String, f64>> for Terms {
         for (term, weight) in &terms {
             if let Some((cut, _)) = term.char_indices().nth(LONGEST_TERM) {
                 let start: String = term[..cut].chars().take(40).collect();
-                return Err(format!("the term {start}... has more than {LONGEST_TERM} characters: write it as several"));
+                return Err(format!(
+                    "the term {start}... has more than {LONGEST_TERM} characters: write it as several"
+                ));
             }
             if !(1e-4..=1e6).contains(weight) {
                 return Err(format!("the weight of {term:?} is {weight}, and must be above 0"));

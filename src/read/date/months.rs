@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-
 fn languages() -> impl Iterator<Item = &'static str> {
     include_str!("../words/months.txt").lines().filter(|line| !line.starts_with('#'))
 }

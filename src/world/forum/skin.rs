@@ -111,7 +111,11 @@ impl Skin {
     pub(super) fn files(self) -> (&'static str, &'static str, &'static str) {
         macro_rules! files {
             ($name:literal, $pages:literal) => {
-                ($name, include_str!(concat!("skins/", $name, ".toml")), include_str!(concat!("skins/", $pages, ".html")))
+                (
+                    $name,
+                    include_str!(concat!("skins/", $name, ".toml")),
+                    include_str!(concat!("skins/", $pages, ".html")),
+                )
             };
         }
         match self {

@@ -95,7 +95,8 @@ fn digest(skin: Skin, traps: Traps) -> u64 {
         digest.update(&answer.body);
         if let Ok(dir) = std::env::var("PAGES_DIR") {
             let file = format!("{dir}/{skin:?}-{}-{:03}", forum.spec().traps.sorts, seen.len());
-            std::fs::write(file, format!("{url} {}\n{head}\n{}", answer.status, String::from_utf8_lossy(&answer.body))).unwrap();
+            std::fs::write(file, format!("{url} {}\n{head}\n{}", answer.status, String::from_utf8_lossy(&answer.body)))
+                .unwrap();
         }
         left.extend(links(&answer).into_iter().map(|url| (url, traps + usize::from(trap))));
     }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use minijinja::value::{Serde, Value};
 use minijinja::{Error, ErrorKind, context};
+use serde::Serialize;
 use serde::de::value::Error as Unknown;
 use serde::de::{Deserialize, IntoDeserializer};
-use serde::Serialize;
 
 use super::Posting;
 use super::address::{board_id, post_id, thread_id};
