@@ -164,19 +164,10 @@ struct Turned {
 impl Web for Turned {
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, suidao::model::Failure> {
         let answer = self.web.get(url)?;
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         Ok(if url.path() == "/robots.txt" {
             answer
         } else {
-            Fetched {
-                url: url.clone(),
-                status: 200,
-                headers,
-                body: bytes::Bytes::from_static(self.page.as_bytes()),
-                wire: None,
-                asked: None,
-                rendered: None,
-            }
+            Fetched::html(url.clone(), bytes::Bytes::from_static(self.page.as_bytes()))
         })
     }
 }

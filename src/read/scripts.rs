@@ -151,9 +151,8 @@ mod tests {
 
     fn asked(html: &str) -> bool {
         let url = crate::model::CrawlUrl::parse("http://a.test/").unwrap();
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        let body = html.to_owned().into();
-        let fetched = Fetched { url, status: 200, headers, body, wire: None, asked: None, rendered: None };
+        let body = html.to_owned();
+        let fetched = Fetched::html(url, body);
         let topic = crate::topic::Topic::new(crate::topic::Lexicon::from_terms("体育", &[("足球", 1.0)]));
         wants_browser(&fetched, &crate::read::read(&fetched, &topic))
     }

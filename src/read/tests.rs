@@ -715,14 +715,6 @@ fn long_json_ld_is_read() {
         format!(r#"{{"@type":"NewsArticle","articleBody":"{body}","author":"Ann","datePublished":"2021-03-05"}}"#);
     assert!(script.len() > 64 << 10);
     let page = format!("<script type=application/ld+json>{script}</script><p>text");
-    let read = parse(&Fetched {
-        url: CrawlUrl::parse("http://a.cn/x").unwrap(),
-        status: 200,
-        headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-        body: page.into(),
-        wire: None,
-        asked: None,
-        rendered: None,
-    });
+    let read = parse(&Fetched::html(CrawlUrl::parse("http://a.cn/x").unwrap(), page));
     assert_eq!(read.author.as_deref(), Some("Ann"));
 }

@@ -449,17 +449,8 @@ mod tests {
     #[test]
     fn near_terms_and_url_tokens_come_from_the_links_and_addresses() {
         use crate::model::Fetched;
-        let page = |url: String, body: String| {
-            Sample::from_fetched(&Fetched {
-                url: CrawlUrl::parse(&url).unwrap(),
-                status: 200,
-                headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-                body: body.into(),
-                wire: None,
-                asked: None,
-                rendered: None,
-            })
-        };
+        let page =
+            |url: String, body: String| Sample::from_fetched(&Fetched::html(CrawlUrl::parse(&url).unwrap(), body));
         let (mut samples, mut others) = (Vec::new(), Vec::new());
         for host in 0..4 {
             for number in 0..3 {
