@@ -81,7 +81,7 @@ impl View {
     fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<Said> {
         Some(match form {
             Form::Home if self.forum.boards.iter().all(|board| board.walled) => self.wall(),
-            Form::Home => self.skinned("home", Value::UNDEFINED),
+            Form::Home => self.skinned("home", context! {}),
             Form::Index | Form::IndexPage => self.index(of, page, false)?,
             Form::Sorted => self.index(of, page, true)?,
             Form::Thread | Form::ThreadPage => self.thread(of, page)?,
