@@ -197,7 +197,7 @@ impl View {
         if !self.forum.style().redirects {
             return self.thread(thread, page);
         }
-        let to = format!("{}#pid{}", self.href(Route::new(Form::Thread, thread, page), ""), post_id(post));
+        let to = format!("{}#pid{}", self.href(Route::new(Form::Thread, thread, page)), post_id(post));
         Some(Said::moved(&to.replace("&amp;", "&")))
     }
 }

@@ -143,22 +143,22 @@ impl View {
             now => self.now,
             crumbs => "",
             head => "",
-            href => function!(|view, form: String, of: Option<usize>, page: Option<u32>, more: Option<String>| {
-                Ok::<_, Error>(view.href(route(&form, of, page)?, &more.unwrap_or_default()))
+            href => function!(|view, form: String, of: Option<usize>, page: Option<u32>| {
+                Ok::<_, Error>(view.href(route(&form, of, page)?))
             }),
             // Nothing where the skin has no such page.
             link => function!(|view, text: String, form: String, of: Option<usize>, page: Option<u32>| {
                 let route = route(&form, of, page)?;
                 let linked = view.forum.path(route).is_some();
-                Ok::<_, Error>(if linked { format!("<a href=\"{}\">{text}</a>", view.href(route, "")) } else { String::new() })
+                Ok::<_, Error>(if linked { format!("<a href=\"{}\">{text}</a>", view.href(route)) } else { String::new() })
             }),
             whole => function!(|view, form: String, of: usize| Ok::<_, Error>(view.whole(route(&form, Some(of), None)?))),
             permalink => function!(|view, post: usize| {
-                if view.forum.spec.traps.permalinks { view.href(Route::new(Form::Post, post, 1), "") } else { "#".to_owned() }
+                if view.forum.spec.traps.permalinks { view.href(Route::new(Form::Post, post, 1)) } else { "#".to_owned() }
             }),
             name => function!(|view, user: u32| view.forum.user(user)),
             person => function!(|view, user: u32, class: Option<String>| {
-                let href = view.href(Route::new(Form::Profile, user as usize, 1), "");
+                let href = view.href(Route::new(Form::Profile, user as usize, 1));
                 format!("<a href=\"{href}\" class=\"{}\">{}</a>", class.unwrap_or_default(), view.forum.user(user))
             }),
             time => function!(|view, style: String, at: i64| {
@@ -172,8 +172,8 @@ impl View {
         }
     }
 
-    /// A link's target as this skin writes it, with more parameters behind, escaped; `#` where the skin has no such page.
-    pub fn href(&self, route: Route, more: &str) -> String {
+    /// A link's target as this skin writes it, escaped; `#` where the skin has no such page.
+    pub fn href(&self, route: Route) -> String {
         let style = self.forum.style();
         let Some(path) = self.forum.path(route) else { return "#".to_owned() };
         let mut out = format!("{}{}", style.prefix, path.strip_prefix('/').unwrap_or(&path));
@@ -182,10 +182,6 @@ impl View {
             let id = format!("{name}={:016x}{:016x}", draw.bits(), draw.bits());
             out.push(if out.contains('?') { '&' } else { '?' });
             out.push_str(&id);
-        }
-        if !more.is_empty() {
-            out.push(if out.contains('?') { '&' } else { '?' });
-            out.push_str(more);
         }
         out.replace('&', "&amp;")
     }
