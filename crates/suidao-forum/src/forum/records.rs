@@ -1,0 +1,89 @@
+//! The threads that a page lists, each with what its line says of it.
+//!
+//! No template is known: the line is the largest part of the page that holds no other thread's title (`titles.rs`);
+//! what its numbers, people and times are, `columns.rs` says.
+
+use rustc_hash::FxHashSet;
+
+use super::columns::{Counts, Fields, Heads, Moments, author_place};
+use super::declared::{complete_threads, items};
+use super::fields::{is_person, mode};
+use super::region::ranges;
+use super::sticky::sticky;
+use super::titles::{Line, lines};
+use super::tree::{NodeId, Tree};
+use suidao_page::model::{Clock, CrawlUrl, ThreadRecord};
+
+/// The threads listed on a page, in order; `is_thread` tells the addresses of threads. `clock`: see [`Clock`].
+pub fn records(tree: &Tree, is_thread: &dyn Fn(&CrawlUrl) -> bool, clock: Clock) -> Vec<ThreadRecord> {
+    let lines = lines(tree, is_thread, clock);
+    let heads = Heads::of(tree, lines.first());
+    let fields: Vec<Fields> = lines.iter().map(|line| Fields::of(tree, line, &heads, is_thread, clock)).collect();
+    let counts = Counts::of(&fields);
+    let moments = Moments::of(&fields);
+    let author = author_place(&fields);
+    let marked = sticky(tree, &lines);
+    let mut found: Vec<ThreadRecord> = Vec::with_capacity(lines.len());
+    for ((line, fields), sticky) in lines.iter().zip(&fields).zip(marked) {
+        let (created, last_reply) = moments.read(fields);
+        let (replies, views) = counts.read(fields);
+        found.push(ThreadRecord {
+            url: line.url.clone(),
+            title: title(tree, line.title),
+            author: fields.author(author),
+            replies,
+            views,
+            created,
+            last_reply,
+            sticky,
+        });
+    }
+    // A box beside the list names threads too, with less to say of each.
+    let parents: FxHashSet<NodeId> =
+        lines.iter().filter(|line| line.main).map(|line| tree.parent(line.roots[0])).collect();
+    let kind = mode(lines.iter().filter(|line| line.main).map(|line| tree.name(line.roots[0])));
+    let mut kept = Vec::with_capacity(found.len());
+    for (line, record) in lines.iter().zip(found) {
+        let says = record.replies.is_some() || record.last_reply.is_some();
+        if line.main || parents.contains(&tree.parent(line.roots[0])) || says && kind == Some(tree.name(line.roots[0]))
+        {
+            kept.push(record);
+        }
+    }
+    if of_thread(tree, &lines, &kept, clock) {
+        return Vec::new();
+    }
+    complete_threads(kept, items(tree, clock), tree.base(), is_thread)
+}
+
+/// Whether the page is a thread's, which links threads beside its posts or within them. Nothing is said of those beside, or
+/// their lines hold the smaller part of the page's text; those within have posts around them.
+fn of_thread(tree: &Tree, lines: &[Line], records: &[ThreadRecord], clock: Clock) -> bool {
+    /// Lines that are a list without a second look.
+    const MANY: usize = 4;
+    let says = |record: &ThreadRecord| record.replies.is_some() || record.last_reply.is_some();
+    let length = |node: NodeId| tree.subtree(node).map(|part| tree.own_text(part).len()).sum::<usize>();
+    let own: usize = lines.iter().flat_map(|line| &line.roots).map(|&root| length(root)).sum();
+    let beside = !records.iter().any(says) || own * 2 < length(0);
+    let titles: FxHashSet<&str> = records.iter().map(|record| record.title.trim_start_matches("Re: ")).collect();
+    let people = lines.iter().filter(|line| is_person(tree, line.title)).count();
+    if !beside && titles.len() > MANY && titles.len() * 10 >= records.len() * 8 && people * 2 < lines.len() {
+        return false;
+    }
+    let posts = ranges(tree, clock);
+    let own = |line: &&Line| line.url == tree.base() || is_person(tree, line.title);
+    let within = lines.iter().filter(|line| own(line) || posts.iter().any(|post| post.contains(&line.title))).count();
+    !posts.is_empty() && (beside || within * 2 >= lines.len())
+}
+
+fn title(tree: &Tree, link: NodeId) -> String {
+    let text = tree.text(link);
+    let cut = text.trim_end_matches("...").trim_end_matches('…').trim_end();
+    // A title that was cut short is whole in its tip.
+    match tree.attribute(link, "title") {
+        Some(tip) if cut.len() < text.len() && tip.starts_with(cut) => {
+            tip.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
+        _ => text,
+    }
+}

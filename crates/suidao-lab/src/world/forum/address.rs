@@ -1,0 +1,131 @@
+//! Where the pages of a forum stand: pages to URLs and back, by the patterns of its skin and the numbers it shows.
+
+use super::Forum;
+use super::route::{self, Form, Route, Slots};
+use suidao_page::model::CrawlUrl;
+
+/// Numbers that pages show begin somewhere.
+const FIRST_BOARD: u64 = 2;
+const FIRST_THREAD: u64 = 1_001;
+const FIRST_POST: u64 = 5_001;
+
+/// A board's number as pages show it.
+pub(super) fn board_id(board: usize) -> u64 {
+    board as u64 + FIRST_BOARD
+}
+
+/// A thread's number as pages show it.
+pub(super) fn thread_id(thread: usize) -> u64 {
+    thread as u64 + FIRST_THREAD
+}
+
+/// A post's number as pages show it.
+pub(super) fn post_id(post: usize) -> u64 {
+    post as u64 + FIRST_POST
+}
+
+impl Forum {
+    /// A page's URL in normal form.
+    pub(super) fn url(&self, route: Route) -> CrawlUrl {
+        self.origin.join(&self.path(route).unwrap_or_default()).expect("a path of ASCII")
+    }
+
+    /// A page's path and query; none if the skin has no such page.
+    pub(super) fn path(&self, route: Route) -> Option<String> {
+        let Route { form, of, page } = route;
+        let mut slots = Slots { page: page.into(), ..Slots::default() };
+        let before = |per: u32| u64::from(page.max(1) - 1) * u64::from(per);
+        let set_thread = |slots: &mut Slots, thread: usize| {
+            slots.board = board_id(self.threads[thread].board);
+            slots.thread = thread_id(thread);
+            slots.slug = self.voice().slug(thread as u64);
+        };
+        match form {
+            Form::Home | Form::Login | Form::Register | Form::Help => {}
+            Form::Index | Form::IndexPage | Form::Sorted | Form::NewThread | Form::Feed => {
+                slots.board = board_id(of);
+                slots.name = self.boards[of].name.clone();
+                slots.slug = self.voice().board_slug(of, self.boards[of].topic);
+                slots.offset = before(self.spec.threads_per_page);
+            }
+            Form::Thread | Form::ThreadPage | Form::LastPost | Form::Printer | Form::Reply | Form::ByUser => {
+                set_thread(&mut slots, of);
+                slots.offset = before(self.spec.posts_per_page);
+                slots.user = u64::from(page) + 1;
+            }
+            Form::Post => {
+                set_thread(&mut slots, self.posts[of].0 as usize);
+                slots.post = post_id(of);
+            }
+            Form::Profile => {
+                slots.user = of as u64 + 1;
+                slots.slug = self.voice().user(of as u32);
+            }
+            Form::Members => slots.page = of as u64,
+            Form::Search | Form::Calendar => slots.number = of as u64,
+        }
+        let form = match form {
+            Form::Index if page != 1 => Form::IndexPage,
+            Form::Thread if page != 1 => Form::ThreadPage,
+            form => form,
+        };
+        let (_, pattern) = self.style().urls.iter().find(|(of, _)| *of == form)?;
+        Some(route::fill(pattern, &mut slots))
+    }
+
+    /// What a URL asks for, whatever its host; none if the forum has no such page at any time.
+    pub(super) fn find(&self, url: &CrawlUrl) -> Option<Route> {
+        let query = url.query().unwrap_or_default();
+        let read = |(form, pattern): &(Form, String)| {
+            let (slots, named) = route::read(pattern, url.path(), query)?;
+            Some((named, *form, slots))
+        };
+        // What names most parameters is meant; of several the first.
+        let found = self.style().urls.iter().filter_map(read).rev().max_by_key(|&(named, ..)| named);
+        let (_, form, slots) = found?;
+        self.route(form, &slots)
+    }
+
+    fn route(&self, form: Form, slots: &Slots) -> Option<Route> {
+        let number = |at: u64| u32::try_from(at).ok();
+        let board = || match slots.board.checked_sub(FIRST_BOARD) {
+            Some(board) => Some(board as usize).filter(|&board| board < self.boards.len()),
+            None => self.boards.iter().position(|board| board.name == slots.name),
+        };
+        let thread = || {
+            let thread = slots.thread.checked_sub(FIRST_THREAD)? as usize;
+            (thread < self.threads.len()).then_some(thread)
+        };
+        let user = || {
+            let user = slots.user.checked_sub(1)? as usize;
+            (user < self.spec.activity.users).then_some(user)
+        };
+        // A pattern has the page, or how much stands before it, or neither.
+        let page = |per: u32| match (slots.page, slots.offset) {
+            (0, offset) => number(offset / u64::from(per) + 1),
+            (page, _) => number(page),
+        };
+        let threads = self.spec.threads_per_page;
+        let (of, page) = match form {
+            Form::Home | Form::Login | Form::Register | Form::Help => (0, 1),
+            Form::Index | Form::IndexPage | Form::Sorted => (board()?, page(threads)?),
+            Form::NewThread | Form::Feed => (board()?, 1),
+            Form::Thread | Form::ThreadPage => (thread()?, page(self.spec.posts_per_page)?),
+            Form::LastPost | Form::Printer | Form::Reply => (thread()?, 1),
+            Form::ByUser => (thread()?, number(user()? as u64)?),
+            Form::Post => {
+                let post = slots.post.checked_sub(FIRST_POST)? as usize;
+                (Some(post).filter(|&post| post < self.posts.len())?, 1)
+            }
+            Form::Profile => (user()?, 1),
+            Form::Members => (number(slots.page)? as usize, 1),
+            Form::Search | Form::Calendar => (number(slots.number)? as usize, 1),
+        };
+        let form = match form {
+            Form::IndexPage => Form::Index,
+            Form::ThreadPage => Form::Thread,
+            form => form,
+        };
+        Some(Route::new(form, of, page))
+    }
+}

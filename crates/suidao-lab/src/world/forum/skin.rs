@@ -1,0 +1,155 @@
+//! The skins: which there are, what each is beside its pages (`skins/*.toml`), and the templates of its pages
+//! (`skins/*.html`).
+
+use std::sync::LazyLock;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::{Deserialize, Serialize};
+use strum::VariantArray as _;
+
+use super::route::Form;
+use super::spec::Beyond;
+
+/// How a forum writes its pages and URLs: as software in use does, structure and wording.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Skin {
+    /// As Discuz: everything through forum.php and its parameters
+    Discuz,
+    /// As Discuz with its URLs rewritten (thread-123-1-1.html), in GBK
+    DiscuzStatic,
+    /// As phpBB: viewforum.php and viewtopic.php with offsets and session ids
+    Phpbb,
+    /// As vBulletin: forumdisplay.php and showthread.php with page numbers, session ids and a calendar
+    Vbulletin,
+    /// Paths of numbers: /board/7/p/2, /t/5567
+    Path,
+    /// As XenForo: slugs and numbers, /forum/zuqiu-bi.3/page-2
+    Slug,
+    /// Cards without tables: /t/slug/123/3, the next page only, JSON-LD in threads
+    Cards,
+    /// One script for all: index.asp?action=list&boardid=3, in GBK
+    Query,
+    /// As Tieba: the board's name in the query, /f?kw=...&pn=50
+    Tieba,
+    /// A campus BBS: no times in its lists, in GBK
+    Bbs,
+    /// A small forum in English
+    English,
+}
+
+/// What a skin is beside its pages.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Style {
+    /// The URL of each kind of page. Of several of one kind the first makes the links, all are read.
+    pub urls: Vec<(Form, String)>,
+    /// What stands before a path in a link: nothing, `./` or `/`.
+    pub prefix: String,
+    /// Parameter of the session id.
+    pub session: Option<String>,
+    pub gbk: bool,
+    pub english: bool,
+    /// Status of a page that asks for a login.
+    pub wall: u16,
+    pub beyond: Beyond,
+    /// Posts and last posts are found by a redirect; else they answer with the thread's page.
+    pub redirects: bool,
+    /// What robots.txt forbids, if anything.
+    pub forbids: String,
+}
+
+impl Default for Style {
+    /// What most skins have; the URLs are each one's own.
+    fn default() -> Self {
+        Self {
+            urls: Vec::new(),
+            prefix: "/".to_owned(),
+            session: None,
+            gbk: false,
+            english: false,
+            wall: 200,
+            beyond: Beyond::Clamp,
+            redirects: true,
+            forbids: String::new(),
+        }
+    }
+}
+
+static STYLES: LazyLock<Vec<Style>> = LazyLock::new(|| {
+    let read = |skin: &Skin| toml::from_str(skin.files().1).expect("the styles are part of the program");
+    Skin::all().iter().map(read).collect()
+});
+
+/// The templates of all skins, by their names, and those of the pages that are the same in all.
+pub(super) static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut templates = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    templates.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    templates.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    templates.set_auto_escape_callback(|_| AutoEscape::None);
+    let shared = [
+        ("other", include_str!("skins/other.html")),
+        ("printer", include_str!("skins/printer.html")),
+        ("feed", include_str!("skins/feed.xml")),
+    ];
+    let skins = Skin::all().iter().map(|skin| (skin.files().0, skin.files().2));
+    for (name, template) in skins.chain(shared) {
+        templates.add_template(name, template).expect("the templates are part of the program");
+    }
+    templates
+});
+
+impl Skin {
+    /// All there are.
+    pub fn all() -> &'static [Self] {
+        Self::VARIANTS
+    }
+
+    /// Its name, its style and its template.
+    pub(super) fn files(self) -> (&'static str, &'static str, &'static str) {
+        macro_rules! files {
+            ($name:literal, $pages:literal) => {
+                (
+                    $name,
+                    include_str!(concat!("skins/", $name, ".toml")),
+                    include_str!(concat!("skins/", $pages, ".html")),
+                )
+            };
+        }
+        match self {
+            Self::Discuz => files!("discuz", "discuz"),
+            Self::DiscuzStatic => files!("discuz-static", "discuz"),
+            Self::Phpbb => files!("phpbb", "phpbb"),
+            Self::Vbulletin => files!("vbulletin", "vbulletin"),
+            Self::Path => files!("path", "path"),
+            Self::Slug => files!("slug", "slug"),
+            Self::Cards => files!("cards", "cards"),
+            Self::Query => files!("query", "query"),
+            Self::Tieba => files!("tieba", "tieba"),
+            Self::Bbs => files!("bbs", "bbs"),
+            Self::English => files!("english", "english"),
+        }
+    }
+
+    pub(super) fn style(self) -> &'static Style {
+        &STYLES[self as usize]
+    }
+}

@@ -1,0 +1,324 @@
+//! A forum as one answer shows it: lists in their order as of a time, and what templates see and call.
+
+use std::sync::Arc;
+
+use minijinja::value::{Serde, Value};
+use minijinja::{Error, ErrorKind, context};
+use serde::Serialize;
+use serde::de::value::Error as Unknown;
+use serde::de::{Deserialize, IntoDeserializer};
+
+use super::Posting;
+use super::address::{board_id, post_id, thread_id};
+use super::route::{Form, Route};
+use super::site::{Forum, Held};
+use super::skin::TEMPLATES;
+use super::times;
+use crate::world::draw::Draw;
+use suidao_page::model::CrawlUrl;
+
+/// What an answer is made from.
+pub(super) struct View {
+    pub forum: Arc<Forum>,
+    pub now: i64,
+    /// A number of this request alone.
+    pub nonce: u64,
+    /// What was asked for.
+    pub url: CrawlUrl,
+}
+
+/// A thread in a list.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Row<'a> {
+    pub thread: usize,
+    /// Its number as pages show it.
+    pub id: u64,
+    pub title: &'a str,
+    pub board: usize,
+    pub board_name: &'a str,
+    pub first: Posting,
+    pub last: Posting,
+    /// Number of the last post in the forum, and as pages show it.
+    pub last_post: usize,
+    pub last_id: u64,
+    /// Posts, the first included.
+    pub posts: u32,
+    pub replies: u32,
+    pub views: u64,
+    pub sticky: bool,
+    pub pages: u32,
+}
+
+/// A board in the home.
+#[derive(Serialize)]
+pub(super) struct Summary<'a> {
+    pub board: usize,
+    pub id: u64,
+    pub name: &'a str,
+    pub about: &'a str,
+    pub threads: usize,
+    pub posts: u32,
+    pub last: Option<Row<'a>>,
+    pub moderators: [usize; 2],
+    pub inner: Vec<Inner<'a>>,
+}
+
+/// A board inside another one.
+#[derive(Serialize)]
+pub(super) struct Inner<'a> {
+    pub board: usize,
+    pub name: &'a str,
+    pub about: &'a str,
+}
+
+/// Boards that stand together in the home.
+#[derive(Serialize)]
+struct Category<'a> {
+    name: String,
+    boards: Vec<Summary<'a>>,
+}
+
+/// A post on a page.
+#[derive(Serialize)]
+struct Post {
+    /// Its number in the forum, and as pages show it.
+    number: usize,
+    id: u64,
+    /// From 1.
+    floor: u32,
+    user: u32,
+    at: i64,
+    text: Vec<String>,
+    quote: Option<Quote>,
+    motto: Option<String>,
+}
+
+/// What a post quotes.
+#[derive(Serialize)]
+struct Quote {
+    user: u32,
+    at: i64,
+    number: usize,
+    id: u64,
+    text: String,
+}
+
+/// A name that templates use, such as `last-post`.
+fn named<'a, T: Deserialize<'a>>(name: &'a str) -> Result<T, Error> {
+    T::deserialize(name.into_deserializer())
+        .map_err(|error: Unknown| Error::new(ErrorKind::InvalidOperation, error.to_string()))
+}
+
+/// The page that a template names; of lists the first page where it names none.
+fn route(form: &str, of: Option<usize>, page: Option<u32>) -> Result<Route, Error> {
+    Ok(Route::new(named::<Form>(form)?, of.unwrap_or(0), page.unwrap_or(1)))
+}
+
+impl View {
+    /// Fills a template. `page`: what it sees beside the forum.
+    pub fn render(self: &Arc<Self>, template: &str, page: Value) -> String {
+        let context = context! { ..page, ..self.context() };
+        let written = TEMPLATES.get_template(template).and_then(|template| template.render(context));
+        written.expect("every template is tested")
+    }
+
+    /// What all templates see, and the functions they call.
+    fn context(self: &Arc<Self>) -> Value {
+        let (spec, style) = (&self.forum.spec, self.forum.style());
+        macro_rules! function {
+            (|$view:ident $(, $argument:ident: $type:ty)*| $body:expr) => {{
+                let $view = Arc::clone(self);
+                Value::from_function(move |$($argument: $type),*| $body)
+            }};
+        }
+        context! {
+            skin => spec.skin.files().0,
+            site => &spec.title,
+            host => &spec.host,
+            start => spec.activity.start,
+            users => spec.activity.users,
+            traps => Value::from(Serde(spec.traps)),
+            charset => if style.gbk { "gbk" } else { "utf-8" },
+            english => style.english,
+            now => self.now,
+            crumbs => "",
+            head => "",
+            href => function!(|view, form: String, of: Option<usize>, page: Option<u32>| {
+                Ok::<_, Error>(view.href(route(&form, of, page)?))
+            }),
+            // Nothing where the skin has no such page.
+            link => function!(|view, text: String, form: String, of: Option<usize>, page: Option<u32>| {
+                let route = route(&form, of, page)?;
+                let linked = view.forum.path(route).is_some();
+                Ok::<_, Error>(if linked { format!("<a href=\"{}\">{text}</a>", view.href(route)) } else { String::new() })
+            }),
+            whole => function!(|view, form: String, of: usize| Ok::<_, Error>(view.whole(route(&form, Some(of), None)?))),
+            permalink => function!(|view, post: usize| {
+                if view.forum.spec.traps.permalinks { view.href(Route::new(Form::Post, post, 1)) } else { "#".to_owned() }
+            }),
+            name => function!(|view, user: u32| view.forum.user(user)),
+            person => function!(|view, user: u32, class: Option<String>| {
+                let href = view.href(Route::new(Form::Profile, user as usize, 1));
+                format!("<a href=\"{href}\" class=\"{}\">{}</a>", class.unwrap_or_default(), view.forum.user(user))
+            }),
+            time => function!(|view, style: String, at: i64| {
+                Ok::<_, Error>(times::write(named(&style)?, at, view.now, view.forum.spec.activity.offset))
+            }),
+            posts => function!(|view, thread: usize, page: u32| Value::from(Serde(view.posts(thread, page)))),
+            hot => function!(|view, count: usize| Value::from(Serde(view.hot(count)))),
+            summary => function!(|view, board: usize| Value::from(Serde(view.summary(board)))),
+            categories => function!(|view| Value::from(Serde(view.categories()))),
+            totals => function!(|view| view.totals()),
+        }
+    }
+
+    /// A link's target as this skin writes it, escaped; `#` where the skin has no such page.
+    pub fn href(&self, route: Route) -> String {
+        let style = self.forum.style();
+        let Some(path) = self.forum.path(route) else { return "#".to_owned() };
+        let mut out = format!("{}{}", style.prefix, path.strip_prefix('/').unwrap_or(&path));
+        if let Some(name) = style.session.as_ref().filter(|_| self.forum.spec.traps.sessions) {
+            let mut draw = Draw::new(self.forum.spec.activity.seed, super::text::Salt::Session as u64, self.nonce);
+            let id = format!("{name}={:016x}{:016x}", draw.bits(), draw.bits());
+            out.push(if out.contains('?') { '&' } else { '?' });
+            out.push_str(&id);
+        }
+        out.replace('&', "&amp;")
+    }
+
+    /// A page's URL with scheme and host, as it was asked for, escaped.
+    fn whole(&self, route: Route) -> String {
+        format!("{}{}", self.url.origin(), self.forum.path(route).unwrap_or_default()).replace('&', "&amp;")
+    }
+
+    /// Threads and posts of the whole forum.
+    fn totals(&self) -> Value {
+        let posted =
+            |&(thread, place): &(u32, u32)| self.forum.threads[thread as usize].posts[place as usize].at <= self.now;
+        context! { threads => self.open(), posts => self.forum.posts.partition_point(posted) }
+    }
+
+    /// How many threads are open.
+    pub fn open(&self) -> usize {
+        self.forum.threads.partition_point(|held| held.posts[0].at <= self.now)
+    }
+
+    pub fn is_walled(&self, thread: usize) -> bool {
+        self.forum.boards[self.forum.threads[thread].board].walled
+    }
+
+    /// A thread as it stands now; nothing if it is not open yet.
+    pub fn row(&self, thread: usize) -> Option<Row<'_>> {
+        let held: &Held = &self.forum.threads[thread];
+        let count = held.posts.partition_point(|post| post.at <= self.now);
+        let (&first, &last) = (held.posts.first()?, held.posts.get(count.checked_sub(1)?)?);
+        let posts = count as u32;
+        let last_post = held.numbers[count - 1] as usize;
+        Some(Row {
+            thread,
+            id: thread_id(thread),
+            title: &held.title,
+            board: held.board,
+            board_name: &self.forum.boards[held.board].name,
+            first,
+            last,
+            last_post,
+            last_id: post_id(last_post),
+            posts,
+            replies: posts - 1,
+            views: held.views * u64::from(posts) + held.views % 7,
+            sticky: held.sticky,
+            pages: posts.div_ceil(self.forum.spec.posts_per_page),
+        })
+    }
+
+    /// The board's threads, sticky ones first, then by last reply (or, `sorted`, by replies), all as of now.
+    pub fn list(&self, board: usize, sorted: bool) -> Vec<Row<'_>> {
+        let mut rows: Vec<Row> = self.forum.boards[board].threads.iter().filter_map(|&at| self.row(at)).collect();
+        let order = |row: &Row| if sorted { -i64::from(row.posts) } else { -row.last.at };
+        rows.sort_by_key(|row| (!row.sticky, order(row), row.thread));
+        rows
+    }
+
+    /// Threads with most replies, of all boards that everybody reads.
+    fn hot(&self, count: usize) -> Vec<Row<'_>> {
+        let open = self.open();
+        let recent = (open.saturating_sub(300)..open).filter(|&at| !self.is_walled(at));
+        let mut rows: Vec<Row> = recent.filter_map(|at| self.row(at)).collect();
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.posts), row.thread));
+        rows.truncate(count);
+        rows
+    }
+
+    pub fn summary(&self, board: usize) -> Summary<'_> {
+        let held = &self.forum.boards[board];
+        let rows: Vec<Row> = held.threads.iter().filter_map(|&at| self.row(at)).collect();
+        let boards = self.forum.boards.iter().enumerate();
+        let inner = boards.filter(|(_, held)| held.inside == Some(board));
+        let users = self.forum.spec.activity.users;
+        Summary {
+            board,
+            id: board_id(board),
+            name: &held.name,
+            about: &held.about,
+            threads: rows.len(),
+            posts: rows.iter().map(|row| row.posts).sum(),
+            last: rows.into_iter().max_by_key(|row| (row.last.at, row.thread)),
+            moderators: [board * 3 % users, (board * 5 + 1) % users],
+            inner: inner.map(|(board, held)| Inner { board, name: &held.name, about: &held.about }).collect(),
+        }
+    }
+
+    /// The groups of the home, without the boards that stand inside others.
+    fn categories(&self) -> Vec<Category<'_>> {
+        let (boards, groups) = (self.forum.boards.len(), self.forum.spec.categories);
+        let names = match self.forum.style().english {
+            true => ["General", "Interests", "Living", "About us", "Local"],
+            false => ["综合讨论", "兴趣天地", "生活百科", "站务管理", "地方频道"],
+        };
+        let group = |group: usize| {
+            let number = if group >= names.len() { (group / names.len() + 1).to_string() } else { String::new() };
+            let within = (boards * group / groups..boards * (group + 1) / groups)
+                .filter(|&at| self.forum.boards[at].inside.is_none());
+            Category {
+                name: format!("{}{number}", names[group % names.len()]),
+                boards: within.map(|at| self.summary(at)).collect(),
+            }
+        };
+        (0..groups).map(group).collect()
+    }
+
+    /// The posts on a page of a thread that is open.
+    fn posts(&self, thread: usize, page: u32) -> Vec<Post> {
+        let held = &self.forum.threads[thread];
+        let topic = self.forum.boards[held.board].topic;
+        let voice = self.forum.voice();
+        let count = held.posts.partition_point(|post| post.at <= self.now);
+        let per = self.forum.spec.posts_per_page as usize;
+        let start = (page as usize - 1) * per;
+        let post = |place: usize| {
+            let posting = held.posts[place];
+            let quote = voice.quoted(thread as u64, place as u64).map(|quoted| {
+                let mut text = voice.post(topic, thread as u64, quoted).swap_remove(0);
+                if text.chars().count() > 60 {
+                    text = text.chars().take(60).chain("...".chars()).collect();
+                }
+                let of = held.posts[quoted as usize];
+                let number = held.numbers[quoted as usize] as usize;
+                Quote { user: of.user, at: of.at, number, id: post_id(number), text }
+            });
+            let number = held.numbers[place] as usize;
+            Post {
+                number,
+                id: post_id(number),
+                floor: place as u32 + 1,
+                user: posting.user,
+                at: posting.at,
+                text: voice.post(topic, thread as u64, place as u64),
+                quote,
+                motto: voice.motto(posting.user),
+            }
+        };
+        (start..count.min(start + per)).map(post).collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! What kinds of elements HTML has, as far as reading text is concerned.
+
+use std::sync::LazyLock;
+
+use html5ever::LocalName;
+use rustc_hash::FxHashSet;
+
+use super::words::{HTML, Words};
+
+type Names = LazyLock<FxHashSet<LocalName>>;
+
+fn names(section: &'static str) -> FxHashSet<LocalName> {
+    Words::of(HTML, section).iter().map(|name| LocalName::from(*name)).collect()
+}
+
+/// Elements without content and end tag.
+pub fn is_void(name: &LocalName) -> bool {
+    static VOID: Names = LazyLock::new(|| names("void"));
+    VOID.contains(name)
+}
+
+/// Never part of what a page says.
+pub fn is_skipped(name: &LocalName) -> bool {
+    static SKIPPED: Names = LazyLock::new(|| names("skipped"));
+    SKIPPED.contains(name)
+}
+
+/// Shown only where what they stand for cannot be: without scripts, without a player.
+pub fn is_fallback(name: &LocalName) -> bool {
+    static FALLBACK: Names = LazyLock::new(|| names("fallback"));
+    FALLBACK.contains(name)
+}
+
+/// Elements that begin a line of their own.
+pub fn is_block(name: &LocalName) -> bool {
+    static BLOCK: Names = LazyLock::new(|| names("block"));
+    BLOCK.contains(name)
+}

@@ -1,0 +1,435 @@
+//! The lexicon's file: reading, with errors that name the line, and writing, in one canonical form. A file written by
+//! hand needs `name` and `[terms]` only.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer};
+use thiserror::Error;
+use toml::Value;
+
+use super::{Background, DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
+
+/// The version of the file's format that this program writes and reads.
+pub const FORMAT: i64 = 1;
+
+/// Characters of the longest term. A phrase is looked for word by word wherever it may begin, so one of 300,000 words would
+/// be gone through again and again.
+const LONGEST_TERM: usize = 100;
+
+/// Why a text is no lexicon.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum LexiconError {
+    /// Not TOML, or not of this shape.
+    #[error("line {line}: {message}: correct it, or build the lexicon anew with suidao topic build")]
+    Shape {
+        /// From 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// Written by another program.
+    #[error(
+        "it has format {found}, and this suidao reads format {FORMAT}: use another suidao, or build the lexicon anew"
+    )]
+    Format {
+        /// Its format.
+        found: i64,
+    },
+}
+
+/// What stands in the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default, rename = "format")]
+    _format: IgnoredAny,
+    name: String,
+    #[serde(default)]
+    made: Made,
+    #[serde(default)]
+    threshold: Thresholds,
+    #[serde(default)]
+    weights: WeightsAndTf,
+    terms: Terms,
+    #[serde(default)]
+    near: Terms,
+    #[serde(default)]
+    url: Url,
+    background: Option<DocumentFrequencies>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default = "format")]
+    format: i64,
+}
+
+fn format() -> i64 {
+    FORMAT
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Thresholds {
+    page: Option<Threshold>,
+    link: Option<Threshold>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Url {
+    tokens: Vec<String>,
+}
+
+/// `[weights]`, which holds the tf of eq. (2) too.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "Shares")]
+struct WeightsAndTf(Weights, TermFrequency);
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Shares {
+    anchor: Option<Share>,
+    context: Option<Share>,
+    url: Option<Share>,
+    near: Option<Share>,
+    tags: Option<Share>,
+    tf: TermFrequency,
+}
+
+/// A number from 0 to 1.
+#[derive(Deserialize)]
+struct Share(#[serde(deserialize_with = "share")] f64);
+
+impl TryFrom<Shares> for WeightsAndTf {
+    type Error = String;
+
+    fn try_from(Shares { anchor, context, url, near, tags, tf }: Shares) -> Result<Self, String> {
+        let default = Weights::default();
+        let or = |share: Option<Share>, default| share.map_or(default, |Share(share)| share);
+        let weights = Weights {
+            anchor: or(anchor, default.anchor),
+            context: or(context, default.context),
+            url: or(url, default.url),
+            near: or(near, default.near),
+            tags: or(tags, default.tags),
+        };
+        let sum = weights.anchor + weights.context + weights.url;
+        if (sum - 1.0).abs() < 1e-3 {
+            Ok(Self(weights, tf))
+        } else {
+            Err(format!("weights.anchor + context + url is {sum}, and must be 1"))
+        }
+    }
+}
+
+/// Terms and their weights.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "BTreeMap<String, f64>")]
+struct Terms(Vec<(String, f64)>);
+
+impl TryFrom<BTreeMap<String, f64>> for Terms {
+    type Error = String;
+
+    fn try_from(terms: BTreeMap<String, f64>) -> Result<Self, String> {
+        for (term, weight) in &terms {
+            if let Some((cut, _)) = term.char_indices().nth(LONGEST_TERM) {
+                let start: String = term[..cut].chars().take(40).collect();
+                return Err(format!(
+                    "the term {start}... has more than {LONGEST_TERM} characters: write it as several"
+                ));
+            }
+            if !(1e-4..=1e6).contains(weight) {
+                return Err(format!("the weight of {term:?} is {weight}, and must be above 0"));
+            }
+        }
+        Ok(Self(terms.into_iter().collect()))
+    }
+}
+
+/// `[background]` as it is written: words and numbers in one text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Counts {
+    pages: u32,
+    other: f64,
+    df: String,
+}
+
+impl TryFrom<Counts> for DocumentFrequencies {
+    type Error = String;
+
+    fn try_from(Counts { pages, other, df }: Counts) -> Result<Self, String> {
+        if pages == 0 {
+            return Err("background.pages is 0, and must be 1 or more".to_owned());
+        }
+        if !(0.0..=f64::from(pages)).contains(&other) {
+            return Err(format!("background.other is {other}, and must be from 0 to background.pages"));
+        }
+        let parse = |entry: &str| {
+            let (word, count) = entry.rsplit_once('=')?;
+            let count = count.parse().ok().filter(|&count: &u32| count <= pages)?;
+            Some((word.replace('_', " "), count))
+        };
+        let wrong = |entry: &str| {
+            let entry: String = entry.chars().take(80).collect();
+            format!("background.df holds {entry:?}, which is not word=pages (a whole number, at most background.pages)")
+        };
+        let df = df.split_whitespace().map(|entry| parse(entry).ok_or_else(|| wrong(entry)));
+        Ok(Self { pages, other, df: df.collect::<Result<_, _>>()? })
+    }
+}
+
+fn within<'de, D: Deserializer<'de>>(input: D, range: RangeInclusive<f64>) -> Result<f64, D::Error> {
+    let value = f64::deserialize(input)?;
+    let wrong = || D::Error::custom(format!("{value} is not from {} to {}", range.start(), range.end()));
+    if range.contains(&value) { Ok(value) } else { Err(wrong()) }
+}
+
+pub(super) fn share<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    within(input, 0.0..=1.0)
+}
+
+pub(super) fn relevance<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    within(input, 1e-4..=1.0)
+}
+
+pub(super) fn expected<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Error> {
+    share(input).map(Some)
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, LexiconError> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let message = error.message().lines().collect::<Vec<_>>().join(" ");
+        LexiconError::Shape { line: 1 + before.matches('\n').count(), message }
+    })
+}
+
+impl Lexicon {
+    /// Reads a lexicon. All but `name` and `[terms]` may be left out: then the defaults of [`Lexicon::from_terms`] hold,
+    /// and the built-in background counts the words.
+    ///
+    /// # Errors
+    /// [`LexiconError`] if `text` is not TOML or not a lexicon of a format that is known.
+    pub fn parse(text: &str) -> Result<Self, LexiconError> {
+        let Head { format: found } = read(text)?;
+        if found != FORMAT {
+            return Err(LexiconError::Format { found });
+        }
+        let File { name, made, threshold, weights, terms, near, url, background, .. } = read(text)?;
+        let Terms(terms) = terms;
+        if terms.is_empty() {
+            let line = 1 + text.lines().position(|line| line.trim() == "[terms]").unwrap_or(0);
+            let message = "[terms] is empty: a topic needs at least one term, as \"足球\" = 1.0".to_owned();
+            return Err(LexiconError::Shape { line, message });
+        }
+        let default = Self::from_terms("", &[]);
+        let known = || Background::built_in().kept(terms.iter().map(|(term, _)| term.as_str()));
+        let mut lexicon = Self {
+            name,
+            made,
+            page: threshold.page.unwrap_or(default.page),
+            link: threshold.link.unwrap_or(default.link),
+            tf: weights.1,
+            weights: weights.0,
+            background: background.unwrap_or_else(known),
+            terms,
+            near: near.0,
+            url: url.tokens,
+        };
+        lexicon.order();
+        Ok(lexicon)
+    }
+
+    /// The file: canonical, so equal lexicons have equal texts.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::with_capacity(64 << 10);
+        // Writing to a String cannot fail.
+        let _ = self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) -> std::fmt::Result {
+        let quoted = |text: &str| Value::String(text.to_owned()).to_string();
+        writeln!(
+            out,
+            "# A topic lexicon of suidao. Everything in it may be edited; the crawl that uses it must stand still."
+        )?;
+        writeln!(out, "format = {FORMAT}\nname = {}\n", quoted(&self.name))?;
+        writeln!(out, "[made]\nmethod = {}\ndate = {}", quoted(&self.made.method), quoted(&self.made.date))?;
+        writeln!(out, "pages = {}\nhosts = {}\nsources = [", self.made.pages, self.made.hosts)?;
+        for source in &self.made.sources {
+            writeln!(out, "    {},", quoted(source))?;
+        }
+        writeln!(out, "]\n")?;
+        for (name, what, threshold) in [
+            ("page", "a page is on topic: Sim of title and main content, eq. (1), and of its tags", &self.page),
+            ("link", "a link is promising: eq. (3)", &self.link),
+        ] {
+            writeln!(out, "# From this relevance on {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
+            writeln!(out, "chosen = {}", quoted(&threshold.chosen))?;
+            for (key, expected) in [("precision", threshold.precision), ("recall", threshold.recall)] {
+                if let Some(expected) = expected {
+                    writeln!(out, "{key} = {expected:?}")?;
+                }
+            }
+            writeln!(out)?;
+        }
+        let Weights { anchor, context, url, near, tags } = self.weights;
+        writeln!(out, "# Eq. (3): anchor + context + url = 1. near: what nearness to [near] is worth beside [terms].")?;
+        writeln!(out, "# tags: what Sim of a page's own tags adds to that of its text, eq. (1).")?;
+        writeln!(
+            out,
+            "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
+        )?;
+        writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
+        writeln!(out, "tf = {}\n", quoted(self.tf.name()))?;
+        for (name, what, terms) in [
+            ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
+            ("near", "Terms of pages that lead to the topic without being of it.", &self.near),
+        ] {
+            writeln!(out, "# {what}\n[{name}]")?;
+            for (term, weight) in terms {
+                writeln!(out, "{} = {weight:?}", quoted(term))?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(
+            out,
+            "# Proposed by the program from the URLs of topic pages, to be confirmed by a person: strike out what"
+        )?;
+        writeln!(out, "# does not lead to the topic.\n[url]\ntokens = [")?;
+        for token in &self.url {
+            writeln!(out, "    {},", quoted(token))?;
+        }
+        writeln!(
+            out,
+            "]\n\n# In how many of the background's pages a word occurs: word=pages, a space inside a term written _;"
+        )?;
+        writeln!(out, "# other: what is taken for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
+        let DocumentFrequencies { pages, other, df } = &self.background;
+        writeln!(out, "pages = {pages}\nother = {other:?}\ndf = '''")?;
+        let mut width = 0;
+        for (word, count) in df {
+            let entry = format!("{}={count}", word.replace(' ', "_"));
+            if width > 0 && width + entry.len() > 116 {
+                out.push('\n');
+                width = 0;
+            }
+            if width > 0 {
+                out.push(' ');
+            }
+            width += entry.len() + 1;
+            out.push_str(&entry);
+        }
+        writeln!(out, "\n'''")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Lexicon {
+        let mut lexicon = Lexicon::from_terms("体育", &[("足球", 1.0), ("world cup", 0.5), ("C++ \"x\"", 0.123_456)]);
+        lexicon.near = vec![("学校".to_owned(), 0.3)];
+        lexicon.url = vec!["sports".to_owned()];
+        lexicon.page.precision = Some(0.75);
+        lexicon.made.sources = vec!["pages/".to_owned(), "a \\ b".to_owned()];
+        lexicon.background.pages = 100;
+        lexicon.background.df = vec![("world cup".to_owned(), 3), ("c++".to_owned(), 40), ("足球".to_owned(), 3)];
+        lexicon.order();
+        lexicon
+    }
+
+    #[test]
+    fn a_term_that_no_page_could_hold_is_refused() {
+        let with = |term: &str| Lexicon::parse(&format!("format = 1\nname = \"x\"\n[terms]\n\"{term}\" = 1.0\n"));
+        assert!(with(&"词".repeat(LONGEST_TERM)).is_ok());
+        let error = with(&"词".repeat(LONGEST_TERM + 1)).unwrap_err().to_string();
+        assert!(error.starts_with("line 3: the term 词词") && error.contains("100 characters"), "{error}");
+    }
+
+    #[test]
+    fn writing_and_reading_gives_the_same_lexicon() {
+        let lexicon = sample();
+        let text = lexicon.to_toml();
+        let again = Lexicon::parse(&text).unwrap();
+        assert_eq!(again, lexicon);
+        assert_eq!(again.to_toml(), text);
+        assert_eq!(again.digest(), lexicon.digest());
+        assert_eq!(lexicon.digest().len(), 40);
+        assert_ne!(Lexicon::from_terms("体育", &[("足球", 1.0)]).digest(), lexicon.digest());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_by_line_and_name() {
+        let text = sample().to_toml();
+        let told = |text: &str, line: usize, said: &str| {
+            let error = Lexicon::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("line {line}: ")) && error.contains(said), "{error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        };
+        let error = |from: &str, to: &str, said: &str| {
+            let (before, _) = text.split_once(from).unwrap_or_else(|| panic!("{from}"));
+            let line = 1 + before.matches('\n').count();
+            told(&text.replacen(from, to, 1), line, said);
+        };
+        error("[made]", "[made", "");
+        error("near = 0.5", "nearby = 0.5", "nearby");
+        error("[url]", "[urls]\n[url]", "urls");
+        error("[weights]\nanchor = 0.5", "[weights]\nanchor = 0.9", "must be 1");
+        error("anchor = 0.5", "anchor = 5", "from 0 to 1");
+        error("[terms]\n\"足球\" = 1.0", "[terms]\n\"足球\" = 0", "足球");
+        error("\"足球\" = 1.0", "\"足球\" = \"1\"", "string");
+        error("value = 0.09", "value = nan", "NaN");
+        error("tf = \"root\"", "tf = \"bm25\"", "bm25");
+        error("[background]\npages = 100\n", "[background]\n", "pages");
+        for (from, to) in [("c++=40", "c++=4o"), ("c++=40", "c++=400"), ("pages = 100", "pages = 0")] {
+            let line = 1 + text.split("[background]").next().unwrap().matches('\n').count();
+            told(&text.replacen(from, to, 1), line, "background");
+        }
+        for found in [0, 2] {
+            let other = text.replacen("format = 1", &format!("format = {found}\nnews = 1"), 1);
+            assert_eq!(Lexicon::parse(&other), Err(LexiconError::Format { found }));
+        }
+        told("", 1, "name");
+        told("name = 'x'", 1, "terms");
+        told("name = 'x'\n[terms]", 2, "at least one term");
+    }
+
+    #[test]
+    fn a_name_and_terms_are_enough() {
+        let lexicon = Lexicon::parse("name = '体育'\n[terms]\n'足球' = 2\n'world cup' = 1.0\n").unwrap();
+        let default = Lexicon::from_terms("体育", &[("足球", 2.0), ("world cup", 1.0)]);
+        assert_eq!(Lexicon { background: default.background.clone(), ..lexicon.clone() }, default);
+        assert!(lexicon.background.pages > 1000 && lexicon.background.df.iter().any(|(word, _)| word == "足球"));
+        assert_eq!(Lexicon::parse(&lexicon.to_toml()).unwrap(), lexicon);
+        let part = "name = 'x'\n[threshold.page]\nvalue = 0.2\n[weights]\ntf = 'log'\n[terms]\na = 1\n[url]\n";
+        let part = Lexicon::parse(part).unwrap();
+        assert_eq!((part.page.value, part.tf, part.weights), (0.2, TermFrequency::Log, Weights::default()));
+        assert_eq!((part.page.chosen.as_str(), part.link.value, part.url.len()), ("by hand", default.link.value, 0));
+    }
+
+    #[test]
+    fn the_lexicons_shipped_are_read_and_canonical() {
+        for name in ["sports", "ml", "security", "literature"] {
+            let path = format!("{}/../../lexicons/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(&path).unwrap();
+            let lexicon = Lexicon::parse(&text).unwrap();
+            assert!(lexicon.to_toml() == text, "{path}: what suidao writes differs from the file");
+            assert!(lexicon.terms.len() >= 90, "{path}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn reading_never_panics(text in "(format = 1\n)?(\\[[a-z]{0,5}\\]\n|[a-z]{1,4} = [0-9a-z\"\\[\\]]{0,4}\n){0,6}") {
+            let _ = Lexicon::parse(&text);
+        }
+    }
+}
