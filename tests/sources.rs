@@ -234,7 +234,7 @@ fn sitemaps_and_feeds_bring_what_is_promising_and_nothing_else() {
     assert_eq!(without.pages().len(), 6, "off by default");
     assert!(without.events().all(|event| !matches!(event, Event::Hinted { .. } | Event::Sources { .. })));
     let sets = ["sources.sitemaps=true", "sources.feeds=true", "sources.after=2"];
-    for strategy in ["breadth-first", "tunnel", "dth", "best-first", "url-weight", "best-n-first"] {
+    for strategy in ["breadth-first", "tunnel", "dth", "best-first", "url-weight"] {
         let name = format!("strategy.name={strategy}");
         let log = crawl(&web, &[&sets[..], &[&name]].concat(), &["http://a.test/"]);
         let new: BTreeSet<&str> = log.pages().difference(&without.pages()).copied().collect();

@@ -312,11 +312,6 @@ impl Crawl {
         self.urls.url(id)
     }
 
-    /// The sitemaps that the robots.txt of this URL's host names, as far as that was asked for; of any host.
-    pub fn sitemaps(&self, url: &CrawlUrl) -> Vec<CrawlUrl> {
-        self.hosts.of(url).map(|host| host.sitemaps().collect()).unwrap_or_default()
-    }
-
     /// Where the crawl stands.
     pub fn progress(&self) -> Progress {
         self.progress

@@ -5,7 +5,6 @@
 //! that learns sums up events besides, and remembers nothing that they do not hold.
 
 mod best_first;
-mod best_n_first;
 mod boards;
 mod breadth_first;
 mod context_graph;
@@ -26,7 +25,6 @@ use serde::de::IntoDeserializer;
 use serde::{Deserialize, Serialize};
 
 pub use best_first::{BestFirst, Focus};
-pub use best_n_first::BestNFirst;
 pub use boards::Boards;
 pub use breadth_first::BreadthFirst;
 pub use context_graph::ContextGraph;
@@ -170,8 +168,6 @@ pub enum StrategyName {
     Dth,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
-    /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
-    BestNFirst,
     /// First links of relevant pages, dying out off topic (De Bra, Post 1994)
     FishSearch,
     /// By anchor, context and what the path hands down (Hersovici et al. 1998)
@@ -198,7 +194,6 @@ impl std::fmt::Display for StrategyName {
             Self::Dth => "dth",
             Self::Tunnel => "tunnel",
             Self::BestFirst => "best-first",
-            Self::BestNFirst => "best-n-first",
             Self::FishSearch => "fish-search",
             Self::SharkSearch => "shark-search",
             Self::StaticTunnel => "static-tunnel",
@@ -224,8 +219,6 @@ pub struct Settings {
     pub tunnel: TunnelSettings,
     /// Parameters of `best-first`.
     pub best_first: BestFirst,
-    /// Parameters of `best-n-first`.
-    pub best_n_first: BestNFirst,
     /// Parameters of `fish-search`.
     pub fish_search: FishSearch,
     /// Parameters of `shark-search`.
@@ -273,7 +266,6 @@ impl Settings {
             StrategyName::Dth => Box::new(self.dth.clone()),
             StrategyName::Tunnel => Box::new(tunnel::TunnelSearch::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
-            StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
             StrategyName::FishSearch => Box::new(self.fish_search.clone()),
             StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
             StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
@@ -301,7 +293,6 @@ impl Settings {
         match settings.name {
             StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
             StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
-            StrategyName::BestNFirst => settings.best_n_first.n = word.parse().map_err(|_| wrong())?,
             StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
             StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
             _ => return Err(wrong()),
@@ -314,7 +305,6 @@ impl Settings {
         match self.name {
             StrategyName::Dth => format!("dth {}", self.dth.reading),
             StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
-            StrategyName::BestNFirst => format!("best-n-first {}", self.best_n_first.n),
             StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
             name => name.to_string(),
         }
@@ -325,9 +315,6 @@ impl Settings {
     /// # Errors
     /// The key and what it must be.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        if self.tunnel.kdepth == 0 {
-            return Err(("strategy.tunnel.kdepth", "must be at least 1"));
-        }
         if self.tunnel.half_worth <= 0.0 || !self.tunnel.half_worth.is_finite() {
             return Err(("strategy.tunnel.half-worth", "must be more than 0"));
         }
@@ -351,9 +338,6 @@ impl Settings {
         }
         if self.name == StrategyName::ContextGraph && self.context_graph.model.is_none() {
             return Err(("strategy.context-graph.model", "must name a file of layers, made by `suidao topic layers`"));
-        }
-        if self.best_n_first.n == 0 {
-            return Err(("strategy.best-n-first.n", "must be at least 1"));
         }
         if self.static_tunnel.k == 0 {
             return Err(("strategy.static-tunnel.k", "must be at least 1"));
@@ -440,7 +424,7 @@ pub(crate) mod tests {
             assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
         }
         for label in
-            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "best-n-first 16", "static-tunnel 4"]
+            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "static-tunnel 4"]
         {
             assert_eq!(Settings::default().named(label).unwrap().label(), label);
         }

@@ -186,12 +186,7 @@ impl Sessions {
         self.hosts.contains(&host).then(|| without(url, |name| self.is_session(host, name))).flatten()
     }
 
-    /// Parameters that were found to be a session's.
-    pub fn len(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Whether none was.
+    /// Whether no parameter was found to be a session's.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }

@@ -26,6 +26,8 @@ use crate::model::{CrawlUrl, Event, Lane, Place, Priority, Relevance, Trail, Tun
 use super::{Candidate, Strategy, Visit, merge_trails};
 use learner::Learner;
 
+/// Length of a tunnel none of whose links promises anything; for the record only.
+const K: u8 = 12;
 /// γ: weight of the inherited against what stands around the link.
 const GAMMA: f32 = 0.5;
 /// β: weight of the anchor against its context.
@@ -37,8 +39,6 @@ const DELTA: f32 = 0.5;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TunnelSettings {
-    /// Length of a tunnel none of whose links promises anything; for the record only.
-    pub kdepth: u8,
     /// A document is worth half at this share of the page threshold.
     pub half_worth: f32,
     /// What a listing is worth beside a document that is worth as much.
@@ -56,7 +56,6 @@ pub struct TunnelSettings {
 impl Default for TunnelSettings {
     fn default() -> Self {
         Self {
-            kdepth: 12,
             half_worth: 0.8,
             listing: 0.65,
             inherit: 0.5,
@@ -90,7 +89,7 @@ impl Strategy for TunnelSearch {
             let score = GAMMA * inherited.get() + (1.0 - GAMMA) * (BETA * anchor + (1.0 - BETA) * context);
             let k = match visit.place.trail.k {
                 _ if visit.relevant => Tunnel::Unbounded,
-                Tunnel::Unbounded => Tunnel::Left(self.settings.kdepth - 1),
+                Tunnel::Unbounded => Tunnel::Left(K - 1),
                 Tunnel::Left(left) if link.relevance >= visit.link_threshold => Tunnel::Left(left),
                 Tunnel::Left(left) => Tunnel::Left(left.saturating_sub(1)),
             };
