@@ -100,8 +100,8 @@ pub struct Report {
     pub seconds: f64,
     /// Whether it went on from an earlier run.
     pub resumed: bool,
-    /// Bytes of memory that the parts of the machine took at its end.
-    pub memory: Vec<(&'static str, u64)>,
+    /// Bytes of memory that the process took at its end.
+    pub memory: Option<u64>,
     /// URLs refused, by reason.
     pub refusals: BTreeMap<Refusal, u64>,
     /// Of a refresh: when the first of the known pages may be asked for again.
@@ -333,7 +333,6 @@ pub fn run_in_view(
     }
     let seconds = clock().duration_since(begun).as_secs_f64();
     let progress = crawl.progress();
-    let memory = crawl.memory();
     let (forum, traps, refusals) = (crawl.forum(), crawl.traps(), crawl.refusals().clone());
     let trouble = report_on.iter().map(|id| (*id, crawl.url(*id))).collect();
     let pages_now = progress.pages - before;
@@ -344,7 +343,7 @@ pub fn run_in_view(
         pages_now,
         seconds,
         resumed,
-        memory,
+        memory: resident_memory(),
         refusals,
         failures,
         next_due,
@@ -353,6 +352,13 @@ pub fn run_in_view(
         forum,
         trouble,
     })
+}
+
+/// Memory of this process in bytes, where the system says so in a file (Linux).
+pub fn resident_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 /// Pages of a forum that gave trouble, a few of them.

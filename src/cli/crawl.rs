@@ -205,7 +205,7 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
         "hosts": progress.hosts,
         "hosts_visited": progress.hosts_visited,
         "hosts_relevant": progress.hosts_relevant,
-        "memory": report.memory.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
+        "memory": report.memory,
         "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed },
         "config": job.config.shown(),
     })

@@ -10,7 +10,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
-use suidao::live::conditions;
+use suidao::live::{conditions, resident_memory};
 use suidao::model::{Batch, CrawlUrl, Refusal, Stop, number};
 use suidao::recorded::{Cached, Judge, Mark, Opened, Tally, WebName};
 use suidao::replay::{Reading, Source, replay};
@@ -129,7 +129,6 @@ struct Report {
     refusals: BTreeMap<Refusal, u64>,
     traps: TrapCounts,
     rows: Vec<Mark>,
-    memory: BTreeMap<&'static str, u64>,
     seconds: f64,
 }
 
@@ -214,9 +213,8 @@ impl Run<'_> {
             keeps = keeps && keep(&batch);
         });
         let seconds = begun.elapsed().as_secs_f64();
-        let memory = crawl.memory().into_iter().collect();
         let (refusals, traps) = (crawl.refusals().clone(), crawl.traps());
-        let report = Report { stop, progress: crawl.progress(), refusals, traps, rows: tally.rows(), memory, seconds };
+        let report = Report { stop, progress: crawl.progress(), refusals, traps, rows: tally.rows(), seconds };
         (report, harvest)
     }
 
@@ -271,7 +269,7 @@ impl Run<'_> {
             "queued": report.progress.queued,
             "known": report.progress.known,
             "hosts_visited": report.progress.hosts_visited,
-            "memory": report.memory,
+            "memory": resident_memory(),
             "config": config.shown(),
         })
     }

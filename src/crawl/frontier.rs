@@ -372,18 +372,6 @@ impl Frontier {
         lanes.into_iter().map(best).collect()
     }
 
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        let lanes = self.hosts.iter().flat_map(|host| &host.lanes);
-        let queues: usize = lanes.map(|(_, queue)| queue.heap.capacity() * size_of::<Entry>()).sum();
-        let own: usize = self.hosts.iter().map(|host| host.lanes.capacity() * size_of::<(u8, Queue)>()).sum();
-        let heads: usize = self.heads.iter().map(|heads| heads.capacity() * size_of::<(Entry, Reverse<u32>)>()).sum();
-        self.hosts.capacity() * size_of::<HostQueues>()
-            + queues
-            + own
-            + heads
-    }
-
     /// The best head of a lane among the hosts that are ready, after outdated ones are cleared away; stays in place.
     fn head(&mut self, lane: Lane, waits: &impl Fn(UrlId, Claim) -> bool) -> Option<(Entry, HostId)> {
         let stack = self.is_stack(lane);

@@ -138,11 +138,6 @@ impl Groups {
         group
     }
 
-    /// Bytes allocated, but for the queues of those that are held back.
-    pub fn memory(&self) -> usize {
-        self.groups.capacity() * size_of::<Group>() + self.by_name.capacity() * (size_of::<(Name, GroupId)>() + 1)
-    }
-
     fn get(&self, group: GroupId) -> &Group {
         &self.groups[group.0 as usize]
     }

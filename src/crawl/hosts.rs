@@ -211,16 +211,6 @@ impl Hosts {
         self.rules -= forgotten.iter().flatten().map(|robots| robots.memory()).sum::<u64>();
     }
 
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        self.hosts.capacity() * size_of::<Host>()
-            + self.names.memory()
-            + self.groups.memory()
-            + self.timers.capacity() * size_of::<Reverse<(Millis, u32)>>()
-            + self.hosts.iter().flat_map(|host| &host.robots).flatten().count() * size_of::<Robots>()
-            + usize::try_from(self.rules).unwrap_or(usize::MAX)
-    }
-
     /// Every host gets another chance, whatever it did before; those whose last request failed stand back for that, until
     /// nothing else is left (`call`), for `beyond` at least and no sooner than `shortest` after that request, in milliseconds.
     /// Gives them, and until when they rest.
@@ -393,7 +383,6 @@ mod tests {
         let of = |hosts: &Hosts, n| hosts.get(host(n)).robots(false).map_or(0, Robots::memory);
         let all = |hosts: &Hosts| (0..20).map(|n| of(hosts, n)).sum::<u64>();
         assert_eq!(hosts.rules, all(&hosts));
-        assert!(hosts.memory() as u64 > hosts.rules);
 
         let kept = postcard::to_stdvec(&hosts).unwrap();
         let mut again: Hosts = postcard::from_bytes(&kept).unwrap();

@@ -43,11 +43,6 @@ impl Names {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.ends.len()).map(|number| get(&self.text, &self.ends, number as u32))
     }
-
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        self.text.capacity() + self.ends.capacity() * size_of::<u32>() + self.index.allocation_size()
-    }
 }
 
 fn get<'a>(text: &'a str, ends: &[u32], number: u32) -> &'a str {

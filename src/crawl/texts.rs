@@ -88,7 +88,8 @@ impl Texts {
     }
 
     /// Bytes allocated.
-    pub fn memory(&self) -> usize {
+    #[cfg(test)]
+    fn memory(&self) -> usize {
         let of = |portion: &Portion| portion.packed.capacity() + portion.blocks.capacity() * size_of::<u32>();
         self.portions.iter().map(of).sum()
     }

@@ -75,11 +75,6 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Bytes that the pages seen and the rows they lie in take; the rest is of few hosts.
-    pub fn memory(&self) -> usize {
-        self.twins.memory() + self.runs.memory()
-    }
-
     /// Whether a host is to be asked for a page that cannot exist.
     fn wants_probe(&self, host: HostId) -> bool {
         let Some(suspicion) = self.suspicions.get(&host) else { return false };

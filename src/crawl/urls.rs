@@ -114,11 +114,6 @@ impl Urls {
         self.known.len()
     }
 
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        self.known.memory() + self.texts.memory() + self.index.allocation_size()
-    }
-
     pub fn find(&self, url: &CrawlUrl) -> Option<UrlId> {
         self.find_fingerprint(url.fingerprint())
     }

@@ -120,11 +120,6 @@ pub trait Strategy: Send + Sync {
         None
     }
 
-    /// Bytes of memory that what it remembers takes, as far as it knows.
-    fn memory(&self) -> usize {
-        0
-    }
-
     /// What it has learnt, in pieces that [`recall`](Strategy::recall) takes in this order; nothing where nothing is
     /// remembered. For a restart that need not observe every event again.
     fn learnt(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {

@@ -131,14 +131,6 @@ impl Runs {
         rows(url).iter().find_map(|row| self.ended.get(&row.key).copied())
     }
 
-    /// Bytes allocated, taken that each page has few links.
-    pub fn memory(&self) -> usize {
-        let led = 2 * WORDS.start() * size_of::<u64>();
-        self.runs.capacity() * (size_of::<(u64, Box<Run>)>() + 1)
-            + self.runs.len() * (size_of::<Run>() + led)
-            + self.ended.capacity() * (size_of::<(u64, Refusal)>() + 1)
-    }
-
     /// Rows that have ended.
     pub fn ended(&self) -> usize {
         self.ended.len()

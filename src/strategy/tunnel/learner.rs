@@ -108,25 +108,6 @@ impl Learner {
         }
     }
 
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        let members = self.blocks.iter().map(|block| block.members.memory());
-        let members: usize = members.chain(self.families.iter().map(|family| family.members.memory())).sum();
-        members
-            + self.known.memory()
-            + self.hosts.capacity() * size_of::<Host>()
-            + self.families.capacity() * size_of::<Family>()
-            + self.templates.capacity() * size_of::<Template>()
-            + self.blocks.capacity() * size_of::<Block>()
-            + self.places.capacity() * size_of::<Yield>()
-            + self.host_numbers.memory()
-            + self.family_numbers.memory()
-            + self.template_numbers.memory()
-            + self.block_numbers.memory()
-            + self.place_numbers.memory()
-            + self.bodies.capacity() * (size_of::<Digest>() + 1)
-    }
-
     pub fn threshold(&self) -> Relevance {
         self.threshold
     }

@@ -119,10 +119,6 @@ impl Strategy for TunnelSearch {
         self.learner.observe(event, risen);
     }
 
-    fn memory(&self) -> usize {
-        self.learner.memory()
-    }
-
     fn appraise(&self, id: UrlId) -> Option<Priority> {
         Some(Priority::new(self.learner.worth(id)))
     }

@@ -69,11 +69,6 @@ impl Members {
     pub fn iter(&self) -> impl Iterator<Item = UrlId> + '_ {
         self.0.iter().copied()
     }
-
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        self.0.capacity() * size_of::<UrlId>()
-    }
 }
 
 /// The pages that one rule of a site makes.
@@ -225,10 +220,6 @@ impl<K> Default for Numbers<K> {
 }
 
 impl<K> Numbers<K> {
-    /// Bytes allocated, without what the keys own.
-    pub fn memory(&self) -> usize {
-        self.0.capacity() * (size_of::<(K, u32)>() + 1)
-    }
 }
 
 impl<K: std::hash::Hash + Eq> Numbers<K> {
