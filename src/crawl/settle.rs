@@ -13,7 +13,7 @@ use super::forums::Made;
 use super::health::asks_to_wait;
 use super::machine::{Conditions, Crawl, Ended};
 use crate::forum::shape::{sessions, without};
-use crate::trap::row::rows;
+use crate::trap::series::goes_on;
 
 impl Crawl {
     pub(super) fn settle_page(
@@ -116,8 +116,7 @@ impl Crawl {
         let left_be = claim.map(|_| Refusal::Copy).or(repeats.then_some(Refusal::NearDuplicate));
         let mut judged = self.judge(&visit, &targets, left_be);
         let signs = looked.map_or_else(Signs::default, |looked| {
-            let seen = (page.sketch, page.listing, page.relevance);
-            let barren = self.barren(url, &looked, seen, (&candidates, &targets));
+            let barren = self.is_barren(&looked, (page.sketch, page.listing), &visit, &targets);
             Signs { barren, ..looked.signs }
         });
         judged.links.extend(claim.and_then(|claim| self.lead_to(claim, &page, place)));
@@ -157,11 +156,12 @@ impl Crawl {
     pub(super) fn judge(&self, visit: &Visit, targets: &[UrlId], left_be: Option<Refusal>) -> Judged {
         let mut judged = Judged::default();
         let verdicts = self.strategy.judge(visit);
+        let page = (left_be == Some(Refusal::NearDuplicate)).then(|| self.urls.url(visit.id));
         debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
         for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
             let verdict = match left_be {
                 // Further pages of a list are followed all the same: its first may say what a post of it says.
-                Some(Refusal::NearDuplicate) if !rows(&candidate.url).is_empty() => self.cap(verdict),
+                Some(_) if page.as_ref().is_some_and(|page| goes_on(page, &candidate.url)) => self.cap(verdict),
                 Some(reason) => Verdict::Drop(reason),
                 None => self.cap(verdict),
             };
