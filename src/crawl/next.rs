@@ -100,6 +100,7 @@ impl Crawl {
             let spelt = || self.at_home(&url).or_else(|| self.plain(&url));
             if let Some(home) = if again { None } else { spelt() } {
                 self.move_home(head.id, &home, now);
+                self.release_pending(now);
                 self.make_ready(head.host);
                 self.let_others_go(groups, now);
                 continue;

@@ -261,11 +261,13 @@ impl Crawl {
         }
         let known = self.urls.get(id);
         let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
-        let link = if redirects > self.conditions.limits.redirects.min(15) {
-            self.skip(events, to, Some(id), Refusal::Redirects, now);
-            None
-        } else if let Some(reason) = self.refuses(to) {
-            self.skip(events, to, Some(id), reason, now);
+        let too_many = redirects > self.conditions.limits.redirects.min(15);
+        let refusal = if too_many { Some(Refusal::Redirects) } else { self.refuses(to) };
+        let link = if let Some(reason) = refusal {
+            // What is known may be fetched for another reason.
+            if self.urls.find(to).is_none() {
+                self.skip(events, to, Some(id), reason, now);
+            }
             None
         } else {
             let target = self.number(events, to, Origin::Redirect(id), "", now);

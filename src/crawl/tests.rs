@@ -609,6 +609,35 @@ fn a_host_that_mixes_schemes_loses_no_page() {
 }
 
 #[test]
+fn links_are_judged_when_the_address_that_a_page_names_is_had_under_another_scheme() {
+    let mut web = web("
+        http://s.cn/p 0.9 -> http://s.cn/x 0.9
+        http://s.cn/x 0.9
+        https://w.s.cn/c 0.9
+    ");
+    let Some(Outcome::Page { page, .. }) = web.get_mut("http://s.cn/p") else { panic!("a page") };
+    page.canonical = CrawlUrl::parse("http://w.s.cn/c").ok();
+    page.sketch.chars = 1_000;
+    let seeds = ["http://s.cn/p", "https://w.s.cn/c", "http://w.s.cn/c"];
+    let (crawl, batch) = seeded(conditions(), BreadthFirst, &seeds);
+    let run = drive(crawl, batch, &web, 2);
+    assert_eq!(run.fetched, ["s.cn/p", "https://w.s.cn/c", "s.cn/x"]);
+}
+
+#[test]
+fn a_url_that_waits_is_not_counted_as_refused_because_too_many_redirects_lead_to_it() {
+    let web = web("
+        http://s.cn/ 0.9 -> http://s.cn/a 0.5, http://s.cn/b 0.5
+        http://s.cn/a => http://s.cn/b
+        http://s.cn/b 0.9
+    ");
+    let limits = Limits { redirects: 0, ..Limits::default() };
+    let (crawl, batch) = seeded(Conditions { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    assert_eq!((run.crawl.progress().pages, run.crawl.progress().refused), (2, 0));
+}
+
+#[test]
 fn a_longer_tunnel_to_a_page_in_flight_counts() {
     let web = web("
         http://s.cn/ 0 -> http://a.cn/ 0, http://b.cn/ 0

@@ -345,10 +345,9 @@ impl Crawl {
             }
         }
         for &partner in self.watched.mirrors.partners(host) {
-            let differs = twin.is_none_or(|twin| self.urls.get(twin).host() != partner)
-                && self.on_host(url, partner).is_some_and(|there| self.urls.get(there).state == LinkState::Fetched)
-                // What says the same as a third host may say the same as this one.
-                && twin.is_none();
+            // What says the same as a third host may say the same as this one.
+            let differs = twin.is_none()
+                && self.on_host(url, partner).is_some_and(|there| self.urls.get(there).state == LinkState::Fetched);
             if differs && let Some(name) = self.watched.names.get(&partner) {
                 compared.push((partner, name.clone(), false));
             }
