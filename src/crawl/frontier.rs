@@ -180,8 +180,7 @@ impl Frontier {
     pub(super) fn waiting(&self, urls: usize, hosts: usize) -> Option<u64> {
         let mut queues = self.hosts.iter().flat_map(|host| &host.lanes).flat_map(|(_, queue)| queue.heap.iter());
         let mut heads = self.heads.iter().flat_map(|heads| heads.iter());
-        let known = self.hosts.len() <= hosts
-            && heads.all(|(_, Reverse(host))| (*host as usize) < self.hosts.len());
+        let known = self.hosts.len() <= hosts && heads.all(|(_, Reverse(host))| (*host as usize) < self.hosts.len());
         let count = |count: u64, entry: &Entry| ((id_of(*entry).0 as usize) < urls).then_some(count + 1);
         queues.try_fold(0, count).filter(|_| known)
     }

@@ -12,9 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::*;
 use crate::model::*;
 use crate::strategy::scope::Scope;
-use crate::strategy::{
-    BestFirst, BreadthFirst, Dth, Focus, Reading, Settings, Strategy, StrategyName, UrlWeight,
-};
+use crate::strategy::{BestFirst, BreadthFirst, Dth, Focus, Reading, Settings, Strategy, StrategyName, UrlWeight};
 
 /// A web as text, a page a line: `URL RELEVANCE -> URL RELEVANCE, URL RELEVANCE` (relevance of page and of links),
 /// or `URL => URL` for a redirect, or `URL STATUS!` for a failure.

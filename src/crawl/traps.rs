@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::{
-    AbsentPage, CrawlUrl, Event, HostId, LinkState, Millis, Outlink, Page, Refusal, Region, Settled, Signs,
-    Sketch, TrapStep, UrlId,
+    AbsentPage, CrawlUrl, Event, HostId, LinkState, Millis, Outlink, Page, Refusal, Region, Settled, Signs, Sketch,
+    TrapStep, UrlId,
 };
 use crate::strategy::Visit;
 use crate::text::twins::Twins;
@@ -292,8 +292,7 @@ impl Crawl {
 
     /// The traps' part of the fold: a page that came for the first time.
     pub(super) fn observe_page(&mut self, page: &Settled) {
-        let Traps { series: most, sessions, soft_404, mirrors, near_duplicates, .. } =
-            self.conditions.traps;
+        let Traps { series: most, sessions, soft_404, mirrors, near_duplicates, .. } = self.conditions.traps;
         let compares = near_duplicates || soft_404 || mirrors > 0;
         if page.forum.is_some() {
             return;

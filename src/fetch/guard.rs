@@ -162,9 +162,7 @@ impl Allowed {
             Some(Host::Domain(name)) if !self.proxied => {
                 !self.permits_reach(reach_of_name(name)) && self.addresses.is_empty()
             }
-            Some(Host::Domain(name)) => {
-                !self.permits_reach(reach_of_name(name).max(reach_by_proxy(name)))
-            }
+            Some(Host::Domain(name)) => !self.permits_reach(reach_of_name(name).max(reach_by_proxy(name))),
             None => true,
         }
     }
@@ -434,12 +432,8 @@ mod tests {
         ] {
             assert!(there.refuses(&url(text)), "{text}");
         }
-        for text in [
-            "http://lan.cn/",
-            "http://home.example.cn/",
-            "http://localdomain.example.com/",
-            "http://8.8.8.8/",
-        ] {
+        for text in ["http://lan.cn/", "http://home.example.cn/", "http://localdomain.example.com/", "http://8.8.8.8/"]
+        {
             assert!(!there.refuses(&url(text)), "{text}");
         }
         for text in ["http://kubernetes/", "http://nas.lan/"] {

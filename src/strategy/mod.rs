@@ -418,9 +418,7 @@ pub(crate) mod tests {
             let label = Settings { name: *name, ..Settings::default() }.label();
             assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
         }
-        for label in
-            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "static-tunnel 4"]
-        {
+        for label in ["dth preempt", "dth queue", "dth interleave", "best-first hard", "static-tunnel 4"] {
             assert_eq!(Settings::default().named(label).unwrap().label(), label);
         }
         let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };

@@ -182,7 +182,13 @@ mod tests {
             assert_eq!(refuses(&scope, url), Some(Refusal::Host), "{url}");
         }
         assert_eq!(refuses(&scope, "http://c.cn/x.pdf"), Some(Refusal::Extension));
-        for wrong in ["deny_hosts = ['http://a.cn']", "allow_hosts = ['a.cn:8080']", "deny_hosts = ['a.cn/x']", "deny_hosts = ['']", "deny_extensions = ['tar.gz']"] {
+        for wrong in [
+            "deny_hosts = ['http://a.cn']",
+            "allow_hosts = ['a.cn:8080']",
+            "deny_hosts = ['a.cn/x']",
+            "deny_hosts = ['']",
+            "deny_extensions = ['tar.gz']",
+        ] {
             let told = toml::from_str::<Scope>(wrong).unwrap_err().to_string();
             assert!(told.contains("is no host") || told.contains("is no extension"), "{wrong}: {told}");
         }

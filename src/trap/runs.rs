@@ -192,10 +192,7 @@ mod tests {
             let page = Seen { leads: &own, sketch: text, listing: true, relevant: false };
             let barren = runs.is_barren(&series(n as usize), &page);
             let ended = runs.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
-            assert!(
-                ended < Traps::default().series,
-                "{n}: now and then it seems to be one of them, never for long"
-            );
+            assert!(ended < Traps::default().series, "{n}: now and then it seems to be one of them, never for long");
         }
         let mut runs = Runs::default();
         for n in 0..40 {

@@ -55,14 +55,7 @@ pub struct TunnelSettings {
 
 impl Default for TunnelSettings {
     fn default() -> Self {
-        Self {
-            half_worth: 0.8,
-            listing: 0.65,
-            inherit: 0.5,
-            bridge: 0.5,
-            explore_seeds: 0.4,
-            explore_found: 0.7,
-        }
+        Self { half_worth: 0.8, listing: 0.65, inherit: 0.5, bridge: 0.5, explore_seeds: 0.4, explore_found: 0.7 }
     }
 }
 

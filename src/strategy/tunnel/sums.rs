@@ -219,8 +219,7 @@ impl<K> Default for Numbers<K> {
     }
 }
 
-impl<K> Numbers<K> {
-}
+impl<K> Numbers<K> {}
 
 impl<K: std::hash::Hash + Eq> Numbers<K> {
     /// The number of `key`, if it has one.
