@@ -41,14 +41,24 @@ pub enum ConfigError {
     /// The configuration of a crawl directory is no file to be read.
     #[error(transparent)]
     Kept(#[from] crate::store::StoreError),
-    /// The configuration of a crawl directory reaches out of it, and without that something else would be fetched.
+    /// The configuration of a crawl directory reaches out of it.
     #[error(
-        "{path}: these settings are not taken from a crawl directory, because others may have made it: {keys}. If the directory is yours, -c {path} takes all of the file"
+        "{path}: {key} is not taken from a crawl directory, because others may have made it; remove it there, and give it with a flag, --set or your own configuration (-c)"
     )]
-    LeftOut {
+    NotKept {
         /// The file.
         path: String,
-        /// What is not taken, why, and how to give it.
+        /// The key or section.
+        key: &'static str,
+    },
+    /// Something else would be fetched than the crawl did.
+    #[error(
+        "{path}: the crawl was made with {keys}, which no crawl directory keeps; give that again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"
+    )]
+    MadeWith {
+        /// The file.
+        path: String,
+        /// What the crawl was made with.
         keys: String,
     },
     /// A value of `[fetch]` that cannot be used.
@@ -87,8 +97,9 @@ pub struct General {
     pub outage_patience: f64,
     /// Seconds after which the reading of one page is given up, so that a page made to hurt costs itself and not the crawl.
     pub reading_timeout: f64,
-    /// Whether pages are written to where `pages/` leads if it is a symbolic link.
-    pub linked_pages: bool,
+    /// Keys that the crawl was made with and its directory does not keep; written there by suidao.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub made_with: Vec<String>,
 }
 
 impl Default for General {
@@ -102,7 +113,7 @@ impl Default for General {
             link_threshold: None,
             outage_patience: 600.0,
             reading_timeout: 30.0,
-            linked_pages: false,
+            made_with: Vec::new(),
         }
     }
 }
@@ -261,7 +272,7 @@ impl Config {
         Goals { pages, ..self.stop.clone() }
     }
 
-    /// The configuration as it may be shown and kept: without the password of a proxy.
+    /// The configuration as it may be shown: without the password of a proxy.
     pub fn shown(&self) -> Self {
         Self { fetch: self.fetch.shown(), ..self.clone() }
     }

@@ -172,7 +172,7 @@ fn keep_inputs(job: &Job) -> Result<(), StoreError> {
     let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value of it came from TOML or is a number.
-    let config = toml::to_string(&job.config.shown()).unwrap_or_default();
+    let config = toml::to_string(&job.config.kept()).unwrap_or_default();
     write(job.directory.config_toml(), config)
 }
 
@@ -198,7 +198,7 @@ pub fn run_in_view(
     mut tell: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Report, LiveError> {
-    job.directory.check_pages(job.config.crawl.linked_pages)?;
+    job.directory.check_pages()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(LiveError::Threads)?;
     // Listened to from now on: what comes before the loop may take its time.

@@ -48,7 +48,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     let store = Store::open(&directory)?;
     let kept = directory.config_toml();
     let settings =
-        if kept.exists() { Config::load_kept(&kept, &[], Use::Reading)?.0.refresh } else { RefreshSettings::default() };
+        if kept.exists() { Config::load_kept(&kept, &[], Use::Reading)?.refresh } else { RefreshSettings::default() };
     let Story { id, visits, histories, round } = Story::read(&store, &url, &settings)?;
     let Some(id) = id else {
         bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());

@@ -7,7 +7,6 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::config::kept::Use;
 use suidao::crawl::{Crawl, Goals, Planned, Refresh};
 use suidao::html::count;
 use suidao::live::{self, Job, News, Report};
@@ -75,7 +74,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
             args.directory.display()
         );
     }
-    let config = args.config(&directory, voice)?;
+    let config = args.config(&directory)?;
     let topic = args.topic(&directory, &config)?;
     let budget = args.budget(&config)?;
     if args.plan {
@@ -128,11 +127,8 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
 impl RefreshArgs {
     /// The configuration of the crawl, as far as it is the directory's to say, unless another is given; then --set and the
     /// flags of their own.
-    fn config(&self, directory: &CrawlDirectory, voice: Voice) -> Result<Config> {
-        let given = [(self.operating.status.is_some(), "status.listen"), (self.operating.log.is_some(), "log.file")];
-        let given: Vec<&str> = given.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
-        let purpose = if self.plan { Use::Reading } else { Use::Fetching(&given) };
-        let mut config = self.conditions.load_over(&directory.config_toml(), purpose, voice)?;
+    fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
+        let mut config = self.conditions.load_over(&directory.config_toml(), !self.plan)?;
         if let Some(policy) = self.policy {
             config.refresh.policy = policy;
         }

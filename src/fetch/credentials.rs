@@ -101,7 +101,7 @@ impl Credential {
         };
         if [&self.password, &self.bearer].into_iter().flatten().chain(self.headers.values()).any(|s| s.0 == HIDDEN) {
             return wrong(
-                "was kept without its secret, as always: give the configuration that has it (-c), or let it name a variable of the environment",
+                "stands there without its secret, as it is shown: give the configuration that has it (-c), or let it name a variable of the environment",
             );
         }
         if self.password.is_some() && self.password_env.is_some() || self.bearer.is_some() && self.bearer_env.is_some()

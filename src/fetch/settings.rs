@@ -17,6 +17,9 @@ use super::guard::Allowed;
 /// The longest time limit that makes sense, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
 
+/// The largest limit of a body, in bytes: each request under way may hold as much.
+const LARGEST: usize = 256 << 20;
+
 /// The section `[fetch]` of the config. Times are in seconds, sizes in bytes.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -90,11 +93,13 @@ pub enum SettingsError {
         /// What was given.
         value: f64,
     },
-    /// A size limit nothing fits in.
-    #[error("fetch.{key} = 0: must be a number of bytes, at least 1")]
-    NoBytes {
+    /// A size limit that nothing fits in, or too much.
+    #[error("fetch.{key} = {value}: must lie between 1 and 268435456 bytes (256 MiB)")]
+    Bytes {
         /// Which.
         key: &'static str,
+        /// What was given.
+        value: usize,
     },
     /// Not the URL of a proxy. The value is left out: it may hold a password.
     #[error("fetch.proxy (--proxy) {problem}: give it as http://host:port")]
@@ -144,7 +149,7 @@ impl Settings {
         }
     }
 
-    /// The settings as they may be shown and kept: without the password of a proxy. Those of credentials never show.
+    /// The settings as they may be shown: without the password of a proxy. Those of credentials never show.
     pub fn shown(&self) -> Self {
         let mut shown = self.clone();
         if let Some(proxy) = &mut shown.proxy
@@ -166,8 +171,8 @@ impl Settings {
 
     pub(super) fn checked(&self) -> Result<Checked, SettingsError> {
         for (key, bytes) in [("max_body", self.max_body), ("max_wire", self.max_wire)] {
-            if bytes == 0 {
-                return Err(SettingsError::NoBytes { key });
+            if !(1..=LARGEST).contains(&bytes) {
+                return Err(SettingsError::Bytes { key, value: bytes });
             }
         }
         if self.user_agent.trim().is_empty() {
@@ -233,7 +238,7 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
     // As `shown` writes it.
     if url.username() == "***" {
         return Err(problem(
-            "was kept without its password, as always, and has to be given again (--proxy)".to_owned(),
+            "stands there without its password, as it is shown, and has to be given with it (--proxy)".to_owned(),
         ));
     }
     if url.host_str().is_none_or(str::is_empty) {
@@ -305,7 +310,7 @@ mod tests {
         for shown in shown {
             assert!(!shown.contains("hush") && shown.contains("***") && shown.contains("a.cn"), "{shown}");
         }
-        // What was kept of it asks for the rest.
+        // What was shown of it asks for the rest.
         let kept: Settings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
         assert!(kept.check().unwrap_err().to_string().contains("-c"));
         let twice = "[[credentials]]\norigin = 'a.cn'\nbearer = 'x'\n".repeat(2);

@@ -9,7 +9,6 @@ use super::rebuild::{BUILDING, WHOLE};
 use super::{Level, write_lists};
 use crate::config::Config;
 use crate::config::kept::Use;
-use crate::fetch::Credential;
 use crate::store::{CrawlDirectory, Meta, StoreError, own};
 use crate::topic::Lexicon;
 
@@ -56,16 +55,7 @@ pub(super) fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Ch
         checked.find(Level::Open, &path, format!("is missing; {who} writes it"));
     } else if let Err(error) = Config::load_kept(&path, &[], Use::Reading) {
         checked.find(Level::Open, &path, format!("does not read ({error}); {who} writes it"));
-    } else if had_secrets(&path) {
-        let what = "is kept without the secrets of its credentials; give the configuration that has them (-c)";
-        checked.find(Level::Note, &path, what);
     }
-}
-
-/// Whether a kept configuration lacks secrets, which are never kept.
-fn had_secrets(path: &Path) -> bool {
-    let read = own::read_text(path, own::SMALL).ok().and_then(|text| toml::from_str::<Config>(&text).ok());
-    read.is_some_and(|config| config.fetch.credentials.iter().any(Credential::holds_secret))
 }
 
 /// What is made of the log: whether it says what the log says.

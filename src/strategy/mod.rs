@@ -331,9 +331,6 @@ impl Settings {
         if self.dth.interleave == 0 {
             return Err(("strategy.dth.interleave", "must be at least 1"));
         }
-        if self.name == StrategyName::ContextGraph && self.context_graph.model.is_none() {
-            return Err(("strategy.context-graph.model", "must name a file of layers, made by `suidao topic layers`"));
-        }
         if self.static_tunnel.k == 0 {
             return Err(("strategy.static-tunnel.k", "must be at least 1"));
         }
