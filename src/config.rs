@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::crawl::{Goals, Limits, Politeness, Sources};
-use crate::model::CrawlUrl;
 use crate::read::{UnknownLanguage, language_code};
 use crate::revisit::settings::RefreshSettings;
 use crate::strategy::{Settings as Strategy, scope::Scope};
@@ -240,6 +239,64 @@ pub struct Config {
     pub traps: Traps,
 }
 
+/// Keys whose values are numbers, with the least and the most that each may be. Times of `[politeness]` are in seconds,
+/// of `[refresh]` in days.
+const RANGES: [(&str, f64, f64); 53] = [
+    ("crawl.in_flight", 1.0, 10_000.0),
+    ("crawl.outage_patience", 0.0, 1e9),
+    ("crawl.reading_timeout", 0.1, 1e9),
+    ("crawl.page_threshold", 0.0, 1.0),
+    ("crawl.link_threshold", 0.0, 1.0),
+    ("limits.pages", 1.0, f64::INFINITY),
+    ("limits.requests", 1.0, f64::INFINITY),
+    ("limits.redirects", 0.0, 15.0),
+    ("limits.retries", 0.0, 15.0),
+    ("stop.pages", 1.0, f64::INFINITY),
+    ("stop.relevant", 1.0, f64::INFINITY),
+    ("stop.bytes", 1.0, f64::INFINITY),
+    ("stop.minutes", 0.001, 1e7),
+    ("politeness.delay", 0.0, 1e9),
+    ("politeness.delay_factor", 0.0, 1e3),
+    ("politeness.max_crawl_delay", 0.0, 1e9),
+    ("politeness.max_delay", 0.0, 1e9),
+    ("politeness.per_domain", 1.0, f64::INFINITY),
+    ("politeness.domain_delay", 0.0, 1e9),
+    ("politeness.per_address", 1.0, f64::INFINITY),
+    ("politeness.address_delay", 0.0, 1e9),
+    ("politeness.backoff", 0.0, 1e9),
+    ("politeness.max_backoff", 0.0, 1e9),
+    ("politeness.robots_retry", 0.0, 1e9),
+    ("politeness.robots_max_age", 60.0, 1e9),
+    ("politeness.give_up", 0.0, 1e9),
+    ("politeness.patience", 0.0, 1e9),
+    ("scope.max_url_length", 1.0, 8_192.0),
+    ("sources.after", 1.0, f64::INFINITY),
+    ("sources.per_host", 1.0, 50_000.0),
+    ("strategy.tunnel.half-worth", 1e-6, 1e6),
+    ("strategy.tunnel.listing", 0.0, 2.0),
+    ("strategy.tunnel.inherit", 0.0, 2.0),
+    ("strategy.tunnel.bridge", 0.0, 2.0),
+    ("strategy.tunnel.explore-seeds", 0.0, 2.0),
+    ("strategy.tunnel.explore-found", 0.0, 2.0),
+    ("strategy.dth.kdepth", 1.0, f64::INFINITY),
+    ("strategy.dth.interleave", 1.0, f64::INFINITY),
+    ("strategy.static-tunnel.k", 1.0, f64::INFINITY),
+    ("strategy.shark-search.delta", 0.0, 1.0),
+    ("strategy.shark-search.beta", 0.0, 1.0),
+    ("strategy.shark-search.gamma", 0.0, 1.0),
+    ("strategy.pagerank.damping", 0.0, 0.999),
+    ("strategy.url-weight.at-random", 1.0, f64::INFINITY),
+    ("refresh.discovery", 0.0, 1.0),
+    ("refresh.requests", 1.0, f64::INFINITY),
+    ("refresh.per_day", 1.0, 1e9),
+    ("refresh.per_host", 1.0, f64::INFINITY),
+    ("refresh.prior", 0.001, 36_500.0),
+    ("refresh.grace", 0.0, 36_500.0),
+    ("refresh.shortest", 0.0, 36_500.0),
+    ("log.max_size", 1e3, 1e12),
+    ("log.files", 1.0, 1e3),
+];
+
 impl Config {
     /// Reads the file, if one is given, and applies the assignments in order. The file is the user's own; that of a crawl
     /// directory is read by [`Config::load_kept`].
@@ -287,53 +344,27 @@ impl Config {
             key: key.into(),
             reason: reason.into(),
         };
-        self.politeness.check().map_err(value)?;
-        self.stop.check().map_err(value)?;
-        self.refresh.check().map_err(value)?;
+        let table = toml::Table::try_from(self)
+            .map_err(|error| ConfigError::Shape { from: "given".into(), reason: error.to_string() })?;
+        for (key, least, most) in RANGES {
+            #[allow(clippy::cast_precision_loss)] // the ranges are round
+            let number = |value: &toml::Value| value.as_float().or_else(|| Some(value.as_integer()? as f64));
+            let number = kept::get(&table, key).and_then(number);
+            if number.is_some_and(|number| !(least..=most).contains(&number)) {
+                let range =
+                    if most.is_finite() { format!("from {least} to {most}") } else { format!("of at least {least}") };
+                return Err(value((key, &format!("must be a number {range}"))));
+            }
+        }
         self.render.check().map_err(value)?;
         self.traps.check().map_err(value)?;
-        self.sources.check().map_err(value)?;
         self.keep.codes()?;
-        self.strategy.check().map_err(|(key, reason)| value((key, reason)))?;
         self.fetch.check()?;
-        if self.crawl.in_flight == 0 || self.crawl.in_flight > 10_000 {
-            return Err(value(("crawl.in_flight", "must lie between 1 and 10000")));
-        }
-        if !(0.0..=1e9).contains(&self.crawl.outage_patience) {
-            return Err(value(("crawl.outage_patience", "must be a number of seconds from 0 to 1e9")));
-        }
-        if !(0.1..=1e9).contains(&self.crawl.reading_timeout) {
-            return Err(value(("crawl.reading_timeout", "must be a number of seconds from 0.1 to 1e9")));
-        }
-        for (key, threshold) in
-            [("crawl.page_threshold", self.crawl.page_threshold), ("crawl.link_threshold", self.crawl.link_threshold)]
-        {
-            if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
-                return Err(value((key, "must lie between 0 and 1")));
-            }
+        if self.strategy.url_weight.by_weight < self.strategy.url_weight.at_random {
+            return Err(value(("strategy.url-weight.by-weight", "must be at least at-random")));
         }
         if self.status.listen.as_deref().is_some_and(|text| address(text).is_err()) {
             return Err(value(("status.listen", "must be a port, or address and port, as \"127.0.0.1:9090\"")));
-        }
-        if !(1..=CrawlUrl::LONGEST).contains(&self.scope.max_url_length) {
-            return Err(value(("scope.max_url_length", "must lie between 1 and 8192")));
-        }
-        if !(1_000..=1 << 40).contains(&self.log.max_size) {
-            return Err(value(("log.max_size", "must lie between 1000 and 2^40 bytes")));
-        }
-        if !(1..=1_000).contains(&self.log.files) {
-            return Err(value(("log.files", "must lie between 1 and 1000")));
-        }
-        if self.limits.pages == Some(0) {
-            return Err(value(("limits.pages", "(--max-pages) must be at least 1")));
-        }
-        if self.limits.requests == Some(0) {
-            return Err(value(("limits.requests", "(--max-requests) must be at least 1")));
-        }
-        for (key, count) in [("limits.redirects", self.limits.redirects), ("limits.retries", self.limits.retries)] {
-            if count > 15 {
-                return Err(value((key, "must be at most 15")));
-            }
         }
         if let Some(other) = self.scope.schemes.iter().find(|scheme| !matches!(scheme.as_str(), "http" | "https")) {
             return Err(ConfigError::Value {
@@ -474,6 +505,25 @@ mod tests {
         ] {
             let error = load(text, sets).unwrap_err();
             assert!(error.contains(told), "{text} {sets:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_range_is_of_a_key_that_there_is_and_holds_its_default() {
+        let mut every = Config::default();
+        (every.crawl.page_threshold, every.crawl.link_threshold) = (Some(0.5), Some(0.5));
+        (every.limits.pages, every.limits.requests) = (Some(1), Some(1));
+        (every.stop.pages, every.stop.relevant, every.stop.bytes) = (Some(1), Some(1), Some(1));
+        (every.stop.minutes, every.refresh.per_host) = (Some(1.0), Some(1));
+        every.check().unwrap();
+        let table = toml::Table::try_from(&every).unwrap();
+        for (key, least, _) in RANGES {
+            assert!(kept::get(&table, key).is_some(), "{key}");
+            let below = load("", &[&format!("{key}={}", least - 1.0)]).unwrap_err();
+            assert!(below.contains(key), "{below}");
+        }
+        for (set, key) in [("politeness.give_up=nan", "give_up"), ("politeness.delay_factor=1e9", "delay_factor")] {
+            assert!(load("", &[set]).unwrap_err().contains(key));
         }
     }
 

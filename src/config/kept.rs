@@ -89,7 +89,7 @@ impl Config {
     }
 }
 
-fn get<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
+pub(super) fn get<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
     let (sections, last) = key.rsplit_once('.').unwrap_or(("", key));
     let mut sections = sections.split('.').filter(|name| !name.is_empty());
     sections.try_fold(table, |table, section| table.get(section)?.as_table())?.get(last)

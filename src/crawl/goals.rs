@@ -84,22 +84,6 @@ impl Goals {
         let minutes = self.minutes.map(|minutes| (minutes * 60.0 - seconds).max(0.0));
         [pages, relevant, bytes, minutes].into_iter().flatten().min_by(f64::total_cmp)
     }
-
-    /// What is wrong with the settings, if anything.
-    ///
-    /// # Errors
-    /// The key and what it must be.
-    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        for (key, count) in [("stop.pages", self.pages), ("stop.relevant", self.relevant), ("stop.bytes", self.bytes)] {
-            if count == Some(0) {
-                return Err((key, "must be at least 1"));
-            }
-        }
-        if self.minutes.is_some_and(|minutes| !(0.001..=1e7).contains(&minutes)) {
-            return Err(("stop.minutes", "must lie between 0.001 and 10000000"));
-        }
-        Ok(())
-    }
 }
 
 fn set<T>(goal: &mut Option<T>, value: T) -> Result<(), String> {
@@ -305,7 +289,6 @@ mod tests {
         ] {
             assert!(goals.clone().add(wrong).is_err(), "{wrong}");
         }
-        assert!(Goals { minutes: Some(f64::NAN), ..Goals::default() }.check().is_err());
     }
 
     #[test]

@@ -304,54 +304,6 @@ impl Settings {
             name => name.to_string(),
         }
     }
-
-    /// What is wrong with the parameters, if anything: the key and the sentence.
-    ///
-    /// # Errors
-    /// The key and what it must be.
-    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        if self.tunnel.half_worth <= 0.0 || !self.tunnel.half_worth.is_finite() {
-            return Err(("strategy.tunnel.half-worth", "must be more than 0"));
-        }
-        let own = &self.tunnel;
-        for (key, share) in [
-            ("strategy.tunnel.listing", own.listing),
-            ("strategy.tunnel.inherit", own.inherit),
-            ("strategy.tunnel.bridge", own.bridge),
-            ("strategy.tunnel.explore-seeds", own.explore_seeds),
-            ("strategy.tunnel.explore-found", own.explore_found),
-        ] {
-            if !(0.0..=2.0).contains(&share) {
-                return Err((key, "must lie between 0 and 2"));
-            }
-        }
-        if self.dth.kdepth == 0 {
-            return Err(("strategy.dth.kdepth", "must be at least 1"));
-        }
-        if self.dth.interleave == 0 {
-            return Err(("strategy.dth.interleave", "must be at least 1"));
-        }
-        if self.static_tunnel.k == 0 {
-            return Err(("strategy.static-tunnel.k", "must be at least 1"));
-        }
-        let shark = &self.shark_search;
-        for (key, share) in [
-            ("strategy.shark-search.delta", shark.delta),
-            ("strategy.shark-search.beta", shark.beta),
-            ("strategy.shark-search.gamma", shark.gamma),
-        ] {
-            if !(0.0..=1.0).contains(&share) {
-                return Err((key, "must lie between 0 and 1"));
-            }
-        }
-        if !(0.0..1.0).contains(&self.pagerank.damping) {
-            return Err(("strategy.pagerank.damping", "must lie in [0, 1)"));
-        }
-        if self.url_weight.at_random == 0 || self.url_weight.by_weight < self.url_weight.at_random {
-            return Err(("strategy.url-weight.by-weight", "must be at least at-random, which must be at least 1"));
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
