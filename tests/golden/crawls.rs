@@ -1,0 +1,216 @@
+//! Batches of every strategy on three generated webs, of a refresh, of a forum and of a crawl that is gone on with.
+
+use std::sync::Arc;
+
+use suidao::config::Config;
+use suidao::crawl::{Crawl, Delivery, ForumMode, Next, Refresh, outcome};
+use suidao::eval::Graph;
+use suidao::live::conditions;
+use suidao::model::{Batch, Budget, Fetched, Millis};
+use suidao::replay::{Reading, Web, replay};
+use suidao::strategy::{Boards, StrategyName};
+use suidao::topic::{Layers, Lexicon, OTHER, Topic};
+use suidao::world::{
+    ActivitySpec, ChangingSpec, ChangingWeb, Forum, ForumSpec, ForumWeb, Skin, Spec, World, topic_words,
+};
+
+use super::{compare, digest};
+
+const STRATEGIES: [&str; 17] = [
+    "name=tunnel",
+    "name=dth",
+    "name=dth dth.reading=preempt",
+    "name=dth dth.reading=queue",
+    "name=dth dth.reading=interleave",
+    "name=best-first",
+    "name=best-first best-first.focus=hard",
+    "name=best-n-first best-n-first.n=16",
+    "name=breadth-first",
+    "name=fish-search",
+    "name=shark-search",
+    "name=static-tunnel static-tunnel.k=4",
+    "name=context-graph context-graph.model=layers.toml",
+    "name=opic",
+    "name=pagerank",
+    "name=random random.seed=7",
+    "name=url-weight",
+];
+
+/// A web with traps, one without, and one of small islands on many hosts.
+pub fn worlds() -> Vec<(&'static str, Spec)> {
+    let small = Spec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..Spec::default() };
+    vec![
+        ("traps", Spec { calendar_hosts: 0.3, session_hosts: 0.2, robots_hosts: 0.8, ..small.clone() }),
+        ("finite", Spec { calendar_hosts: 0.0, session_hosts: 0.0, seed: 5, ..small.clone() }),
+        ("islands", Spec { pages: 900, hosts: 40, islands: 12, island_pages: [12, 25], seed: 9, ..small }),
+    ]
+}
+
+fn config(strategy: &str, pages: u64) -> Config {
+    let sets: Vec<String> = strategy.split(' ').map(|set| format!("strategy.{set}")).collect();
+    let mut config = Config::load(None, &sets).unwrap();
+    config.limits.pages = Some(pages);
+    config
+}
+
+/// Names aside: the bytes of the log.
+fn events(batches: &[Batch]) -> u64 {
+    digest(batches.iter().flat_map(|batch| &batch.events).map(|event| postcard::to_stdvec(event).unwrap()))
+}
+
+fn words() -> Lexicon {
+    let words: Vec<(&str, f64)> = topic_words().map(|word| (word, 1.0)).collect();
+    Lexicon::from_terms("体育", &words)
+}
+
+/// Layers of the web's own pages: those on topic, one link away, and the rest.
+fn layers(world: &World) -> Layers {
+    let topic = Topic::new(words());
+    let source = Reading { web: world, topic: &topic };
+    let conditions = conditions(&Config::default(), &topic);
+    let graph = Graph::read(conditions, 150, &world.seeds(), &source, |url, _| Some(world.is_relevant(url)));
+    let document = |&(node, layer): &(u32, Option<u8>)| {
+        (layer.unwrap_or(OTHER), suidao::read::parse(&world.get(graph.url(node)).unwrap()).document)
+    };
+    Layers::learn(&graph.layers(1).iter().map(document).collect::<Vec<_>>()).unwrap()
+}
+
+/// A crawl of `world`, and another one that goes on where it was left for each further number of pages.
+fn crawl(world: &World, topic: &Topic, strategy: &str, pages: &[u64], in_flight: usize) -> Vec<Batch> {
+    let mut log: Vec<Batch> = Vec::new();
+    for &pages in pages {
+        let config = config(strategy, pages);
+        let conditions = conditions(&config, topic);
+        let strategy = config.strategy.build(conditions.page_threshold);
+        let mut crawl = Crawl::new(conditions, strategy);
+        log.iter().for_each(|batch| crawl.restore(batch));
+        let source = Reading { web: world, topic };
+        replay(&mut crawl, &world.seeds(), &source, in_flight, |batch| log.push(batch));
+    }
+    log
+}
+
+#[test]
+fn every_strategy_on_three_webs() {
+    let mut digests: Vec<(String, u64)> = Vec::new();
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = worlds()
+            .into_iter()
+            .map(|(web, spec)| {
+                scope.spawn(move || {
+                    let world = World::new(spec).unwrap();
+                    let (topic, layered) = (Topic::new(words()), Topic::new(words()).with_layers(layers(&world)));
+                    let mut digests = Vec::new();
+                    for strategy in STRATEGIES {
+                        let layers = strategy.contains(&StrategyName::ContextGraph.to_string());
+                        let topic = if layers { &layered } else { &topic };
+                        let log = crawl(&world, topic, strategy, &[90], 1);
+                        assert!(log.len() > 90, "{web} {strategy}: {} batches", log.len());
+                        digests.push((format!("{web} {strategy}"), events(&log)));
+                    }
+                    digests
+                        .push((format!("{web} 8 in flight"), events(&crawl(&world, &topic, "name=tunnel", &[150], 8))));
+                    for strategy in ["name=tunnel", "name=dth dth.reading=interleave"] {
+                        let log = crawl(&world, &topic, strategy, &[40, 41, 90], 1);
+                        digests.push((format!("{web} {strategy} gone on with"), events(&log)));
+                    }
+                    digests
+                })
+            })
+            .collect();
+        digests.extend(runs.into_iter().flat_map(|run| run.join().unwrap()));
+    });
+    compare("crawls.txt", &digests);
+}
+
+#[test]
+fn a_forum() {
+    let mut digests = Vec::new();
+    for skin in [Skin::Discuz, Skin::Phpbb, Skin::Cards] {
+        let activity = ActivitySpec {
+            boards: 4,
+            users: 40,
+            threads_per_day: 6.0,
+            replies: 6.0,
+            days: 9,
+            ..ActivitySpec::default()
+        };
+        let spec = ForumSpec { skin, activity, threads_per_page: 8, posts_per_page: 6, ..ForumSpec::default() };
+        let forum = Arc::new(Forum::new(spec).unwrap());
+        let start = forum.spec().activity.start;
+        let web = ForumWeb::at(Arc::clone(&forum), start + 6 * 86_400);
+        let topic = Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]));
+        let mut config = Config::default();
+        config.politeness.delay = 0.0;
+        config.crawl.page_threshold = Some(0.0);
+        config.limits.pages = Some(120);
+        config.scope.allow_hosts.push(forum.home().host().to_owned());
+        let mut log: Vec<Batch> = Vec::new();
+        for day in [6, 7] {
+            web.set(start + day * 86_400);
+            let mut conditions = conditions(&config, &topic);
+            conditions.forums = ForumMode::Explore { index_pages: Some(60) };
+            conditions.limits.pages = Some(120 * (day as u64 - 5));
+            let mut crawl = Crawl::new(conditions, Box::new(Boards));
+            log.iter().for_each(|batch| crawl.restore(batch));
+            log.extend(crawl.visit_boards(Millis(0)));
+            let source = Reading { web: &web, topic: &topic };
+            replay(&mut crawl, &[forum.home()], &source, 1, |batch| log.push(batch));
+        }
+        assert!(log.len() > 60, "{skin:?}: {} batches", log.len());
+        digests.push((format!("forum {skin:?}"), events(&log)));
+    }
+    compare("forums.txt", &digests);
+}
+
+#[test]
+fn a_refresh() {
+    let web = ChangingWeb::new(ChangingSpec::default(), 3).unwrap();
+    let start = web.spec().start as f64 * 1000.0;
+    let topic = Topic::new(words());
+    let mut config = Config::default();
+    config.politeness.delay = 0.0;
+    config.limits.pages = Some(200);
+    let (mut log, mut day) = (Vec::<Batch>::new(), 0.0_f64);
+    for (begin, requests) in [(0.0, None), (3.0, Some(60)), (9.0, Some(60))] {
+        day = day.max(begin);
+        let at = |day: f64| Millis((start + day * 86_400_000.0) as u64);
+        let mut conditions = conditions(&config, &topic);
+        let round = requests.map(|requests| Budget::Round { requests: Some(requests), seconds: None });
+        conditions.refresh = round.map(|budget| Refresh { settings: config.refresh.clone(), budget });
+        let strategy = config.strategy.build(conditions.page_threshold);
+        let mut crawl = Crawl::new(conditions, strategy);
+        log.iter().for_each(|batch| crawl.restore(batch));
+        match requests {
+            Some(_) => log.extend(crawl.begin_refresh(at(day))),
+            None => log.push(crawl.seed(&web.seeds(), at(day))),
+        }
+        loop {
+            match crawl.next(at(day)) {
+                Next::Fetch(ticket) => {
+                    day += 1.0 / 86_400.0;
+                    let fields: Vec<(String, String)> = ticket
+                        .validators
+                        .iter()
+                        .flat_map(|known| {
+                            known
+                                .fields()
+                                .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
+                                .collect::<Vec<_>>()
+                        })
+                        .collect();
+                    let answer = web.answer(&ticket.url, &fields, day);
+                    let answer = answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
+                    let answer = answer.as_ref().map_err(Clone::clone);
+                    let outcome = outcome(&ticket.wanted, answer, None, &topic, "suidao");
+                    log.push(crawl.settle(ticket, outcome, Delivery::default(), at(day)));
+                }
+                Next::Wait(until) => day = day.max((until.unwrap().0 as f64 - start) / 86_400_000.0 + 1e-9),
+                Next::Done(_) => break,
+            }
+        }
+        log.extend(crawl.finish(at(day)));
+    }
+    assert!(log.len() > 150, "{} batches", log.len());
+    compare("refresh.txt", &[("refresh".to_owned(), events(&log))]);
+}
