@@ -21,9 +21,7 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration {path}: {source}; check the path given with -c")]
     Read {
-        /// The file.
         path: String,
-        /// Why.
         source: std::io::Error,
     },
     /// Not TOML, an unknown key, or a value of another kind.
@@ -45,9 +43,7 @@ pub enum ConfigError {
         "{path}: {key} is not taken from a crawl directory, because others may have made it; remove it there, and give it with a flag, --set or your own configuration (-c)"
     )]
     NotKept {
-        /// The file.
         path: String,
-        /// The key or section.
         key: &'static str,
     },
     /// Something else would be fetched than the crawl did.
@@ -55,7 +51,6 @@ pub enum ConfigError {
         "{path}: the crawl was made with {keys}, which no crawl directory keeps; give that again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"
     )]
     MadeWith {
-        /// The file.
         path: String,
         /// What the crawl was made with.
         keys: String,
@@ -68,7 +63,6 @@ pub enum ConfigError {
     Value {
         /// Where it was said, with a colon; empty if that is not known.
         place: String,
-        /// The key.
         key: String,
         /// What it must be.
         reason: String,
@@ -347,7 +341,6 @@ impl Config {
         let table = toml::Table::try_from(self)
             .map_err(|error| ConfigError::Shape { from: "given".into(), reason: error.to_string() })?;
         for (key, least, most) in RANGES {
-            #[allow(clippy::cast_precision_loss)] // the ranges are round
             let number = |value: &toml::Value| value.as_float().or_else(|| Some(value.as_integer()? as f64));
             let number = kept::get(&table, key).and_then(number);
             if number.is_some_and(|number| !(least..=most).contains(&number)) {

@@ -94,7 +94,6 @@ impl CrawlArgs {
     }
 }
 
-/// Runs the verb.
 pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let config = args.config()?;
     let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
@@ -211,12 +210,10 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
     })
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn harvest(report: &Report) -> f64 {
     report.progress.relevant as f64 / report.progress.pages.max(1) as f64
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn in_words(job: &Job, report: &Report) -> String {
     let progress = report.progress;
     let why = match report.stop {

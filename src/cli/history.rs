@@ -40,7 +40,6 @@ struct Visit {
     archive: Option<Location>,
 }
 
-/// Runs the verb.
 pub fn run(args: &HistoryArgs) -> Result<Exit> {
     let url =
         CrawlUrl::parse(&args.url).with_context(|| format!("{} is no URL; write it as http://host/path", args.url))?;

@@ -63,7 +63,6 @@ pub struct RefreshArgs {
     pub json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     // Says what is missing, if something is.
@@ -161,7 +160,6 @@ impl RefreshArgs {
             return Ok(Budget::PerDay(config.refresh.per_day));
         }
         let seconds = match self.minutes {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
             Some(minutes) if (0.01..=1e6).contains(&minutes) => Some((minutes * 60.0).round() as u64),
             Some(minutes) => bail!("--minutes {minutes}: give a number from 0.01 to 1000000"),
             None => None,
@@ -195,7 +193,6 @@ fn plan(
     let planned = crawl.plan(now, most);
     let histories = crawl.histories().context("the crawl has no histories")?;
     let waiting = crawl.waiting(most);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     // a share of a number of requests
     let owed =
         (((1.0 - config.refresh.discovery) * most as f64).round() as usize).max(most.saturating_sub(waiting.len()));

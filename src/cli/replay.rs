@@ -132,7 +132,6 @@ struct Report {
     seconds: f64,
 }
 
-/// Runs the verb.
 pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     let config = args.config()?;
     let name = WebName::parse(&args.web, Path::new(""))?;
@@ -274,7 +273,6 @@ impl Run<'_> {
         })
     }
 
-    #[allow(clippy::cast_precision_loss)] // counts of pages
     fn in_words(&self, web: &Opened, report: &Report) -> String {
         let Self { config, topic, judge, .. } = *self;
         let pages = match (&web.world, self.drawn) {
@@ -332,7 +330,6 @@ impl Run<'_> {
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // counts of pages
 fn share(part: u64, all: u64) -> f64 {
     part as f64 / all.max(1) as f64
 }

@@ -31,7 +31,6 @@ struct Text {
 }
 
 impl Text {
-    #[allow(clippy::cast_possible_truncation)] // half of a digest is one
     fn of(sketch: &Sketch) -> Option<Self> {
         (sketch.chars > 0).then_some(Self {
             simhash: sketch.simhash,

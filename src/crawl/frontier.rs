@@ -86,9 +86,7 @@ impl HostQueues {
 /// A queued URL whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Its host.
     pub host: HostId,
-    /// The URL.
     pub id: UrlId,
     /// The lane it waited in.
     pub lane: Lane,
@@ -110,7 +108,6 @@ impl Claim {
     }
 }
 
-/// The queues of all hosts.
 pub struct Frontier {
     discipline: Discipline,
     seed: u64,

@@ -19,7 +19,6 @@ use crate::model::{HostId, Millis, Priority, UrlId};
 
 use super::politeness::{Politeness, millis};
 
-/// Number of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct GroupId(u32);
 

@@ -37,13 +37,11 @@ pub(super) struct Host {
     pub https: Option<bool>,
     /// Not to be asked before.
     pub ready_at: Millis,
-    /// Pages fetched.
     pub pages: u32,
     /// Whether one of them was relevant.
     pub relevant: bool,
     /// Answers since the last page that were soft 404s.
     pub missing: u32,
-    /// URLs that wait.
     pub queued: u32,
     /// Those of them that have failed and stand aside, as long as others may show whether the host answers.
     pub aside: Vec<UrlId>,
@@ -142,7 +140,6 @@ impl Hosts {
         self.names.find(url.authority()).map(HostId)
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.hosts.len()
     }

@@ -132,9 +132,7 @@ pub enum Wanted {
     Absent(HostId),
     /// The robots.txt of the host, for http or https.
     Robots {
-        /// The host.
         host: HostId,
-        /// Whether the rules are for https.
         https: bool,
     },
 }
@@ -172,7 +170,6 @@ pub enum Next {
 /// Where the crawl stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Pages fetched.
     pub pages: u64,
     /// Relevant ones among them.
     pub relevant: u64,
@@ -189,11 +186,8 @@ pub struct Progress {
     pub failed: u64,
     /// URLs refused, at the door or when their turn came.
     pub refused: u64,
-    /// URLs that wait.
     pub queued: u64,
-    /// URLs known.
     pub known: u64,
-    /// Hosts known.
     pub hosts: u64,
     /// Hosts with at least one page fetched.
     pub hosts_visited: u64,
@@ -216,7 +210,6 @@ pub(super) struct Ended {
     pub links: Vec<Link>,
 }
 
-/// The crawl.
 pub struct Crawl {
     pub(super) conditions: Conditions,
     pub(super) strategy: Box<dyn Strategy>,

@@ -45,16 +45,13 @@ pub struct HostCounts {
     pub idle: u64,
 }
 
-/// One host.
 #[derive(Clone, Debug)]
 pub struct HostView {
     /// Its name, with the port if that is not the scheme's.
     pub name: Box<str>,
-    /// Pages fetched.
     pub pages: u32,
     /// Whether one of them was relevant.
     pub relevant: bool,
-    /// URLs that wait.
     pub queued: u32,
     /// Requests in a row that brought no answer.
     pub failures: u32,
@@ -82,14 +79,12 @@ pub struct Waits {
 pub struct Unreached {
     /// The first of them, and why.
     pub hosts: Vec<(Box<str>, Failure)>,
-    /// How many there are.
     pub all: u64,
 }
 
 /// One lane of the frontier.
 #[derive(Clone, Debug)]
 pub struct LaneView {
-    /// Which.
     pub lane: Lane,
     /// Its best, in the order in which they would leave if every host were ready.
     pub heads: Vec<(CrawlUrl, Place)>,

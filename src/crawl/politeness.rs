@@ -74,7 +74,5 @@ impl Politeness {
 
 /// Seconds of the configuration as milliseconds.
 pub(super) fn millis(seconds: f64) -> u64 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
-    let ms = (seconds * 1000.0).round() as u64;
-    ms
+    (seconds * 1000.0).round() as u64
 }

@@ -370,7 +370,6 @@ fn add_wanted(outlinks: &mut Vec<Outlink>, made: &Made) {
     let linked: FxHashMap<&CrawlUrl, f32> =
         outlinks.iter().map(|outlink| (&outlink.url, outlink.relevance.get())).collect();
     let worths: Vec<f32> = made.wants.iter().filter_map(|want| linked.get(&want.url)).copied().collect();
-    #[allow(clippy::cast_precision_loss)] // some dozens
     let mean = Relevance::new(worths.iter().sum::<f32>() / worths.len().max(1) as f32);
     let missing: Vec<Outlink> = made
         .wants

@@ -416,7 +416,6 @@ impl Crawl {
 }
 
 /// Hash of a title: the one that tells templates apart.
-#[allow(clippy::cast_possible_truncation)] // half of it will do
 fn title(title: &str) -> u32 {
     xxh3_64(title.as_bytes()) as u32
 }

@@ -99,7 +99,6 @@ struct Indexed {
 }
 
 impl Indexed {
-    #[allow(clippy::cast_possible_truncation)] // the two halves
     fn new(fingerprint: u64, id: u32) -> Self {
         Self { high: (fingerprint >> 32) as u32, low: fingerprint as u32, id }
     }

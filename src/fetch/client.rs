@@ -96,7 +96,6 @@ pub enum FetcherError {
 /// What a page loads.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fetch) struct Part<'a> {
-    /// The page.
     pub page: &'a CrawlUrl,
     /// Header fields that go with the request for it.
     pub fields: &'a [(String, String)],

@@ -88,41 +88,31 @@ pub enum SettingsError {
     /// A time limit that is none.
     #[error("fetch.{key} = {value}: must be a number of seconds above 0 and at most 86400 (a day)")]
     Seconds {
-        /// Which.
         key: &'static str,
-        /// What was given.
         value: f64,
     },
     /// A size limit that nothing fits in, or too much.
     #[error("fetch.{key} = {value}: must lie between 1 and 268435456 bytes (256 MiB)")]
     Bytes {
-        /// Which.
         key: &'static str,
-        /// What was given.
         value: usize,
     },
     /// Not the URL of a proxy. The value is left out: it may hold a password.
     #[error("fetch.proxy (--proxy) {problem}: give it as http://host:port")]
     Proxy {
-        /// What is wrong.
         problem: String,
     },
     /// An entry of `[[fetch.credentials]]`. Its secrets are left out.
     #[error("fetch.credentials of {origin:?} {problem}")]
     Credential {
-        /// Of which origin.
         origin: String,
-        /// What is wrong.
         problem: String,
     },
     /// Something that cannot stand in a header field.
     #[error("fetch.{key} = {value:?}: {problem}")]
     Header {
-        /// Which.
         key: &'static str,
-        /// What was given.
         value: String,
-        /// What is wrong.
         problem: &'static str,
     },
 }

@@ -177,7 +177,6 @@ impl Agenda {
         self.announce(host);
     }
 
-    /// Forgets a page.
     pub fn remove(&mut self, page: UrlId) {
         if let Some(slot) = self.pages.remove(&page) {
             self.queues[slot.host as usize].live -= 1;
@@ -421,7 +420,6 @@ impl Agenda {
     }
 
     /// Visits that a host takes in a span of days, and in which span a day is.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     fn limit(&self, now: f64) -> Option<(u32, i64)> {
         let (most, days) =
             self.per_host.map(|cap| if cap >= 1.0 { (cap as u32, 1.0) } else { (1, 1.0 / cap.max(1e-9)) })?;
@@ -485,9 +483,7 @@ fn due(worth: &Worth, last: f64, price: f64) -> u32 {
 
 /// Days before the first are told apart too.
 fn tick(day: f64) -> u32 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    let tick = (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32;
-    tick
+    (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32
 }
 
 fn entry(due: u32, page: UrlId) -> Entry {

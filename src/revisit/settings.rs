@@ -66,8 +66,6 @@ impl RefreshSettings {
 
     /// `shortest` in milliseconds.
     pub fn shortest_ms(&self) -> u64 {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked, and `as` saturates
-        let ms = (self.shortest * 86_400_000.0).ceil() as u64;
-        ms
+        (self.shortest * 86_400_000.0).ceil() as u64
     }
 }

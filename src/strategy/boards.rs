@@ -6,7 +6,6 @@ use crate::model::{CrawlUrl, Lane, Place, Priority, Refusal, Role, Trail, Tunnel
 
 use super::{Strategy, Visit};
 
-/// By boards.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Boards;
 

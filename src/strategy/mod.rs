@@ -46,7 +46,6 @@ use crate::model::{
 /// A link as strategies see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Where it leads.
     pub url: CrawlUrl,
     /// Eq. (3)'s parts.
     pub evidence: Evidence,
@@ -208,25 +207,15 @@ impl std::fmt::Display for StrategyName {
 pub struct Settings {
     /// Which strategy drives the crawl.
     pub name: StrategyName,
-    /// Parameters of `dth`.
     pub dth: Dth,
-    /// Parameters of `tunnel`.
     pub tunnel: TunnelSettings,
-    /// Parameters of `best-first`.
     pub best_first: BestFirst,
-    /// Parameters of `fish-search`.
     pub fish_search: FishSearch,
-    /// Parameters of `shark-search`.
     pub shark_search: SharkSearch,
-    /// Parameters of `static-tunnel`.
     pub static_tunnel: StaticTunnel,
-    /// Parameters of `context-graph`.
     pub context_graph: ContextGraph,
-    /// Parameters of `pagerank`.
     pub pagerank: PageRank,
-    /// Parameters of `url-weight`.
     pub url_weight: UrlWeight,
-    /// Parameters of `random`.
     pub random: Random,
 }
 
@@ -255,7 +244,6 @@ fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
 }
 
 impl Settings {
-    /// The strategy chosen.
     pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),

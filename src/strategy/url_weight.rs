@@ -15,7 +15,6 @@ use super::{Strategy, Visit};
 /// Paper 004's w0.
 const HEAVIEST: usize = 10;
 
-/// Crawl by URL weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct UrlWeight {

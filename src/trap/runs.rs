@@ -124,7 +124,6 @@ impl Runs {
         run.barren
     }
 
-    /// Ends a series.
     pub fn end(&mut self, series: &Series) {
         self.ended.insert(series.key());
         self.runs.remove(&series.key());

@@ -36,7 +36,6 @@ pub struct CrawlCheckArgs {
     json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let mut checked = check(&directory)?;

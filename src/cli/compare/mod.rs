@@ -74,7 +74,6 @@ pub struct CompareArgs {
     cache: CacheArgs,
 }
 
-/// Runs the verb.
 pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
     let (plan, base) = args.plan()?;
     let config = args.config()?;

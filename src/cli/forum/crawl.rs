@@ -53,7 +53,6 @@ pub struct ForumCrawlArgs {
     pub conditions: ConditionsArgs,
 }
 
-/// Runs the verb.
 pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let (job, _) = job(args, voice)?;
     let mut screen = Screen::new(voice, false, job.config.goals());

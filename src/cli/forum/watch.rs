@@ -29,7 +29,6 @@ pub struct WatchArgs {
     pub per_day: Option<u32>,
 }
 
-/// Runs the verb.
 pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
     let (mut job, _) = job(&args.crawl, voice)?;
     job.watch = Some(Watch { per_day: args.per_day, method: args.method });

@@ -59,9 +59,7 @@ pub enum RendererError {
     /// It does not start, or does not speak.
     #[error("{browser}: the browser does not start: {reason}; see docs/render.md, or use --render never")]
     NoStart {
-        /// Its program.
         browser: String,
-        /// What was seen of it.
         reason: String,
     },
 }

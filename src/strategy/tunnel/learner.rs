@@ -191,7 +191,6 @@ impl Learner {
         } else {
             self.settings.explore_found * self.strangers.promise()
         };
-        #[allow(clippy::cast_precision_loss)] // pages of one host
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
             Kind::Friends => self.settings.bridge * self.friends.mean(1.0, FRIENDS_PRIOR),
@@ -248,7 +247,6 @@ impl Learner {
         debug_assert_eq!(self.known.len(), id.0 as usize, "numbers are given without gaps");
         let form = kind::form(url);
         let host = self.host_numbers.of(xxh3_64(url.authority().as_bytes()), &mut self.hosts, Host::default);
-        #[allow(clippy::cast_possible_truncation)] // 32 bits of a hash tell the families of one host apart
         let family = (host, form.family as u32);
         if form.kind.is_listing() {
             self.family(family).members.add(id);

@@ -35,7 +35,6 @@ const BETA: f32 = 0.8;
 /// What of a page's score its links inherit.
 const DELTA: f32 = 0.5;
 
-/// Parameters of `tunnel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TunnelSettings {

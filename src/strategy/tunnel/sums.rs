@@ -74,7 +74,6 @@ impl Members {
 /// The pages that one rule of a site makes.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Template {
-    /// Its documents.
     pub documents: Yield,
     fetched: u32,
     listings: u32,
@@ -106,7 +105,6 @@ impl Template {
     }
 
     /// Share of its pages that opened hosts, 0 before two were fetched; low while few were.
-    #[allow(clippy::cast_precision_loss)] // pages of one template
     pub fn bridge_value(&self) -> f32 {
         if self.fetched < 2 { 0.0 } else { self.bridges as f32 / (self.fetched as f32 + 2.0) }
     }
@@ -116,7 +114,6 @@ impl Template {
 /// documents of a template.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Block {
-    /// Hash of the place in the tag tree.
     pub path: u32,
     /// The listing, and the template of its pages.
     pub listing: Option<(u32, u32)>,
@@ -165,7 +162,6 @@ impl Family {
     }
 }
 
-/// A host.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Host {
     /// Pages fetched from it.
