@@ -20,10 +20,7 @@ use crate::trap::Traps;
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration {path}: {source}; check the path given with -c")]
-    Read {
-        path: String,
-        source: std::io::Error,
-    },
+    Read { path: String, source: std::io::Error },
     /// Not TOML, an unknown key, or a value of another kind.
     #[error("the configuration {from} does not fit: {reason}; `suidao check config` shows every key")]
     Shape {
@@ -42,10 +39,7 @@ pub enum ConfigError {
     #[error(
         "{path}: {key} is not taken from a crawl directory, because others may have made it; remove it there, and give it with a flag, --set or your own configuration (-c)"
     )]
-    NotKept {
-        path: String,
-        key: &'static str,
-    },
+    NotKept { path: String, key: &'static str },
     /// Something else would be fetched than the crawl did.
     #[error(
         "{path}: the crawl was made with {keys}, which no crawl directory keeps; give that again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"

@@ -131,10 +131,7 @@ pub enum Wanted {
     /// A page of the host that cannot exist, to see what it answers then.
     Absent(HostId),
     /// The robots.txt of the host, for http or https.
-    Robots {
-        host: HostId,
-        https: bool,
-    },
+    Robots { host: HostId, https: bool },
 }
 
 /// Permission for one fetch. Must be settled, once; a crash instead of that leaves the URL queued.

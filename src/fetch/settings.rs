@@ -87,34 +87,19 @@ impl Default for Settings {
 pub enum SettingsError {
     /// A time limit that is none.
     #[error("fetch.{key} = {value}: must be a number of seconds above 0 and at most 86400 (a day)")]
-    Seconds {
-        key: &'static str,
-        value: f64,
-    },
+    Seconds { key: &'static str, value: f64 },
     /// A size limit that nothing fits in, or too much.
     #[error("fetch.{key} = {value}: must lie between 1 and 268435456 bytes (256 MiB)")]
-    Bytes {
-        key: &'static str,
-        value: usize,
-    },
+    Bytes { key: &'static str, value: usize },
     /// Not the URL of a proxy. The value is left out: it may hold a password.
     #[error("fetch.proxy (--proxy) {problem}: give it as http://host:port")]
-    Proxy {
-        problem: String,
-    },
+    Proxy { problem: String },
     /// An entry of `[[fetch.credentials]]`. Its secrets are left out.
     #[error("fetch.credentials of {origin:?} {problem}")]
-    Credential {
-        origin: String,
-        problem: String,
-    },
+    Credential { origin: String, problem: String },
     /// Something that cannot stand in a header field.
     #[error("fetch.{key} = {value:?}: {problem}")]
-    Header {
-        key: &'static str,
-        value: String,
-        problem: &'static str,
-    },
+    Header { key: &'static str, value: String, problem: &'static str },
 }
 
 /// [`Settings`] after checking, in the form the client needs.

@@ -1,6 +1,8 @@
 //! What the crawl has brought so far, added up: by template, by block of links, by listing, by host.
 
 use std::collections::VecDeque;
+use std::hash::Hash;
+use std::ops::{Index, IndexMut};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -204,34 +206,53 @@ impl Strangers {
     }
 }
 
-/// Numbers in order of first mention.
+/// Records by number, in order of first mention, and the numbers by key.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(bound(serialize = "K: Serialize", deserialize = "K: Deserialize<'de> + std::hash::Hash + Eq"))]
-pub(super) struct Numbers<K>(FxHashMap<K, u32>);
+#[serde(bound(
+    serialize = "K: Serialize, T: Serialize",
+    deserialize = "K: Deserialize<'de> + Hash + Eq, T: Deserialize<'de>"
+))]
+pub(super) struct Table<K, T> {
+    records: Vec<T>,
+    numbers: FxHashMap<K, u32>,
+}
 
-impl<K> Default for Numbers<K> {
+impl<K, T> Default for Table<K, T> {
     fn default() -> Self {
-        Self(FxHashMap::default())
+        Self { records: Vec::new(), numbers: FxHashMap::default() }
     }
 }
 
-impl<K> Numbers<K> {}
-
-impl<K: std::hash::Hash + Eq> Numbers<K> {
-    /// The number of `key`, if it has one.
-    pub fn get<Q: std::hash::Hash + Eq + ?Sized>(&self, key: &Q) -> Option<u32>
-    where
-        K: std::borrow::Borrow<Q>,
-    {
-        self.0.get(key).copied()
+impl<K: Hash + Eq, T> Table<K, T> {
+    pub fn len(&self) -> usize {
+        self.records.len()
     }
 
-    /// The number of `key`; makes room for a new one in `list`.
-    pub fn of<T>(&mut self, key: K, list: &mut Vec<T>, new: impl FnOnce() -> T) -> u32 {
-        *self.0.entry(key).or_insert_with(|| {
-            list.push(new());
-            u32::try_from(list.len() - 1).expect("no more than there are URLs")
+    /// The number of `key`, if it has one.
+    pub fn get(&self, key: &K) -> Option<u32> {
+        self.numbers.get(key).copied()
+    }
+
+    /// The number of `key`; makes a record for a new one.
+    pub fn of(&mut self, key: K, new: impl FnOnce() -> T) -> u32 {
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.records.push(new());
+            u32::try_from(self.records.len() - 1).expect("no more than there are URLs")
         })
+    }
+}
+
+impl<K, T> Index<usize> for Table<K, T> {
+    type Output = T;
+
+    fn index(&self, number: usize) -> &T {
+        &self.records[number]
+    }
+}
+
+impl<K, T> IndexMut<usize> for Table<K, T> {
+    fn index_mut(&mut self, number: usize) -> &mut T {
+        &mut self.records[number]
     }
 }
 
