@@ -347,11 +347,9 @@ impl Crawl {
         self.hosts.get_mut(ticket.host).in_flight = false;
         self.learn_address(&mut events, &ticket, delivery, now);
         self.count_request(ticket.again, false, now);
-        self.learn_scheme(&mut events, &ticket, &outcome, now);
+        let scheme = self.learn_scheme(&mut events, &ticket, &outcome, now);
         // No answer under https: the same will be asked under http before anything is held against the host.
-        let asked_again = ticket.url.is_https()
-            && matches!(outcome, Outcome::Failed(_))
-            && matches!(events.last(), Some(Event::Scheme { https: false, .. }));
+        let asked_again = ticket.url.is_https() && matches!(outcome, Outcome::Failed(_)) && scheme == Some(false);
         let is_hints = matches!(ticket.wanted, Wanted::Hints(_));
         let is_plain = matches!(ticket.wanted, Wanted::Plain(_));
         match ticket.wanted {

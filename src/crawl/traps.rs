@@ -234,7 +234,7 @@ impl Crawl {
         let any = visit.links.iter().any(|link| link.region != Region::Navigation);
         let leads = visit.links.iter().zip(targets).filter(|(link, _)| {
             let is_content = link.region != Region::Navigation || !any;
-            is_content && !Series::of(&link.url).is_some_and(|other| series.is_relative(&other))
+            is_content && Series::of(&link.url).is_none_or(|other| !series.is_relative(&other))
         });
         let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();
         self.watched.runs.is_barren(series, &Seen { leads: &leads, sketch, listing, relevant: visit.relevant })
