@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use core::net::IpAddr;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{CrawlUrl, Failure, HostId, Millis, Priority, RobotsRules, UrlId};
 
 use super::groups::{GroupId, Groups};
 use super::health::Health;
-use super::names::Names;
 use super::politeness::{Politeness, millis};
 use super::robots::Robots;
 
@@ -104,7 +105,7 @@ impl Host {
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Hosts {
     hosts: Vec<Host>,
-    names: Names,
+    names: IndexSet<Box<str>, FxBuildHasher>,
     /// Hosts that wait for their time, soonest first.
     timers: BinaryHeap<Reverse<(Millis, u32)>>,
     /// Bytes that the rules of all their robots.txt files take.
@@ -126,7 +127,7 @@ impl Hosts {
         let host = HostId(u32::try_from(self.hosts.len()).expect("fewer hosts than URLs"));
         let domain = self.groups.of_domain(url.host());
         self.hosts.push(Host { domain, ..Host::default() });
-        self.names.push(url.authority());
+        self.names.insert(url.authority().into());
         (host, true)
     }
 
@@ -137,7 +138,7 @@ impl Hosts {
 
     /// The number of the host of `url`, if it is known.
     pub fn id_of(&self, url: &CrawlUrl) -> Option<HostId> {
-        self.names.find(url.authority()).map(HostId)
+        self.names.get_index_of(url.authority()).map(|number| HostId(number as u32))
     }
 
     pub fn len(&self) -> usize {
@@ -156,7 +157,7 @@ impl Hosts {
 
     /// Their names, by number.
     pub fn names(&self) -> Vec<&str> {
-        self.names.iter().collect()
+        self.names.iter().map(AsRef::as_ref).collect()
     }
 
     /// Learns what came of asking for the robots.txt of an origin of a host. Where all rules together take too much those that
