@@ -229,7 +229,7 @@ pub struct Config {
 
 /// Keys whose values are numbers, with the least and the most that each may be. Times of `[politeness]` are in seconds,
 /// of `[refresh]` in days.
-const RANGES: [(&str, f64, f64); 53] = [
+const RANGES: [(&str, f64, f64); 58] = [
     ("crawl.in_flight", 1.0, 10_000.0),
     ("crawl.outage_patience", 0.0, 1e9),
     ("crawl.reading_timeout", 0.1, 1e9),
@@ -274,6 +274,12 @@ const RANGES: [(&str, f64, f64); 53] = [
     ("strategy.shark-search.gamma", 0.0, 1.0),
     ("strategy.pagerank.damping", 0.0, 0.999),
     ("strategy.url-weight.at-random", 1.0, f64::INFINITY),
+    ("fetch.connect_timeout", 1e-3, 86_400.0),
+    ("fetch.read_timeout", 1e-3, 86_400.0),
+    ("fetch.timeout", 1e-3, 86_400.0),
+    // Each request under way may hold as much.
+    ("fetch.max_body", 1.0, 268_435_456.0),
+    ("fetch.max_wire", 1.0, 268_435_456.0),
     ("refresh.discovery", 0.0, 1.0),
     ("refresh.requests", 1.0, f64::INFINITY),
     ("refresh.per_day", 1.0, 1e9),
