@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::crawl::{Limits, TrapCounts, Unreached};
-use suidao::live::{self, Job, News, Report};
+use suidao::live::{Job, Report};
 use suidao::model::{FailureKind, Refusal, Stop, number};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_own;
@@ -105,15 +105,9 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
-    let mut operation = args.operating.begin(&config, &directory, voice)?;
     let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
     let mut screen = Screen::new(voice, args.json, job.config.goals());
-    let view = operation.view.clone();
-    let tell = |news: News| {
-        operation.tell(&news);
-        screen.tell(&news);
-    };
-    let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
+    let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();
     let report = report?;
     let summary = number::plain(summary(&job, &report));

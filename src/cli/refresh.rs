@@ -9,7 +9,7 @@ use serde_json::json;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Goals, Planned, Refresh};
 use suidao::html::count;
-use suidao::live::{self, Job, News, Report};
+use suidao::live::{self, Job, Report};
 use suidao::model::{Budget, Millis, Stop, number, span};
 use suidao::revisit::history::{Tracked, days};
 use suidao::revisit::settings::{Policy, RefreshSettings};
@@ -18,7 +18,7 @@ use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
 use suidao::topic::Topic;
 
 use super::conditions::ConditionsArgs;
-use super::crawl::{interrupted, unreached_in_words};
+use super::crawl::unreached_in_words;
 use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::{Exit, Voice, inputs};
@@ -90,13 +90,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         refresh: Some(budget),
     };
     let mut screen = Screen::new(voice, args.json, Goals::default());
-    let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
-    let view = operation.view.clone();
-    let tell = |news: News| {
-        operation.tell(&news);
-        screen.tell(&news);
-    };
-    let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
+    let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;
