@@ -157,7 +157,7 @@ impl Hosts {
 
     /// Their names, by number.
     pub fn names(&self) -> Vec<&str> {
-        self.names.iter().map(AsRef::as_ref).collect()
+        self.names.iter().map(|name| &**name).collect()
     }
 
     /// Learns what came of asking for the robots.txt of an origin of a host. Where all rules together take too much those that
