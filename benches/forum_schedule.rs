@@ -22,9 +22,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use rayon::prelude::*;
-use suidao::eval::forum::{
-    Cycles, Day, Finder, Followed, Intervals, Said, Skin, Times, Window, cycles, follow, statistics,
-};
+use suidao::experiments::forum::{Cycles, Day, Finder, Said, Skin, Times, Window, cycles, statistics};
 use suidao::forum::schedule::{BoardStatistics, Horizon, Importance, Method, Planner};
 use suidao::plot::{self, Along, Interval, Line, Style};
 use suidao::world::forum::{Activity, ActivitySpec};
@@ -42,16 +40,13 @@ const VISITS: std::ops::RangeInclusive<u32> = 4..=11;
 const HORIZONS: [Horizon; 2] = [Horizon::Periodic, Horizon::Day];
 const IMPORTANCES: [Importance; 2] = [Importance::Weight, Importance::Equal];
 
-/// Schedules told: those of `Method::ALL`, then two more.
-const NAMES: [&str; 8] = ["ERA", "WRA", "LRA", "BRA", "sqrt", "optimum", "oracle", "ERA at 24k/(m+1)"];
+/// Schedules told: those of `Method::ALL`, then one more.
+const NAMES: [&str; 6] = ["ERA", "WRA", "LRA", "BRA", "sqrt", "ERA at 24k/(m+1)"];
 const ERA: usize = 0;
 const BRA: usize = 3;
 const SQRT: usize = 4;
-const OPTIMUM: usize = 5;
-/// The optimum by what is said in the window itself.
-const ORACLE: usize = 6;
 /// Even within the day, as the paper must have had it; round the clock it has a gap over midnight.
-const ERA_OF_THE_DAY: usize = 7;
+const ERA_OF_THE_DAY: usize = 5;
 
 /// Delays of all schedules in one setting.
 struct Case {
@@ -81,8 +76,6 @@ fn main() {
     table_of_cases(&cases);
     reductions(&cases);
     root_and_bra(&cases);
-    distances(&cases);
-    requests(forums.min(5));
     if let Some(dir) = &plots {
         figure_6(&cases, dir);
     }
@@ -139,13 +132,8 @@ fn incremental(forums: u64, plots: Option<&Path>) {
             bic = runs;
         }
     }
-    let readings = [
-        ("EIC, overdue", Intervals::Overdue),
-        ("EIC, moved on", Intervals::MovedOn),
-        ("EIC, with silence", Intervals::WithSilence),
-    ];
-    let eic = readings.map(|(name, intervals)| (name, run(&Skin::default(), Finder::Eic(intervals))));
-    eic.iter().for_each(|(name, runs)| tell(name, skins[0].0, runs));
+    let eic = run(&Skin::default(), Finder::Eic);
+    tell("EIC", skins[0].0, &eic);
     println!();
     if let Some(dir) = plots {
         for (file, title, of) in [
@@ -155,8 +143,7 @@ fn incremental(forums: u64, plots: Option<&Path>) {
             let points = |runs: &[Vec<Day>]| {
                 (0..31).map(|day| (day + 1, mean(runs.iter().map(|days| of(&days[day]))))).collect::<Vec<_>>()
             };
-            let mut lines = vec![("BIC", points(&bic))];
-            lines.extend(eic.iter().map(|(name, runs)| (*name, points(runs))));
+            let lines = vec![("BIC", points(&bic)), ("EIC", points(&eic))];
             let along = Along { words: "day, from 25 May to 25 June", first: 1, last: 31 };
             write(dir, file, &drawn(&lines, title, true, along));
         }
@@ -211,12 +198,10 @@ fn cases(seed: u64, cv: f64) -> Vec<Case> {
         let even = Planner::new(&vec![BoardStatistics::default(); BOARDS], Horizon::Day);
         for horizon in HORIZONS {
             let plans = Plans::of(&statistics(&activity, &before), horizon);
-            let oracle = Planner::new(&statistics(&activity, &during), horizon);
             for visits in VISITS {
                 for (importance, weights) in IMPORTANCES.into_iter().zip(&plans.importance) {
                     let per_day = visits * BOARDS as u32;
                     let plan = |schedule: usize| match schedule {
-                        ORACLE => oracle.plan(per_day, Method::Optimum, importance),
                         ERA_OF_THE_DAY => even.plan(per_day, Method::Era, importance),
                         method => plans.planner.plan(per_day, Method::ALL[method], importance),
                     };
@@ -288,9 +273,9 @@ fn reductions(cases: &[Case]) {
     println!("## A5: delay below ERA, in per cent: mean of m = 4 to 11, and the largest of a window and an m\n");
     println!(
         "| horizon | importance | CV | {} | BRA, largest | BRA against ERA at 24k/(m+1), largest |",
-        NAMES[1..7].join(" | ")
+        NAMES[1..=SQRT].join(" | ")
     );
-    println!("|---|---|---|{}---|---|", "---|".repeat(6));
+    println!("|---|---|---|{}---|---|", "---|".repeat(SQRT));
     for (of_horizon, of_importance, cv) in settings() {
         let of: Vec<&Case> = cases
             .iter()
@@ -310,7 +295,7 @@ fn reductions(cases: &[Case]) {
             };
             groups.map(of_group).fold(f64::NEG_INFINITY, f64::max)
         };
-        let cells: Vec<String> = (1..=ORACLE).map(|schedule| format!("{:.1}", below(&of, schedule, ERA))).collect();
+        let cells: Vec<String> = (1..=SQRT).map(|schedule| format!("{:.1}", below(&of, schedule, ERA))).collect();
         println!(
             "| {} | {} | {cv} | {} | {:.1} | {:.1} |",
             horizon(of_horizon),
@@ -354,79 +339,6 @@ fn root_and_bra(cases: &[Case]) {
     println!();
 }
 
-fn distances(cases: &[Case]) {
-    println!("## From the square root to the optimum: delay above that of the optimum, in per cent (all CVs)\n");
-    let columns: Vec<String> = VISITS.map(|visits| format!("m = {visits} ")).collect();
-    println!("| horizon | importance | schedule | {}|", columns.join("| "));
-    println!("|---|---|---|{}", "---|".repeat(columns.len()));
-    for of_horizon in HORIZONS {
-        for of_importance in IMPORTANCES {
-            for schedule in [BRA, SQRT, ORACLE] {
-                let cell = |visits: u32| {
-                    let of = cases.iter().filter(|case| {
-                        case.visits == visits && case.horizon == of_horizon && case.importance == of_importance
-                    });
-                    format!("{:+.1}", 100.0 * mean(of.map(|case| case.mean[schedule] / case.mean[OPTIMUM] - 1.0)))
-                };
-                println!(
-                    "| {} | {} | {} | {} |",
-                    horizon(of_horizon),
-                    importance(of_importance),
-                    NAMES[schedule],
-                    VISITS.map(cell).collect::<Vec<_>>().join(" | ")
-                );
-            }
-        }
-    }
-    println!();
-}
-
-/// What following each schedule costs: the second window, round the clock.
-fn requests(forums: u64) {
-    println!("## Requests a new post, index pages among them (BIC, CV {CV}, {}, {forums} forums)\n", WINDOWS[1].1);
-    let rows: Vec<(String, Method, Importance)> = Method::ALL
-        .into_iter()
-        .flat_map(|method| IMPORTANCES.map(|importance| (method, importance)))
-        // Only these two ask what a board counts.
-        .filter(|(method, importance)| *importance == Importance::Equal || *method >= Method::Sqrt)
-        .map(|(method, of)| {
-            let of_board = if method >= Method::Sqrt { format!(", {}", importance(of)) } else { String::new() };
-            (
-                format!("{}{of_board}", NAMES[Method::ALL.iter().position(|other| *other == method).unwrap_or(0)]),
-                method,
-                of,
-            )
-        })
-        .collect();
-    let seeds: Vec<u64> = (1..=forums).collect();
-    let costs: Vec<Vec<Vec<Followed>>> = seeds
-        .into_par_iter()
-        .map(|seed| {
-            let spec = forum(seed, CV);
-            let activity = Activity::generate(&spec);
-            let [before, during] = windows(&spec, WINDOWS[1].0);
-            let planner = Planner::new(&statistics(&activity, &before), Horizon::Periodic);
-            let cost = |(_, method, importance): &(String, Method, Importance), visits: u32| {
-                let plan = planner.plan(visits * BOARDS as u32, *method, *importance);
-                follow(&activity, &Skin::default(), &plan, &during)
-            };
-            rows.iter().map(|row| VISITS.map(|visits| cost(row, visits)).collect()).collect()
-        })
-        .collect();
-    let columns: Vec<String> = VISITS.map(|visits| format!("m = {visits} ")).collect();
-    println!("| schedule | {}|", columns.join("| "));
-    println!("|---|{}", "---|".repeat(columns.len()));
-    for (row, (name, _, _)) in rows.iter().enumerate() {
-        let cell = |column: usize| {
-            let of = || costs.iter().map(|forum| &forum[row][column]);
-            let index = mean(of().map(|cost| cost.index as f64 / cost.posts as f64));
-            format!("{:.2} ({index:.2})", mean(of().map(Followed::requests_per_post)))
-        };
-        println!("| {name} | {} |", (0..columns.len()).map(cell).collect::<Vec<_>>().join(" | "));
-    }
-    println!();
-}
-
 /// Total delay a day by m, one plot a window.
 fn figure_6(cases: &[Case], dir: &Path) {
     for of_horizon in HORIZONS {
@@ -445,7 +357,7 @@ fn figure_6(cases: &[Case], dir: &Path) {
                 VISITS.map(at).collect::<Vec<_>>()
             };
             let lines: Vec<(&str, Vec<(usize, f64)>)> =
-                (ERA..=OPTIMUM).map(|schedule| (NAMES[schedule], points(schedule))).collect();
+                (ERA..=SQRT).map(|schedule| (NAMES[schedule], points(schedule))).collect();
             let title = format!("Total delay a day, weighted hours: {name}, {}", horizon(of_horizon));
             let along = Along { words: "visits per board and day", first: 4, last: 11 };
             let file = format!("delay-{of_horizon:?}-{}.svg", window + 1).to_lowercase();

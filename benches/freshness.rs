@@ -1,5 +1,5 @@
-//! How fresh a store is kept, by which policy (`eval::freshness`): 60 days of 100,000 generated pages, at three budgets.
-//! Tables in Markdown on the standard output: medians over seeds, and in how many of them which policy wins.
+//! How fresh a store is kept, by which policy (`experiments::freshness`): 60 days of 100,000 generated pages, at three budgets.
+//! Tables in Markdown on the standard output: medians over seeds.
 //!
 //! ```text
 //! cargo bench --bench freshness -- --plots DIR
@@ -13,9 +13,9 @@ use std::time::Instant;
 use std::{env, fs};
 
 use rayon::prelude::*;
-use suidao::eval::freshness::{CrawlValue, Gaps, Outcome, Pages, PagesSpec, Policy, Window, simulate};
+use suidao::experiments::freshness::{Gaps, Outcome, Pages, PagesSpec, Policy, Window, simulate};
+use suidao::experiments::plans::Method;
 use suidao::plot::{self, Along, Interval, Line, Style};
-use suidao::revisit::snapshot::Method;
 use suidao::world::LivesSpec;
 
 const DAYS: usize = 60;
@@ -23,52 +23,24 @@ const DAYS: usize = 60;
 const LEARNING: usize = 28;
 /// Days in which a budget pays for a visit to every page.
 const ROUNDS: [u32; 3] = [30, 10, 3];
-/// The one that plots and variants are told for.
+/// The one that plots are told for.
 const MIDDLE: u32 = 10;
 const AZAR: &str = "Azar, known rates";
 const LEARNT: &str = "crawl value, learnt rates";
 
-fn policies() -> Vec<(&'static str, Policy)> {
-    let value = CrawlValue::default();
-    vec![
-        ("uniform", Policy::Uniform),
-        ("proportional, known rates", Policy::Proportional),
-        ("proportional, learnt rates", Policy::ProportionalLearnt),
-        ("Nutch, adaptive", Policy::Nutch),
-        ("StormCrawler, adaptive", Policy::StormCrawler),
-        ("MIQP plan", Policy::Plan(Method::Miqp)),
-        ("dynamic programme", Policy::Plan(Method::Dynamic { freshness: 0.0 })),
-        ("dynamic programme, repeated", Policy::Plan(Method::Repeated { freshness: 0.0 })),
-        (AZAR, Policy::Azar),
-        ("log objective, known rates", Policy::Log),
-        (LEARNT, Policy::CrawlValue(value)),
-        ("crawl value, sitemaps", Policy::CrawlValue(CrawlValue { sitemaps: true, silence: true, ..value })),
-        ("crawl value, freshness only", Policy::CrawlValue(CrawlValue { links: false, ..value })),
-    ]
-}
-
-/// Crawl value with one thing changed.
-fn variants() -> Vec<(String, Policy)> {
-    let value = CrawlValue::default();
-    let mut all = vec![
-        (LEARNT.to_owned(), value),
-        ("known rates".to_owned(), CrawlValue { known: true, ..value }),
-        ("no floor".to_owned(), CrawlValue { floor: false, ..value }),
-        ("new links do not count".to_owned(), CrawlValue { links: false, ..value }),
-        ("neither".to_owned(), CrawlValue { links: false, floor: false, ..value }),
-        ("neither, known rates".to_owned(), CrawlValue { links: false, floor: false, known: true, ..value }),
-        ("sitemaps".to_owned(), CrawlValue { sitemaps: true, ..value }),
-        ("sitemaps, silence believed".to_owned(), CrawlValue { sitemaps: true, silence: true, ..value }),
-        ("200 requests a day to a host at most".to_owned(), CrawlValue { per_host: Some(200.0), ..value }),
-    ];
-    all.extend([1.0, 3.0, 30.0, 100.0].map(|prior| (format!("prior of {prior} days"), CrawlValue { prior, ..value })));
-    let values = all.into_iter().map(|(name, value)| (name, Policy::CrawlValue(value)));
-    [(AZAR.to_owned(), Policy::Azar)].into_iter().chain(values).collect()
-}
+const POLICIES: [(&str, Policy); 7] = [
+    ("uniform", Policy::Uniform),
+    ("proportional, known rates", Policy::Proportional),
+    ("Nutch, adaptive", Policy::Nutch),
+    ("MIQP plan", Policy::Plan(Method::Miqp)),
+    ("dynamic programme", Policy::Plan(Method::Dynamic)),
+    (AZAR, Policy::Azar),
+    (LEARNT, Policy::CrawlValue),
+];
 
 /// A policy in a setting, by seed.
 struct Row {
-    name: String,
+    name: &'static str,
     outcomes: Vec<Outcome>,
     gaps: Vec<Gaps>,
 }
@@ -103,33 +75,25 @@ fn main() {
     println!("{seeds} seeds, {count} pages, {DAYS} days; told are days {} to {DAYS}.\n", LEARNING + 1);
     for round in ROUNDS {
         let budget = f64::from(count) / f64::from(round);
-        let named = policies().into_iter().map(|(name, policy)| (name.to_owned(), policy)).collect();
-        let rows = run(&webs, named, budget);
+        let rows = run(&webs, &POLICIES, budget);
         println!("## A visit to every page in {round} days: {budget:.0} requests a day\n");
         table(&rows);
-        wins(&rows);
-        if round == MIDDLE {
-            days(&rows);
-            if let Some(dir) = &plots {
-                draw(&rows, dir);
-            }
+        if let Some(dir) = plots.as_ref().filter(|_| round == MIDDLE) {
+            draw(&rows, dir);
         }
     }
-    let budget = f64::from(count) / f64::from(MIDDLE);
-    println!("## Variants of the crawl value, {budget:.0} requests a day\n");
-    table(&run(&webs, variants(), budget));
     long(seeds);
     eprintln!("{:.0} s in all", begun.elapsed().as_secs_f64());
 }
 
-fn run(webs: &[Pages], policies: Vec<(String, Policy)>, budget: f64) -> Vec<Row> {
-    let row = |(name, policy): (String, Policy)| {
+fn run(webs: &[Pages], policies: &[(&'static str, Policy)], budget: f64) -> Vec<Row> {
+    let row = |&(name, policy): &(&'static str, Policy)| {
         let outcomes: Vec<Outcome> =
-            webs.iter().map(|pages| simulate(pages, &policy, budget, LEARNING as f64)).collect();
+            webs.iter().map(|pages| simulate(pages, policy, budget, LEARNING as f64)).collect();
         let gaps = outcomes.iter().zip(webs).map(|(outcome, pages)| outcome.gaps(pages)).collect();
         Row { name, outcomes, gaps }
     };
-    policies.into_par_iter().map(row).collect()
+    policies.par_iter().map(row).collect()
 }
 
 /// Whether relevant pages are ever forgotten: at the smallest budget, for longer.
@@ -144,15 +108,8 @@ fn long(seeds: u64) {
     println!("## {days} days, {count} pages, {budget:.0} requests a day: relevant pages\n");
     println!("| policy | gap: median | 99 % | longest | changed in the first half, never visited |");
     println!("|---|---|---|---|---|");
-    let value = CrawlValue::default();
-    let policies = [
-        ("uniform", Policy::Uniform),
-        (AZAR, Policy::Azar),
-        ("log objective, known rates", Policy::Log),
-        (LEARNT, Policy::CrawlValue(value)),
-        ("crawl value, no floor", Policy::CrawlValue(CrawlValue { floor: false, ..value })),
-    ];
-    for row in run(&webs, policies.map(|(name, policy)| (name.to_owned(), policy)).into(), budget) {
+    let policies = [("uniform", Policy::Uniform), (AZAR, Policy::Azar), (LEARNT, Policy::CrawlValue)];
+    for row in run(&webs, &policies, budget) {
         let gap = |of: fn(&Gaps) -> f64| median(row.gaps.iter().map(of));
         println!(
             "| {} | {:.1} | {:.1} | {:.1} | {:.2}% |",
@@ -175,10 +132,10 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
 
 fn table(rows: &[Row]) {
     println!(
-        "| policy | freshness by importance | of {AZAR} | freshness | age by importance | age | new links | by worth | delay | \
-         requests a day | of them sitemaps | useful | to listings | gap: median | 99 % | longest | starved |"
+        "| policy | freshness by importance | of {AZAR} | freshness | age by importance | new links | by worth | delay | \
+         requests a day | gap: median | 99 % | longest | starved |"
     );
-    println!("|---|{}", "---|".repeat(16));
+    println!("|---|{}", "---|".repeat(12));
     let azar = rows.iter().find(|row| row.name == AZAR).map(Row::told);
     for row in rows {
         let told = row.told();
@@ -188,20 +145,16 @@ fn table(rows: &[Row]) {
             median(told.iter().zip(azar).map(|(row, azar)| row.weighted_freshness / azar.weighted_freshness))
         });
         println!(
-            "| {} | {:.2}% | {} | {:.2}% | {:.2} | {:.2} | {:.1}% | {:.1}% | {:.2} | {:.0} | {:.0} | {:.1}% | {:.1}% | {:.1} | {:.1} | {:.1} | {:.2}% |",
+            "| {} | {:.2}% | {} | {:.2}% | {:.2} | {:.1}% | {:.1}% | {:.2} | {:.0} | {:.1} | {:.1} | {:.1} | {:.2}% |",
             row.name,
             100.0 * of(|window| window.weighted_freshness),
             against.map_or("-".to_owned(), |share| format!("{:.1}%", 100.0 * share)),
             100.0 * of(|window| window.freshness),
             of(|window| window.weighted_age),
-            of(|window| window.age),
             100.0 * of(|window| window.accuracy),
             100.0 * of(|window| window.weighted_accuracy),
             of(|window| window.delay),
             of(|window| window.requests),
-            of(|window| window.sitemaps),
-            100.0 * of(|window| window.useful),
-            100.0 * of(|window| window.listings),
             gap(|gaps| gaps.median),
             gap(|gaps| gaps.most),
             gap(|gaps| gaps.longest),
@@ -211,44 +164,8 @@ fn table(rows: &[Row]) {
     println!();
 }
 
-/// In how many seeds the crawl value with learnt rates is better than each other policy.
-fn wins(rows: &[Row]) {
-    let Some(value) = rows.iter().find(|row| row.name == LEARNT).map(Row::told) else { return };
-    println!("Seeds of {} in which {LEARNT}, is better:\n", value.len());
-    println!("| than | freshness by importance | freshness | age by importance | new links by worth | delay |");
-    println!("|---|---|---|---|---|---|");
-    for row in rows.iter().filter(|row| row.name != LEARNT) {
-        let told = row.told();
-        let count = |better: fn(&Window, &Window) -> bool| {
-            value.iter().zip(&told).filter(|(value, other)| better(value, other)).count()
-        };
-        println!(
-            "| {} | {} | {} | {} | {} | {} |",
-            row.name,
-            count(|value, other| value.weighted_freshness > other.weighted_freshness),
-            count(|value, other| value.freshness > other.freshness),
-            count(|value, other| value.weighted_age < other.weighted_age),
-            count(|value, other| value.weighted_accuracy > other.weighted_accuracy),
-            count(|value, other| value.delay < other.delay),
-        );
-    }
-    println!();
-}
-
 fn by_day(row: &Row, last: usize, of: fn(&Window) -> f64) -> Vec<(usize, f64)> {
     (0..last).map(|day| (day + 1, median(row.windows(day, day + 1).iter().map(of)))).collect()
-}
-
-fn days(rows: &[Row]) {
-    println!("Freshness by importance, by day:\n");
-    let told = [1, 2, 3, 5, 7, 10, 14, 21, 28, 42, 60];
-    println!("| policy | {} |", told.map(|day| day.to_string()).join(" | "));
-    println!("|---|{}", "---|".repeat(told.len()));
-    for row in rows {
-        let days = by_day(row, DAYS, |window| window.weighted_freshness);
-        println!("| {} | {} |", row.name, told.map(|day| format!("{:.1}%", 100.0 * days[day - 1].1)).join(" | "));
-    }
-    println!();
 }
 
 fn draw(rows: &[Row], dir: &Path) {
@@ -266,7 +183,7 @@ fn draw(rows: &[Row], dir: &Path) {
             .iter()
             .enumerate()
             .map(|(nth, row)| Line {
-                name: &row.name,
+                name: row.name,
                 style: Style::Nth(nth),
                 points: by_day(row, last, of)
                     .into_iter()

@@ -1,4 +1,4 @@
-//! Refreshing at scale: a round planned, a decision of the running policy and the optimal rates for 10^4 to 10^7 pages. Prints
+//! Refreshing at scale: a round planned, a decision of the running policy for 10^4 to 10^7 pages. Prints
 //! times, their ratios, and bytes a page; sizes that a sampling harness would take hours over.
 //!
 //! ```text
@@ -13,8 +13,7 @@ mod process;
 use std::time::Instant;
 
 use suidao::model::{HostId, UrlId};
-use suidao::revisit::optimum::{azar, capped, log_rates, rates};
-use suidao::revisit::{Agenda, Changes, Choice, Objective, Rated, Worth, plan};
+use suidao::revisit::{Agenda, Changes, Choice, Worth, plan};
 
 const HOSTS: u32 = 10_000;
 
@@ -48,24 +47,6 @@ fn main() {
             );
         }
     }
-    println!("optimal rates:");
-    for pages in sizes().filter(|&pages| pages <= 1_000_000) {
-        let rated: Vec<Rated> = (0..pages).map(rated).collect();
-        let hosts: Vec<u32> = (0..pages).map(host).collect();
-        let budget = f64::from(pages) / 10.0;
-        let caps = vec![budget / f64::from(HOSTS) * 2.0; HOSTS as usize];
-        let free = timed(|| azar(&rated, budget).len());
-        let log = timed(|| log_rates(&rated, budget).len());
-        let even = timed(|| rates(&rated, budget, Objective::Even).len());
-        let held = timed(|| capped(&rated, &hosts, &caps, budget, Objective::Freshness).len());
-        println!(
-            "  {pages:>9} pages: azar {} ms, log {} ms, even {} ms, azar with limits of hosts {} ms",
-            millis(free),
-            millis(log),
-            millis(even),
-            millis(held)
-        );
-    }
 }
 
 /// A repeatable number in (0, 1).
@@ -76,15 +57,11 @@ fn draw(at: u64) -> f64 {
     ((z >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
 }
 
-/// Changes once in 100 days to ten times a day, importance 0.03 to 1.
-fn rated(page: u32) -> Rated {
-    let at = 2 * u64::from(page);
-    Rated { importance: 10_f64.powf(-1.5 * draw(at)), rate: 10_f64.powf(3.0 * draw(at + 1) - 2.0) }
-}
-
-/// One page in 20 is a listing, one in four not to be starved.
+/// Importance 0.03 to 1, changes once in 100 days to ten times a day; one page in 20 is a listing, one in four not to be
+/// starved.
 fn worth(page: u32) -> Worth {
-    let Rated { importance, rate } = rated(page);
+    let at = 2 * u64::from(page);
+    let (importance, rate) = (10_f64.powf(-1.5 * draw(at)), 10_f64.powf(3.0 * draw(at + 1) - 2.0));
     Worth {
         importance,
         rate,

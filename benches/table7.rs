@@ -17,9 +17,9 @@ use std::env;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use suidao::experiments::table7::{Collection, Known, Stages, Tally};
 use suidao::model::{CrawlUrl, Failure, Fetched};
 use suidao::replay::Web;
-use suidao::stages::{Collection, Known, Stages, Tally};
 use suidao::world::{ChangingSpec, ChangingWeb};
 
 /// Days of the month.

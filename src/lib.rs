@@ -7,6 +7,7 @@ pub mod config;
 pub mod corpus;
 pub mod crawl;
 pub mod eval;
+pub mod experiments;
 pub mod export;
 pub mod fetch;
 pub mod forum;
@@ -24,7 +25,7 @@ pub mod replay;
 pub mod report;
 pub mod revisit;
 pub mod serve;
-pub mod stages;
+
 pub mod status;
 pub mod store;
 pub mod strategy;

@@ -32,7 +32,7 @@ fn stage() -> tempfile::TempDir {
 
 fn compare(dir: &Path, args: &[&str]) -> Command {
     let mut command = suidao();
-    command.current_dir(dir).args(["compare", "--no-cache", "-q"]).args(args);
+    command.current_dir(dir).args(["compare", "-q"]).args(args);
     command
 }
 

@@ -16,8 +16,8 @@ const LAYERS: [(&[&str], bool); 13] = [
     (&["crawl"], false),
     (&["fetch", "listen", "store"], false),
     (&["config", "replay", "corpus"], false),
-    (&["live", "world", "export", "index", "stages"], false),
-    (&["eval"], false), // simulations of forums run on generated ones
+    (&["live", "world", "export", "index"], false),
+    (&["eval", "experiments"], false),
     (&["recorded", "report", "label", "serve", "repair", "status"], false),
     (&["lib"], false),
     (&["cli", "main"], true),

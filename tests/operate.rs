@@ -103,7 +103,7 @@ fn a_replay_stops_where_a_crawl_with_one_in_flight_does() {
     run(stage.crawl("live", &ALONE.into_iter().chain(goals).collect::<Vec<_>>())).expect(0);
     let mut command = suidao();
     command.arg("replay").arg(format!("crawl:{}", stage.path("live").display()));
-    command.arg("-m").arg(&stage.lexicon).arg("-s").arg(&stage.seeds).args(goals).args(["--no-cache", "--json"]);
+    command.arg("-m").arg(&stage.lexicon).arg("-s").arg(&stage.seeds).args(goals).arg("--json");
     let replayed: Value = serde_json::from_str(&run(command).expect(0).out).unwrap();
     let live = summary(&stage, "live");
     assert_eq!((&replayed["pages"], &replayed["stopped"]), (&live["pages"], &live["stopped"]));

@@ -16,7 +16,7 @@ use support::{AT_ONCE, Stage, finite, lexicon_of, records, run, suidao};
 
 fn replay(dir: &Path, web: &str, more: &[&str]) -> Command {
     let mut command = suidao();
-    command.current_dir(dir).args(["replay", web, "--cache", "cache"]).args(more);
+    command.current_dir(dir).args(["replay", web]).args(more);
     command
 }
 
@@ -55,24 +55,14 @@ fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     let dir = tempfile::tempdir().unwrap();
     let spec = Spec { seed: 3, ..finite() };
     fs::write(dir.path().join("web.toml"), toml::to_string(&spec).unwrap()).unwrap();
-    let args = ["--json", "--strategy", "breadth-first", "--read-pages"];
+    let args = ["--json", "--strategy", "breadth-first"];
     let first = result(replay(dir.path(), "world:web.toml", &[&args[..], &["-o", "out"]].concat()));
     assert_eq!((&first["strategy"], &first["in_flight"]), (&"breadth-first".into(), &1.into()));
     assert_eq!((&first["judge"], &first["stopped"]), (&"world".into(), &"frontier-empty".into()));
     let last = first["marks"].as_array().unwrap().last().unwrap();
     assert!(last["recall"].as_f64().unwrap() > 0.95, "{last}");
     assert!(last["harvest_rate"].as_f64().unwrap() < 0.6, "{last}");
-    // From the cache, by another's hand, and read anew: the same.
     assert_eq!(result(replay(dir.path(), "web.toml", &args))["marks"], first["marks"]);
-    let mut anew = suidao();
-    anew.current_dir(dir.path()).args(["replay", "web.toml", "--no-cache"]).args(args);
-    assert_eq!(result(anew)["marks"], first["marks"]);
-    assert_eq!(fs::read_dir(dir.path().join("cache")).unwrap().count(), 1);
-    // Breadth-first does not look at scores: without reading a page it finds the same ones, in another order perhaps.
-    let drawn = result(replay(dir.path(), "web.toml", &args[..3]));
-    assert_eq!((&first["scores"], &drawn["scores"]), (&"read".into(), &"drawn".into()));
-    assert_eq!((&drawn["pages"], &drawn["known"]), (&first["pages"], &first["known"]));
-    assert_eq!(fs::read_dir(dir.path().join("cache")).unwrap().count(), 1, "what is drawn is not kept");
 
     let out = dir.path().join("out");
     assert_eq!(replayed(&out).len() as u64, first["pages"].as_u64().unwrap());
@@ -82,9 +72,7 @@ fn a_generated_world_has_its_own_topic_seeds_and_truth() {
     assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "nothing half-written is left");
 
     let said = run(replay(dir.path(), "web.toml", &["--max-pages", "200", "--in-flight", "4"])).expect(0).out;
-    for part in
-        ["world:web.toml", "tunnel, 4 in flight, seed 1", "page threshold", "harvest rate", "page limit", "drawn"]
-    {
+    for part in ["world:web.toml", "tunnel, 4 in flight, seed 1", "page threshold", "harvest rate", "page limit"] {
         assert!(said.contains(part), "{part} is not in\n{said}");
     }
 }
@@ -212,7 +200,7 @@ fn what_cannot_be_replayed_is_told() {
         ("world:", &["-o", "notes.md"], &["notes.md", "output directory"]),
     ] {
         let mut command = suidao();
-        command.current_dir(root).args(["replay", web, "--no-cache"]).args(more);
+        command.current_dir(root).args(["replay", web]).args(more);
         let ended = run(command).expect(2);
         assert_eq!((ended.out.as_str(), ended.err.lines().count()), ("", 1), "{web} {more:?}: {}", ended.err);
         for part in told {
@@ -220,10 +208,6 @@ fn what_cannot_be_replayed_is_told() {
         }
         println!("{}", ended.err.trim_end());
     }
-    let mut command = suidao();
-    command.current_dir(root).args(["replay", "world:", "--read-pages", "--cache", "notes.md"]);
-    let ended = run(command).expect(2);
-    assert!(ended.err.contains("notes.md") && ended.err.contains("--no-cache"), "{}", ended.err);
     assert!(support::snapshot(root) == before, "something was written");
 }
 

@@ -8,8 +8,8 @@ use suidao::export::former;
 use suidao::index::{Index, IndexError, build};
 use suidao::store::{CrawlDirectory, Store, StoreError, own};
 
+use super::Voice;
 use super::export::progress;
-use super::{Voice, cache};
 
 /// Where the index of a crawl lies.
 pub fn place(directory: &Path) -> PathBuf {
@@ -84,7 +84,7 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
 fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>)> {
     let real = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
     let named = format!("{}\n{}", real.display(), store.meta().created.0);
-    let place = cache::users().map(|users| users.join("index").join(format!("{:016x}", former::digest(&named))));
+    let place = users_cache().map(|users| users.join("index").join(format!("{:016x}", former::digest(&named))));
     if let Some(place) = place
         && let Some(above) = place.parent()
         && std::fs::create_dir_all(above).is_ok()
@@ -95,4 +95,12 @@ fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfil
     let temporary =
         tempfile::tempdir().context("no temporary directory can be made; set TMPDIR to where there is room")?;
     Ok((temporary.path().join("index"), Some(temporary)))
+}
+
+/// `suidao` in the user's cache directory: `$XDG_CACHE_HOME`, else `~/.cache`, on Windows `%LOCALAPPDATA%`.
+fn users_cache() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = if cfg!(windows) { named("LOCALAPPDATA") } else { None };
+    let base = base.or_else(|| named("XDG_CACHE_HOME")).or_else(|| named("HOME").map(|home| home.join(".cache")));
+    base.map(|base| base.join("suidao"))
 }

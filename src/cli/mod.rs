@@ -5,7 +5,6 @@
 #[macro_use]
 mod door;
 
-mod cache;
 mod check;
 mod compare;
 mod conditions;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -12,17 +11,15 @@ use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
 use suidao::live::{conditions, resident_memory};
 use suidao::model::{Batch, CrawlUrl, Refusal, Stop, number};
-use suidao::recorded::{Cached, Judge, Mark, Opened, Tally, WebName};
-use suidao::replay::{Reading, Source, replay};
+use suidao::recorded::{Judge, Mark, Opened, Tally, WebName};
+use suidao::replay::{Reading, replay};
 use suidao::store::directory::write_whole;
 use suidao::store::harvest::Harvest;
 use suidao::store::{CrawlDirectory, StoreError};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
 use suidao::visible::Visible;
-use suidao::world::Facts;
 
-use super::cache::CacheArgs;
 use super::crawl::traps_in_words;
 use super::operate::GoalsArgs;
 use super::screen::{Screen, events};
@@ -69,10 +66,6 @@ pub struct ReplayArgs {
     /// Write events.jsonl, harvest.csv and summary.json into this directory; made if missing
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Write and read every page of a generated world, at some 20 times the time; without it scores are drawn from what
-    /// reading 600 of its pages gives, unless layers are asked for
-    #[arg(long)]
-    read_pages: bool,
     /// Configuration file (TOML)
     #[arg(short, long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -82,8 +75,6 @@ pub struct ReplayArgs {
     /// Write the result as one JSON object
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    cache: CacheArgs,
 }
 
 /// What a replay has instead of the defaults of a live crawl. It asks nobody, and of a recorded web most is often not there;
@@ -140,25 +131,15 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     }
     let web = name.open()?;
     let topic = inputs::layered(inputs::topic_of(args.lexicon.as_deref(), &web)?, &config.strategy)?;
-    let topic = Arc::new(topic);
     let seeds = inputs::seeds_of(args.seeds.as_deref(), &web)?;
     let judge = inputs::judge_of(args.truth.as_deref(), args.exclude.as_deref(), &web)?;
-    let world = web.world.as_ref().filter(|_| !args.read_pages && !topic.knows_layers());
-    let facts = world.map(|world| Facts::new(Arc::clone(world), Arc::clone(&topic)));
-    let cache = if facts.is_some() { None } else { args.cache.open(&web, &topic)? };
     if let Some(path) = &args.output {
         std::fs::create_dir_all(path)
             .with_context(|| format!("cannot make the output directory {}; use another", path.display()))?;
     }
     let reading = Reading { web: &*web.web, topic: &topic };
-    let drawn = facts.is_some();
-    let source: Box<dyn Source> = match (facts, &cache) {
-        (Some(facts), _) => Box::new(facts),
-        (None, Some(cache)) => Box::new(Cached { reading, cache }),
-        (None, None) => Box::new(reading),
-    };
     let mut screen = Screen::new(voice, args.json, config.goals());
-    let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &*source, judge: &judge, drawn };
+    let run = Run { config: &config, topic: &topic, seeds: &seeds, source: &reading, judge: &judge };
     let report = match &args.output {
         None => Ok(run.to_its_end(&mut screen, |_| true).0),
         Some(path) => run.kept_in(&CrawlDirectory::new(path), &mut screen),
@@ -189,10 +170,8 @@ struct Run<'a> {
     config: &'a Config,
     topic: &'a Topic,
     seeds: &'a [CrawlUrl],
-    source: &'a dyn Source,
+    source: &'a Reading<'a>,
     judge: &'a Judge,
-    /// Scores are drawn, not read.
-    drawn: bool,
 }
 
 impl Run<'_> {
@@ -236,7 +215,7 @@ impl Run<'_> {
 
     /// What the result is due to, and the result.
     fn summary(&self, web: &Opened, report: &Report) -> Value {
-        let Self { config, topic, judge, drawn, .. } = *self;
+        let Self { config, topic, judge, .. } = *self;
         let relevant = judge.relevant();
         let rows = report.rows.iter().map(|row| {
             json!({
@@ -248,7 +227,6 @@ impl Run<'_> {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "web": web.name.to_string(),
-            "scores": if drawn { "drawn" } else { "read" },
             "topic": topic.lexicon().name,
             "lexicon_digest": topic.lexicon().digest(),
             "page_threshold": conditions.page_threshold,
@@ -275,13 +253,6 @@ impl Run<'_> {
 
     fn in_words(&self, web: &Opened, report: &Report) -> String {
         let Self { config, topic, judge, .. } = *self;
-        let pages = match (&web.world, self.drawn) {
-            (Some(_), true) => {
-                "\npages not written: scores drawn from what reading 600 of them gave (--read-pages reads all)"
-            }
-            (Some(_), false) => "\npages written and read",
-            (None, _) => "",
-        };
         let lexicon = topic.lexicon();
         let conditions = conditions(config, topic);
         let all = judge.relevant();
@@ -291,7 +262,7 @@ impl Run<'_> {
             (_, None) => "relevant by the page threshold".to_owned(),
         };
         let mut text = format!(
-            "{}{pages}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.3}, link threshold {:.3}\n{by}\n\n\
+            "{}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.3}, link threshold {:.3}\n{by}\n\n\
          {:>7}{:>10}{:>14}{:>9}{:>16}\n",
             web.name,
             config.strategy.label(),

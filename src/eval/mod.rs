@@ -8,8 +8,6 @@ mod bootstrap;
 mod comparison;
 pub mod csv;
 mod evaluation;
-pub mod forum;
-pub mod freshness;
 mod graph;
 mod measure;
 mod oracle;

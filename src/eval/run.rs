@@ -56,7 +56,7 @@ pub struct Known {
 }
 
 /// What a run is of: everything in it that the events do not tell.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOf {
     /// See [`Run::task`].
     pub task: String,

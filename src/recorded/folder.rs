@@ -41,15 +41,13 @@ impl Folder {
             }
         }
         if hosts.is_empty() {
-            return Err(RecordedError::NoHosts(root.to_owned()));
+            let root = root.display();
+            return Err(RecordedError::Unusable(format!(
+                "{root}: holds no host; give a folder with a directory for each host, as in hosts:DIR"
+            )));
         }
-        let aliases = aliases(&Self::aliases_of(root), &hosts)?;
+        let aliases = aliases(&root.with_file_name("aliases.tsv"), &hosts)?;
         Ok(Self { root: root.to_owned(), hosts, aliases })
-    }
-
-    /// Where a folder's aliases are, if it has any.
-    pub(super) fn aliases_of(root: &Path) -> PathBuf {
-        root.with_file_name("aliases.tsv")
     }
 
     /// The path of a URL as the file system writes it; none where it would leave the host's directory.
@@ -83,7 +81,7 @@ impl Folder {
             return whole(url, 200, &path);
         } else if path.is_dir() {
             let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
-            return Ok(moved(url, &format!("http://{}{}/{query}", url.host(), url.path())));
+            return Ok(moved(url, &format!("{}{}/{query}", url.origin(), url.path())));
         } else {
             let file = added(".html");
             if file.is_file() {
@@ -105,8 +103,9 @@ impl Web for Folder {
             return Err(failure(FailureKind::Connect));
         }
         if let Some(host) = self.aliases.get(url.host()) {
+            let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
             let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
-            return Ok(moved(url, &format!("http://{host}{}{query}", url.path())));
+            return Ok(moved(url, &format!("http://{host}{port}{}{query}", url.path())));
         }
         if !self.hosts.contains(url.host()) {
             return Ok(answer(url, 502, "text/plain", b"no such host here".to_vec()));
@@ -221,6 +220,7 @@ mod tests {
             ("http://a.test:8080/index.html", 200, "text/html home"),
             ("http://a.test/%E9%A1%B5", 301, "http://a.test/%E9%A1%B5/ "),
             ("http://a.test/%E9%A1%B5?q=1", 301, "http://a.test/%E9%A1%B5/?q=1 "),
+            ("http://a.test:8080/%E9%A1%B5", 301, "http://a.test:8080/%E9%A1%B5/ "),
             ("http://a.test/%E9%A1%B5/", 200, "text/html page"),
             ("http://a.test/b", 200, "text/html b"),
             ("http://a.test/c%20d.txt", 200, "text/plain c"),
@@ -231,6 +231,7 @@ mod tests {
             ("http://b.test/", 404, "text/html <title>404</title>not found"),
             ("http://b.test/robots.txt", 200, "text/plain Disallow: /x"),
             ("http://www.a.test/b?q=1", 301, "http://a.test/b?q=1 "),
+            ("http://www.a.test:81/b", 301, "http://a.test:81/b "),
             ("http://x.test/", 502, "text/plain no such host here"),
         ] {
             assert_eq!(get(&web, url), (status, told.to_owned()), "{url}");

@@ -1,22 +1,14 @@
-//! A generated world with a topic: its spec from a file, and a lexicon learnt of sample pages that no crawl reaches.
-
-use std::path::Path;
+//! A generated world with a topic: a lexicon learnt of sample pages that no crawl reaches.
 
 use super::RecordedError;
 use crate::model::{CrawlUrl, Fetched};
 use crate::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
-use crate::world::{Spec, World};
+use crate::world::World;
 
 /// Topic pages to learn from.
 const SAMPLES: usize = 60;
 /// Off-topic pages to tell them from.
 const BACKGROUND: usize = 240;
-
-/// Reads a world's spec; keys that are not given have the default's values.
-pub(super) fn spec(path: &Path) -> Result<Spec, RecordedError> {
-    let from = || path.display().to_string();
-    Spec::load(path).map_err(|error| RecordedError::World { from: from(), reason: error.to_string() })
-}
 
 /// Learns the lexicon of a world's topic from 60 sample pages of it and 240 others, all on hosts that nothing links to.
 ///

@@ -4,16 +4,13 @@ use std::fmt::{self, Display};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use xxhash_rust::xxh3::Xxh3;
-
+use super::RecordedError;
 use super::folder::Folder;
 use super::warc::{Warc, warc_files};
-use super::{RecordedError, generated};
 use crate::replay::Web;
 use crate::store::CrawlDirectory;
-use crate::world::{Spec, World};
+use crate::world::{Spec, SpecError, World};
 
 /// A web by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +29,7 @@ impl WebName {
     /// Reads a name; relative paths are meant from `base`. A bare path is known by what lies there.
     ///
     /// # Errors
-    /// [`RecordedError::Unknown`] if nothing that is a web lies there, [`RecordedError::Read`] if nothing does.
+    /// [`RecordedError::Unusable`] if nothing that is a web lies there, [`RecordedError::Read`] if nothing does.
     pub fn parse(text: &str, base: &Path) -> Result<Self, RecordedError> {
         let name = match text.split_once(':') {
             Some(("world", "")) => return Ok(Self::World(None)),
@@ -56,7 +53,12 @@ impl WebName {
         Ok(match there.is_dir() {
             false if is_toml => Self::World(Some(path)),
             false if path.to_string_lossy().contains(".warc") => Self::Warc(path),
-            false => return Err(RecordedError::Unknown(path.display().to_string())),
+            false => {
+                let path = path.display();
+                return Err(RecordedError::Unusable(format!(
+                    "{path}: no web that is known; write hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml"
+                )));
+            }
             true if CrawlDirectory::new(&path).holds_crawl() => Self::Crawl(path),
             true if path.join("hosts").is_dir() => Self::Hosts(path.join("hosts")),
             true if warc_files(&path).is_ok() => Self::Warc(path),
@@ -69,39 +71,16 @@ impl WebName {
     /// # Errors
     /// [`RecordedError`] names the file or directory and says what is wrong with it.
     pub fn open(&self) -> Result<Opened, RecordedError> {
-        let (web, files): (Arc<dyn Web>, Vec<PathBuf>) = match self {
-            Self::Hosts(path) => (Arc::new(Folder::open(path)?), host_files(path)?),
-            Self::Warc(path) if path.is_dir() => (Arc::new(Warc::open(path)?), warc_files(path)?),
-            Self::Warc(path) => (Arc::new(Warc::open(path)?), vec![path.clone()]),
-            Self::Crawl(path) => {
-                let directory = CrawlDirectory::new(path);
-                let web = Warc::open_crawl(&directory)?;
-                let mut files = warc_files(&directory.pages())?;
-                files.push(directory.meta_json());
-                (Arc::new(web), files)
-            }
+        let web: Arc<dyn Web> = match self {
+            Self::Hosts(path) => Arc::new(Folder::open(path)?),
+            Self::Warc(path) => Arc::new(Warc::open(path)?),
+            Self::Crawl(path) => Arc::new(Warc::open_crawl(&CrawlDirectory::new(path))?),
             Self::World(path) => {
-                let spec = path.as_deref().map_or_else(|| Ok(Spec::default()), generated::spec)?;
-                return Opened::world(self.clone(), spec);
+                let spec = path.as_deref().map_or_else(|| Ok(Spec::default()), Spec::load);
+                return Opened::world(self.clone(), spec.map_err(|error| does_not_fit(self, &error))?);
             }
         };
-        let mut identity = match self {
-            Self::Hosts(_) => "hosts".to_owned(),
-            _ => "warc".to_owned(),
-        };
-        for file in files {
-            let fail = |source| RecordedError::Read { path: file.clone(), source };
-            let whole = fs::canonicalize(&file).map_err(fail)?;
-            let there = fs::metadata(&whole).map_err(fail)?;
-            if there.is_dir() {
-                let mut sum = Xxh3::new();
-                below(&whole, &mut sum)?;
-                identity += &format!("\n{} {:x}", whole.display(), sum.digest());
-            } else {
-                identity += &format!("\n{}", looks(&whole, &there));
-            }
-        }
-        Ok(Opened { name: self.clone(), web, world: None, identity })
+        Ok(Opened { name: self.clone(), web, world: None })
     }
 }
 
@@ -126,54 +105,21 @@ pub struct Opened {
     pub web: Arc<dyn Web>,
     /// The generated world, if it is one: it knows its seeds and what is relevant.
     pub world: Option<Arc<World>>,
-    /// What tells this web from others, and from itself after a change: for a [`super::Cache`].
-    pub identity: String,
 }
 
 impl Opened {
     /// The world of a spec, under the name it was asked for by.
     ///
     /// # Errors
-    /// [`RecordedError::World`] if the spec describes none.
+    /// [`RecordedError::Unusable`] if the spec describes none.
     pub fn world(name: WebName, spec: Spec) -> Result<Self, RecordedError> {
-        let identity = format!("world\n{}", serde_json::to_string(&spec).expect("a spec is plain data"));
-        let wrong =
-            |error: crate::world::SpecError| RecordedError::World { from: name.to_string(), reason: error.to_string() };
-        let world = Arc::new(World::new(spec).map_err(wrong)?);
-        Ok(Self { web: Arc::clone(&world) as Arc<dyn Web>, world: Some(world), name, identity })
+        let world = Arc::new(World::new(spec).map_err(|error| does_not_fit(&name, &error))?);
+        Ok(Self { web: Arc::clone(&world) as Arc<dyn Web>, world: Some(world), name })
     }
 }
 
-/// What lies below `path`, in one number: paths, sizes and times of change of all files.
-fn below(path: &Path, sum: &mut Xxh3) -> Result<(), RecordedError> {
-    let fail = |source| RecordedError::Read { path: path.to_owned(), source };
-    let mut entries: Vec<fs::DirEntry> = fs::read_dir(path).map_err(fail)?.collect::<Result<_, _>>().map_err(fail)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let there = entry.metadata().map_err(fail)?;
-        if there.is_dir() {
-            below(&entry.path(), sum)?;
-        } else {
-            sum.update(looks(&entry.path(), &there).as_bytes());
-        }
-    }
-    Ok(())
-}
-
-/// What makes up a folder of hosts: each host, and the aliases beside.
-fn host_files(root: &Path) -> Result<Vec<PathBuf>, RecordedError> {
-    let fail = |source| RecordedError::Read { path: root.to_owned(), source };
-    let entries: Result<Vec<PathBuf>, _> = fs::read_dir(root).map_err(fail)?.map(|entry| Ok(entry?.path())).collect();
-    let mut files = entries.map_err(fail)?;
-    files.sort();
-    files.extend(Some(Folder::aliases_of(root)).filter(|aliases| aliases.exists()));
-    Ok(files)
-}
-
-/// Path, size and time of change.
-fn looks(path: &Path, there: &fs::Metadata) -> String {
-    let changed = there.modified().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
-    format!("{} {} {}", path.display(), there.len(), changed.unwrap_or_default().as_nanos())
+fn does_not_fit(name: &WebName, error: &SpecError) -> RecordedError {
+    RecordedError::Unusable(format!("the world {name} does not fit: {error}"))
 }
 
 #[cfg(test)]
@@ -208,28 +154,6 @@ mod tests {
             let error = WebName::parse(text, base).unwrap_err().to_string();
             assert!(error.contains(told), "{error}");
         }
-    }
-
-    #[test]
-    fn a_web_that_changes_is_another() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().join("hosts");
-        fs::create_dir_all(root.join("a.test")).unwrap();
-        let name = WebName::Hosts(root.clone());
-        let before = name.open().unwrap().identity;
-        assert_eq!(name.open().unwrap().identity, before);
-        fs::create_dir(root.join("b.test")).unwrap();
-        let more = name.open().unwrap().identity;
-        assert_ne!(more, before);
-        fs::write(dir.path().join("aliases.tsv"), "x\ta.test\n").unwrap();
-        let aliased = name.open().unwrap().identity;
-        assert_ne!(aliased, more);
-        fs::create_dir(root.join("a.test/sub")).unwrap();
-        fs::write(root.join("a.test/sub/p.html"), "one").unwrap();
-        let deeper = name.open().unwrap().identity;
-        assert_ne!(deeper, aliased);
-        fs::write(root.join("a.test/sub/p.html"), "other").unwrap();
-        assert_ne!(name.open().unwrap().identity, deeper);
     }
 
     #[test]

@@ -40,7 +40,10 @@ impl Truth {
             }
         }
         if keys.is_empty() {
-            return Err(RecordedError::NoTruth(truth.to_owned()));
+            let truth = truth.display();
+            return Err(RecordedError::Unusable(format!(
+                "{truth}: names no page on a host that counts; write one URL a line"
+            )));
         }
         Ok(Self { keys, excluded })
     }

@@ -135,7 +135,10 @@ pub(super) fn warc_files(directory: &Path) -> Result<Vec<PathBuf>, RecordedError
         }
     }
     if files.is_empty() {
-        return Err(RecordedError::NoWarc(directory.to_owned()));
+        let directory = directory.display();
+        return Err(RecordedError::Unusable(format!(
+            "{directory}: holds no WARC file (*.warc, *.warc.gz); give one, as in warc:FILE"
+        )));
     }
     files.sort();
     Ok(files)

@@ -1,5 +1,5 @@
-//! The adaptive schedules of Apache Nutch and Apache StormCrawler, as baselines: the interval of a page grows while it
-//! stays the same and shrinks when it changes. Neither knows a budget or what a page is worth, so they stand apart.
+//! The adaptive schedule of Apache Nutch: the interval of a page grows while it stays the same and shrinks when it changes.
+//! It knows no budget, nor what a page is worth.
 
 /// Nutch's `AdaptiveFetchSchedule` with the defaults of its `nutch-default.xml`. Times in days.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,40 +43,6 @@ impl Nutch {
     }
 }
 
-/// StormCrawler's `AdaptiveScheduler` with its defaults. Times in days; it counts whole minutes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StormCrawler {
-    /// `fetchInterval.rate.incr`.
-    pub grow: f64,
-    /// `fetchInterval.rate.decr`.
-    pub shrink: f64,
-    /// `fetchInterval.min`: approached, never passed.
-    pub least: f64,
-    /// `fetchInterval.max`.
-    pub most: f64,
-    /// `fetchInterval.default`: the first interval.
-    pub first: f64,
-}
-
-impl Default for StormCrawler {
-    fn default() -> Self {
-        Self { grow: 0.5, shrink: 0.5, least: 1.0 / 24.0, most: 14.0, first: 1.0 }
-    }
-}
-
-impl StormCrawler {
-    /// The days to wait after a visit that came after `interval`.
-    pub fn next(&self, interval: f64, changed: bool) -> f64 {
-        let next = if changed {
-            (1.0 - self.shrink) * interval + self.shrink * self.least
-        } else {
-            (interval * (1.0 + self.grow)).min(self.most)
-        };
-        // Multiplying and dividing must not lose a minute.
-        (next * 1440.0 + 1e-6).floor() / 1440.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,22 +63,5 @@ mod tests {
         assert!(near(nutch.next(1e-5, true, 0.0).0, 60.0 / 86_400.0) && near(nutch.next(364.0, false, 0.0).0, 365.0));
         let plain = Nutch { sync: None, ..nutch };
         assert!(near(plain.next(10.0, false, 40.0).1, 14.0));
-    }
-
-    #[test]
-    fn stormcrawler_follows_its_source() {
-        let storm = StormCrawler::default();
-        // Minutes: 1440 -> 0.5 * 1440 + 0.5 * 60 = 750; 1440 -> 2160; 20000 -> 20160; 61 -> 60.5, cut to 60; 60 stays.
-        for (before, changed, after) in [
-            (1440, true, 750),
-            (1440, false, 2160),
-            (20_000, false, 20_160),
-            (61, true, 60),
-            (60, true, 60),
-            (750, false, 1125),
-        ] {
-            let minutes = storm.next(f64::from(before) / 1440.0, changed) * 1440.0;
-            assert!(near(minutes, f64::from(after)), "{before} {changed}: {minutes}");
-        }
     }
 }

@@ -68,13 +68,14 @@ pub struct Tracked {
 }
 
 impl Tracked {
-    fn new(page: &Settled, at: Millis, settings: &RefreshSettings) -> Self {
+    /// Of a page whose first visit was at the beginning of time, and of which nothing else is known.
+    pub fn first(relevance: f64, relevant: bool, listing: bool, settings: &RefreshSettings) -> Self {
         Self {
-            first: at,
-            last: at,
-            asked: at,
+            first: Millis(0),
+            last: Millis(0),
+            asked: Millis(0),
             changed: None,
-            whole: at,
+            whole: Millis(0),
             versions: 1,
             visits: 1,
             changes: Changes::default(),
@@ -82,17 +83,31 @@ impl Tracked {
             new_links: 0,
             led_to: (0, 0.0),
             inlinks: 0,
-            relevance: f64::from(page.relevance.get()),
-            relevant: page.relevant,
-            listing: page.listing,
+            relevance,
+            relevant,
+            listing,
             missing: None,
             retired: false,
-            validators: page.validators.clone(),
+            validators: None,
             vouched: 0,
             signals: 0,
+            body: Digest([0; 20]),
+            text: 0,
+            outlinks: 0,
+        }
+    }
+
+    fn new(page: &Settled, at: Millis, settings: &RefreshSettings) -> Self {
+        Self {
+            first: at,
+            last: at,
+            asked: at,
+            whole: at,
+            validators: page.validators.clone(),
             body: page.digest,
             text: page.sketch.digest,
             outlinks: page.outlinks,
+            ..Self::first(f64::from(page.relevance.get()), page.relevant, page.listing, settings)
         }
     }
 
@@ -102,7 +117,7 @@ impl Tracked {
     }
 
     /// The page was there, and as it was before unless `found` says otherwise.
-    fn visited(&mut self, found: Found, at: Millis) {
+    pub fn visited(&mut self, found: Found, at: Millis) {
         let interval = days(at.since(self.last));
         let changed = if self.listing { found.links || found.text } else { found.text };
         self.changes.observe(interval, changed);

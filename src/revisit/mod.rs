@@ -9,20 +9,19 @@ pub mod adaptive;
 pub mod agenda;
 mod crossing;
 pub mod history;
-pub mod optimum;
 pub mod plan;
 pub mod rate;
 pub mod settings;
 pub mod signal;
-pub mod snapshot;
 pub mod tally;
 pub mod worth;
 
 #[cfg(test)]
 mod chance;
+#[cfg(test)]
+mod optimum;
 
 pub use agenda::Agenda;
-pub use optimum::{Objective, Rated};
 pub use plan::{Choice, plan};
 pub use rate::Changes;
 pub use signal::Trust;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::draw::Draw;
 use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
 use super::links::Target;
-use super::words::{BLANK_TAGS, SPORTS, THEMES, vocabulary};
+use super::words::{THEMES, WORDS, vocabulary};
 
 /// A page beyond the numbered ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +76,7 @@ impl Layout {
         let word = if !telling {
             draw.pick(&["c", "channel", "board", "news", "list", "zhuanlan"])
         } else if topic_is_on(topic) && draw.chance(0.5) {
-            draw.pick(SPORTS.dirs)
+            draw.pick(WORDS.sports.dirs)
         } else {
             draw.pick(vocabulary(topic).0.dirs)
         };
@@ -92,7 +92,7 @@ impl Layout {
         let telling = draw.chance(self.spec.url_quality);
         let misleads = !topic_is_on(topic) && draw.chance(self.spec.misleading);
         let topic = if misleads { draw.below(THEMES as u64) as usize } else { topic };
-        if telling { (Some(topic), draw.pick(vocabulary(topic).0.nouns)) } else { (None, draw.pick(BLANK_TAGS)) }
+        if telling { (Some(topic), draw.pick(vocabulary(topic).0.nouns)) } else { (None, draw.pick(WORDS.blank_tags)) }
     }
 
     /// A page's URL.

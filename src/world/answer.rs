@@ -8,7 +8,7 @@ use super::html::{Anchor, Sheet};
 use super::layout::salt;
 use super::links::{Planned, Slot};
 use super::truth::{World, crawl_url};
-use super::words::{NEAR_TOPIC, SITES, SPORTS, THEMES, TOPICS};
+use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use super::write;
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
 use crate::replay::Web;
@@ -219,7 +219,7 @@ impl World {
     /// A sample page: (URL, HTML).
     pub(super) fn sample(&self, on_topic: bool, index: u64) -> (CrawlUrl, String) {
         let mut draw = Draw::new(self.layout.spec.seed, salt::SAMPLE, index * 2 + u64::from(on_topic));
-        let count = if on_topic { THEMES } else { TOPICS.len() - THEMES } as u64;
+        let count = if on_topic { THEMES } else { WORDS.topics.len() - THEMES } as u64;
         let topic = (index % count) as usize + if on_topic { 0 } else { THEMES };
         let mut paragraphs = write::paragraphs(topic, self.layout.spec.noise, &mut draw);
         let mut links = Vec::new();
@@ -237,7 +237,7 @@ impl World {
             skin: index % 4,
             meta_charset: Some("utf-8"),
             head: "",
-            site: SITES[(index % SAMPLE_HOSTS) as usize],
+            site: WORDS.sites[(index % SAMPLE_HOSTS) as usize],
             title: &write::title(topic, &mut draw),
             byline: "",
             paragraphs: &paragraphs,
@@ -248,9 +248,9 @@ impl World {
 
     fn sample_url(&self, on_topic: bool, index: u64) -> String {
         let directory = match on_topic {
-            true if index.is_multiple_of(2) => SPORTS.dirs[(index / 2 % SPORTS.dirs.len() as u64) as usize],
-            true => TOPICS[(index % THEMES as u64) as usize].dirs[0],
-            false => TOPICS[THEMES + (index % (TOPICS.len() - THEMES) as u64) as usize].dirs[0],
+            true if index.is_multiple_of(2) => WORDS.sports.dirs[(index / 2 % WORDS.sports.dirs.len() as u64) as usize],
+            true => WORDS.topics[(index % THEMES as u64) as usize].dirs[0],
+            false => WORDS.topics[THEMES + (index % (WORDS.topics.len() - THEMES) as u64) as usize].dirs[0],
         };
         format!("http://s{}.sample.test/{directory}/{index}.html", index % SAMPLE_HOSTS)
     }

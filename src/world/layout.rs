@@ -7,7 +7,7 @@
 
 use super::draw::Draw;
 use super::spec::{Shape, Spec, SpecError};
-use super::words::{NEAR_TOPIC, THEMES, TOPICS};
+use super::words::{NEAR_TOPIC, THEMES, WORDS};
 
 /// Smallest section: a home, a listing, ten articles.
 const LEAST: u64 = 12;
@@ -28,7 +28,6 @@ pub(super) mod salt {
     pub const HEAD: u64 = 10;
     pub const FRIENDS: u64 = 11;
     pub const EXTRA: u64 = 12;
-    pub const FACTS: u64 = 13;
     pub const TEMPLATE: u64 = 14;
     pub const HABITS: u64 = 15;
 }
@@ -190,7 +189,7 @@ impl Layout {
             let len = LEAST + len;
             let parts = if hosts[host as usize].habits.blog { draw.within(spec.tags).min(len / 2) } else { 1 };
             for len in tag_lens(len, parts) {
-                let mut topic = THEMES + draw.below((TOPICS.len() - THEMES) as u64) as usize;
+                let mut topic = THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize;
                 if spec.near_topics > 0.0 && draw.chance(spec.near_topics) {
                     topic = NEAR_TOPIC;
                 }
@@ -282,7 +281,7 @@ impl Layout {
     pub fn topic_at(&self, page: u64, section: usize, place: Place) -> usize {
         match place {
             Place::Bridge(..) => {
-                let off = (TOPICS.len() - THEMES) as u64;
+                let off = (WORDS.topics.len() - THEMES) as u64;
                 THEMES + Draw::new(self.spec.seed, salt::BRIDGE, !page).below(off) as usize
             }
             _ => self.sections[section].topic,

@@ -7,7 +7,7 @@
 use super::address::Extra;
 use super::draw::Draw;
 use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
-use super::words::{NEAR_TOPIC, THEMES, TOPICS};
+use super::words::{NEAR_TOPIC, THEMES, WORDS};
 
 /// Where a link leads.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -304,7 +304,7 @@ impl Layout {
         let context = if !matches!(slot, Slot::Inline | Slot::Entry | Slot::Related | Slot::Picks) {
             Said::Nothing
         } else if promising && !draw.chance(spec.context_quality) {
-            Said::Sentence(THEMES + draw.below((TOPICS.len() - THEMES) as u64) as usize)
+            Said::Sentence(THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize)
         } else {
             Said::Sentence(if scent == Scent::Bridge { NEAR_TOPIC } else { topic })
         };

@@ -13,13 +13,11 @@ mod change;
 pub mod changing;
 mod clock;
 pub(crate) mod draw;
-mod facts;
 pub mod forum;
-mod gauge;
 mod html;
 mod layout;
 mod links;
-mod listing;
+
 mod serve;
 mod spec;
 #[cfg(test)]
@@ -31,12 +29,10 @@ mod write;
 
 pub use change::{Gone, Life, LivesSpec, LivesSpecError, Pattern};
 pub use changing::{ChangingSpec, ChangingSpecError, ChangingWeb};
-pub use facts::Facts;
 pub use forum::{
     Activity, ActivitySpec, Beyond, BoardActivity, BoardTruth, Event, Forum, ForumSpec, ForumSpecError, ForumWeb, Kind,
     Posting, Skin, ThreadActivity, ThreadTruth, Traps,
 };
-pub use listing::{Arrivals, Listing};
 pub use serve::{Access, Proxied, Server, ServerOptions};
 pub use spec::{Shape, Spec, SpecError};
 pub use text_web::{TextWeb, TextWebError};

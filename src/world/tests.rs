@@ -1,8 +1,7 @@
-//! What each parameter of a spec does, at its extremes; and that the facts of a world are those of its pages.
+//! What each parameter of a spec does, at its extremes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -393,98 +392,6 @@ fn near_topics_look_half_relevant() {
     let near = relevance(&world, &topic, &|page| world.layout.topic(page) == NEAR_TOPIC);
     let off = relevance(&world, &topic, &|page| (super::words::THEMES..NEAR_TOPIC).contains(&world.layout.topic(page)));
     assert!(on > 1.5 * near && near > 3.0 * off, "{on} {near} {off}");
-}
-
-#[test]
-fn facts_are_what_reading_finds_in_the_mean() {
-    for spec in
-        [Spec { pages: 900, bridges: 6, ..small() }, Spec { pages: 900, template_regularity: 0.8, ..blogs() }, demo()]
-    {
-        let world = Arc::new(world(spec));
-        let topic = Arc::new(learnt(&world));
-        let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
-        let reading = Reading { web: &*world, topic: &topic };
-        // By what a link leads to: [links, anchor, context, url, relevance], read and as facts.
-        let mut sums: BTreeMap<&str, [[f64; 5]; 2]> = BTreeMap::new();
-        let mut pages: BTreeMap<&str, [[f64; 2]; 2]> = BTreeMap::new();
-        for page in (0..world.spec().pages)
-            .filter(|&page| page % 4 == 0 || matches!(world.layout.locate(page).1, Place::Bridge(..)))
-        {
-            let url = crawl_url(&world.layout.url(page));
-            let kind = |page: u64| match (world.layout.locate(page).1, topic_is_on(world.layout.topic(page))) {
-                (Place::Article(_), true) => "article on",
-                (Place::Article(_), false) => "article off",
-                (Place::Bridge(..), _) => "bridge",
-                (_, true) => "listing on",
-                (_, false) => "listing off",
-            };
-            let sources: [&dyn Source; 2] = [&reading, &facts];
-            let both = sources.map(|source| read(source, &url));
-            let urls = |page: &Page| page.outlinks.iter().map(|link| link.url.clone()).collect::<BTreeSet<_>>();
-            assert_eq!(urls(&both[0]), urls(&both[1]), "{url}");
-            for (at, page_read) in both.iter().enumerate() {
-                let sum = &mut pages.entry(kind(page)).or_default()[at];
-                sum[0] += 1.0;
-                sum[1] += f64::from(page_read.relevance.get());
-                for link in &page_read.outlinks {
-                    let Some(to) =
-                        world.layout.find_host(link.url.host()).and_then(|host| world.find(host, link.url.as_str()))
-                    else {
-                        continue;
-                    };
-                    let sum = &mut sums.entry(kind(to)).or_default()[at];
-                    let evidence = link.evidence;
-                    for (sum, value) in sum[1..]
-                        .iter_mut()
-                        .zip([evidence.anchor, evidence.context, evidence.url, link.relevance].map(|part| part.get()))
-                    {
-                        *sum += f64::from(value);
-                    }
-                    sum[0] += 1.0;
-                }
-            }
-        }
-        // Of fewer links, or pages, the mean is chance.
-        for (kind, [read, facts]) in sums.into_iter().filter(|(_, [read, _])| read[0] >= 100.0) {
-            for part in 1..5 {
-                let (read, facts) = (read[part] / read[0], facts[part] / facts[0]);
-                assert!((read - facts).abs() < 0.02 + 0.1 * read, "{kind}, part {part}: {read} read, {facts} as facts");
-            }
-        }
-        for (kind, [read, facts]) in pages.into_iter().filter(|(_, [read, _])| read[0] >= 40.0) {
-            let (read, facts) = (read[1] / read[0], facts[1] / facts[0]);
-            assert!((read - facts).abs() < 0.02 + 0.1 * read, "pages {kind}: {read} read, {facts} as facts");
-        }
-    }
-}
-
-#[test]
-fn facts_fail_redirect_and_forbid_as_the_web_does() {
-    let world = Arc::new(world(Spec { robots_hosts: 0.5, ..small() }));
-    let topic = Arc::new(learnt(&world));
-    let facts = Facts::new(Arc::clone(&world), Arc::clone(&topic));
-    let reading = Reading { web: &*world, topic: &topic };
-    let mut urls: Vec<CrawlUrl> =
-        world.layout.hosts.iter().map(|host| crawl_url(&format!("http://{}/", host.name))).collect();
-    urls.extend(links(&world).into_iter().step_by(7).map(|(_, link)| {
-        let mut url = String::new();
-        world.layout.put_target(link.target, &mut url);
-        crawl_url(&url)
-    }));
-    urls.push(crawl_url("https://nowhere.test/"));
-    urls.push(urls[0].under(true).unwrap());
-    urls.push(world.sample_pages(1)[0].0.clone());
-    let robots = Wanted::Robots { host: crate::model::HostId(0), https: false };
-    for url in urls {
-        let sources: [&dyn Source; 2] = [&reading, &facts];
-        let [read, fact] = sources.map(|source| source.outcome(&Wanted::Page(UrlId(0)), &url));
-        match (read, fact) {
-            (Outcome::Page { .. }, Outcome::Page { .. }) => {}
-            (read, fact) => assert_eq!(read, fact, "{url}"),
-        }
-        let [read, fact] = sources.map(|source| source.outcome(&robots, &url.robots()));
-        assert_eq!(read, fact, "{url}");
-    }
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::answer::{answer, failure, missing, moved};
 use super::draw::Draw;
-use super::words::{NEAR_TOPIC, THEMES, TOPICS};
+use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use super::write;
 use crate::model::{CrawlUrl, Failure, FailureKind, Fetched};
 use crate::replay::Web;
@@ -154,7 +154,7 @@ fn page(url: &CrawlUrl, flavour: Flavour, rest: &str) -> Result<Fetched, String>
     }
     let mut draw = Draw::new(0, 0, url.fingerprint());
     let on = draw.below(THEMES as u64) as usize;
-    let off = THEMES + draw.below((TOPICS.len() - THEMES) as u64) as usize;
+    let off = THEMES + draw.below((WORDS.topics.len() - THEMES) as u64) as usize;
     let (mut title, mut text) = (String::new(), String::new());
     for sentence in 0..6 {
         let out = if sentence == 0 { &mut title } else { &mut text };

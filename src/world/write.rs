@@ -4,10 +4,7 @@ use super::address::Extra;
 use super::draw::Draw;
 use super::layout::{Layout, Place, salt, topic_is_on};
 use super::links::Said;
-use super::words::{
-    ADJECTIVES, BLANK_ANCHORS, BLANK_TAGS, GENERAL, SENTENCES, SILENT_TITLES, SITES, SPORTS, TIMES, TITLES, TOPICS,
-    Topic, vocabulary,
-};
+use super::words::{Topic, WORDS, vocabulary};
 
 impl Layout {
     /// A page's title.
@@ -19,7 +16,7 @@ impl Layout {
         let mut draw = Draw::new(self.spec.seed, salt::TITLE, page);
         if !self.title_tells(page, self.topic_at(page, index, place)) {
             let mut out = String::new();
-            fill(draw.pick(SILENT_TITLES), &SPORTS, None, &mut draw, &mut out);
+            fill(draw.pick(WORDS.silent_titles), &WORDS.sports, None, &mut draw, &mut out);
             return out;
         }
         title(self.topic_at(page, index, place), &mut draw)
@@ -46,7 +43,7 @@ impl Layout {
 
     /// Name of a host's site.
     pub fn site(&self, host: u64) -> &'static str {
-        SITES[(host % SITES.len() as u64) as usize]
+        WORDS.sites[(host % WORDS.sites.len() as u64) as usize]
     }
 
     /// An anchor or a context in words.
@@ -55,7 +52,7 @@ impl Layout {
             Said::Nothing => String::new(),
             Said::Words(words) => words.to_owned(),
             Said::Number(number) => format!("第{number}页"),
-            Said::Blank => draw.pick(BLANK_ANCHORS).to_owned(),
+            Said::Blank => draw.pick(WORDS.blank_anchors).to_owned(),
             Said::Title(page) => self.title(page),
             Said::Headline(topic) => title(topic, draw),
             Said::Sentence(topic) => {
@@ -71,7 +68,7 @@ impl Layout {
 
 /// What a blog calls a category: nothing that tells what is in it.
 pub(super) fn category_name(host: u64, category: u64) -> &'static str {
-    BLANK_TAGS[((host + category) % BLANK_TAGS.len() as u64) as usize]
+    WORDS.blank_tags[((host + category) % WORDS.blank_tags.len() as u64) as usize]
 }
 
 /// Fills a pattern of [`super::words`]. Two words in five are borrowed from `common`.
@@ -85,9 +82,9 @@ pub(super) fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &
             'N' => out.push_str(draw.pick(topic.nouns)),
             'V' => out.push_str(draw.pick(topic.verbs)),
             'P' => out.push_str(draw.pick(topic.names)),
-            'A' => out.push_str(draw.pick(ADJECTIVES)),
-            'G' => out.push_str(draw.pick(GENERAL)),
-            'T' => out.push_str(draw.pick(TIMES)),
+            'A' => out.push_str(draw.pick(WORDS.adjectives)),
+            'G' => out.push_str(draw.pick(WORDS.general)),
+            'T' => out.push_str(draw.pick(WORDS.times)),
             'D' => out.push_str(&draw.within([2, 99]).to_string()),
             other => out.push(other),
         }
@@ -96,7 +93,7 @@ pub(super) fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &
 
 /// A sentence about a topic.
 pub(super) fn sentence(topic: usize, draw: &mut Draw, out: &mut String) {
-    let pattern = draw.pick(SENTENCES);
+    let pattern = draw.pick(WORDS.sentences);
     let (words, common) = vocabulary(topic);
     fill(pattern, words, common, draw, out);
 }
@@ -104,7 +101,7 @@ pub(super) fn sentence(topic: usize, draw: &mut Draw, out: &mut String) {
 /// A title, or the anchor of a link that says where it leads.
 pub(super) fn title(topic: usize, draw: &mut Draw) -> String {
     let mut out = String::new();
-    let pattern = draw.pick(TITLES);
+    let pattern = draw.pick(WORDS.titles);
     let (words, common) = vocabulary(topic);
     fill(pattern, words, common, draw, &mut out);
     out
@@ -118,7 +115,7 @@ pub(super) fn paragraphs(topic: usize, noise: f64, draw: &mut Draw) -> Vec<Strin
         let mut paragraph = String::with_capacity(512);
         for _ in 0..draw.within([2, 6]) {
             let strays = draw.chance(noise);
-            let about = if strays { draw.below(TOPICS.len() as u64) as usize } else { topic };
+            let about = if strays { draw.below(WORDS.topics.len() as u64) as usize } else { topic };
             sentence(about, draw, &mut paragraph);
         }
         out.push(paragraph);

@@ -12,7 +12,6 @@ use suidao::config::Config;
 use suidao::eval::{Comparison, Facts, ORACLE, Plan, TaskPlan, csv, table};
 use suidao::strategy::{Settings, StrategyName};
 
-use super::cache::CacheArgs;
 use super::replay::AT_ONCE;
 use super::{Exit, Voice};
 use runs::Rival;
@@ -70,8 +69,6 @@ pub struct CompareArgs {
     /// Write facts, medians and wins as one JSON object instead of the table
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    cache: CacheArgs,
 }
 
 pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
@@ -81,7 +78,7 @@ pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
     if let Some(path) = &args.output {
         outputs::check(path)?;
     }
-    let races = runs::Races::prepare(&plan, &base, &args.cache)?;
+    let races = runs::Races::prepare(&plan, &base)?;
     let marks = plan.marks();
     let (runs, tasks) = races.run(&config, &strategies, &marks, args.jobs, voice)?;
     let comparison = Comparison::new(&marks, runs);

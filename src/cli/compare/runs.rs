@@ -11,13 +11,12 @@ use suidao::crawl::{Crawl, Goals};
 use suidao::eval::{Known, Oracle, Plan, Recorder, Run, RunOf, TaskFacts, TaskPlan};
 use suidao::live::conditions;
 use suidao::model::{CrawlUrl, Settled};
-use suidao::recorded::{Cache, Cached, Judge, Opened, WebName, Witness};
-use suidao::replay::{Reading, Source, replay_while};
+use suidao::recorded::{Judge, Memo, Opened, WebName, Witness};
+use suidao::replay::{Reading, replay_while};
 use suidao::strategy::{Settings, Strategy};
 use suidao::topic::Topic;
 use suidao::world::World;
 
-use super::super::cache::CacheArgs;
 use super::super::screen::Screen;
 use super::super::{Voice, inputs};
 
@@ -43,7 +42,7 @@ struct Ready {
     topic: Topic,
     seeds: Vec<CrawlUrl>,
     judge: Judge,
-    cache: Option<Cache>,
+    memo: Memo,
     targets: u32,
 }
 
@@ -60,14 +59,13 @@ struct Case<'a> {
 /// All cases.
 pub struct Races<'a> {
     base: &'a Path,
-    cache: &'a CacheArgs,
     cases: Vec<Case<'a>>,
 }
 
 impl<'a> Races<'a> {
     /// Opens every web and reads every file, so that what is wrong is told before anything runs.
-    pub fn prepare(plan: &'a Plan, base: &'a Path, cache: &'a CacheArgs) -> Result<Self> {
-        let mut races = Self { base, cache, cases: Vec::new() };
+    pub fn prepare(plan: &'a Plan, base: &'a Path) -> Result<Self> {
+        let mut races = Self { base, cases: Vec::new() };
         for (task, plan) in plan.tasks.iter().enumerate() {
             let name = || format!("task {}", plan.name);
             let web = WebName::parse(&plan.web, base).and_then(|name| name.open()).with_context(name)?;
@@ -95,10 +93,8 @@ impl<'a> Races<'a> {
         }
         let seeds = inputs::seeds_of(path(&plan.seeds).as_deref(), &web)?;
         let judge = inputs::judge_of(path(&plan.truth).as_deref(), path(&plan.exclude).as_deref(), &web)?;
-        // A generated page is as soon made as it is looked up.
-        let cache = if web.world.is_some() { None } else { self.cache.open(&web, &topic)? };
         let targets = judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
-        Ok(Ready { web, topic, seeds, judge, cache, targets })
+        Ok(Ready { web, topic, seeds, judge, memo: Memo::default(), targets })
     }
 
     /// What the case runs on, made if it is not there.
@@ -218,11 +214,7 @@ impl Case<'_> {
             let island = world.filter(|_| hit).and_then(|world| world.island(url));
             Some(Known { hit, island: island.and_then(|island| u32::try_from(island).ok()) })
         });
-        let reading = Reading { web: &*ready.web.web, topic: &ready.topic };
-        let source: Box<dyn Source + '_> = match &ready.cache {
-            Some(cache) => Box::new(Cached { reading, cache }),
-            None => Box::new(reading),
-        };
+        let source = ready.memo.over(Reading { web: &*ready.web.web, topic: &ready.topic });
         let conditions = conditions(&config, &ready.topic);
         let strategy: Box<dyn Strategy> = match rival {
             Rival::Strategy(settings) => settings.build(conditions.page_threshold),
@@ -230,11 +222,11 @@ impl Case<'_> {
                 let mut witness = Witness::new(ready.judge.clone());
                 let relevant = |url: &CrawlUrl, page: &Settled| witness.is_relevant(url, page);
                 let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
-                Box::new(Oracle::ask(conditions.clone(), reach, &ready.seeds, &*source, relevant))
+                Box::new(Oracle::ask(conditions.clone(), reach, &ready.seeds, &source, relevant))
             }
         };
         let mut crawl = Crawl::new(conditions, strategy);
-        let stop = replay_while(&mut crawl, &ready.seeds, &*source, config.crawl.in_flight, |batch| {
+        let stop = replay_while(&mut crawl, &ready.seeds, &source, config.crawl.in_flight, |batch| {
             recorder.fold(&batch);
             if recorder.pages() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });

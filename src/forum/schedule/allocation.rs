@@ -1,7 +1,6 @@
-//! How often each board is visited on a day: by weight (eq. 6), or by what one visit more is worth.
+//! How often each board is visited on a day: by weight (eq. 6).
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use ordered_float::OrderedFloat;
 
@@ -39,23 +38,6 @@ pub(super) fn allocate(weights: &[f64], total: u32, free: u32) -> Vec<u32> {
     let missing = (total as usize).saturating_sub(counts.iter().map(|&count| count as usize).sum());
     for (_, board) in remainders.iter().cycle().take(missing) {
         counts[*board] += 1;
-    }
-    counts
-}
-
-/// Gives each of `boards` a visit, then each further one where it lowers the delay most. `delay`: of a board with so many
-/// visits; none where it can have no more. This is best where a visit is never worth more than the one before it.
-pub(super) fn greedy(boards: usize, total: u32, delay: impl Fn(usize, usize) -> Option<f64>) -> Vec<u32> {
-    let mut counts = vec![1; boards];
-    let gain = |board: usize, visits: u32| {
-        let gain = delay(board, visits as usize)? - delay(board, visits as usize + 1)?;
-        Some((OrderedFloat(gain), Reverse(board)))
-    };
-    let mut gains: BinaryHeap<_> = (0..boards).filter_map(|board| gain(board, 1)).collect();
-    for _ in boards..total as usize {
-        let Some((_, Reverse(board))) = gains.pop() else { break };
-        counts[board] += 1;
-        gains.extend(gain(board, counts[board]));
     }
     counts
 }

@@ -1,5 +1,5 @@
 //! When to visit each board: how often by how much is said on it, at which hours by when it is said (Du, Ma 2010, section
-//! 4.2), and two schedules that the paper does not have.
+//! 4.2), and a schedule that the paper does not have.
 //!
 //! | [`Method`] | visits per board | instants |
 //! |---|---|---|
@@ -8,19 +8,15 @@
 //! | LRA | equal | m + 1 equal areas under the daily profile |
 //! | BRA | eq. (6) | the same |
 //! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root; within the day, borders of m + 1 |
-//! | optimum | by marginal gain | least delay, eq. (8), on a grid of quarters of an hour |
 
 mod allocation;
 mod delay;
 mod history;
 mod instants;
-mod optimum;
 mod profile;
 mod statistics;
 #[cfg(test)]
 mod tests;
-
-use std::cell::OnceCell;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -29,8 +25,6 @@ pub use delay::mean_delay;
 pub use history::History;
 pub use profile::Profile;
 pub use statistics::Statistics;
-
-use optimum::Optimum;
 
 /// What a reply counts beside a new thread: θ of eqs. (3), (5) and (7), as the paper sets it.
 pub const THETA: f64 = 0.5;
@@ -49,13 +43,11 @@ pub enum Method {
     Bra,
     /// Visits by the square root of what is said, over boards and hours alike
     Sqrt,
-    /// The least delay that the statistics allow, by dynamic programming
-    Optimum,
 }
 
 impl Method {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Self; 6] = [Self::Era, Self::Wra, Self::Lra, Self::Bra, Self::Sqrt, Self::Optimum];
+    pub const ALL: [Self; 5] = [Self::Era, Self::Wra, Self::Lra, Self::Bra, Self::Sqrt];
 }
 
 impl std::fmt::Display for Method {
@@ -66,7 +58,6 @@ impl std::fmt::Display for Method {
             Self::Lra => "lra",
             Self::Bra => "bra",
             Self::Sqrt => "sqrt",
-            Self::Optimum => "optimum",
         })
     }
 }
@@ -174,13 +165,12 @@ pub struct Planner {
 struct Board {
     weight: f64,
     profile: Profile,
-    best: OnceCell<Optimum>,
 }
 
 impl Planner {
     /// For boards with these statistics.
     pub fn new(statistics: &[BoardStatistics], horizon: Horizon) -> Self {
-        let board = |of: &BoardStatistics| Board { weight: of.weight(), profile: of.profile(), best: OnceCell::new() };
+        let board = |of: &BoardStatistics| Board { weight: of.weight(), profile: of.profile() };
         Self { boards: statistics.iter().map(board).collect(), horizon }
     }
 
@@ -188,8 +178,7 @@ impl Planner {
     /// visited once a day at least, one of which nothing is known at even distances; all together `per_day` times.
     ///
     /// Where there are fewer visits than boards, a cycle has as many days as it takes: the most active boards are visited
-    /// every day, as many as can be, and the others in turn, each once in a cycle. The optimum takes no more than a visit
-    /// every quarter of an hour, and leaves the rest of `per_day`.
+    /// every day, as many as can be, and the others in turn, each once in a cycle.
     pub fn plan(&self, per_day: u32, method: Method, importance: Importance) -> Vec<Vec<f64>> {
         if per_day == 0 {
             return vec![Vec::new(); self.boards.len()];
@@ -216,13 +205,6 @@ impl Planner {
             Method::Sqrt => {
                 by(&|board| worth(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
             }
-            Method::Optimum => {
-                let delay = |board: usize, visits: usize| {
-                    let board = &self.boards[board];
-                    Some(worth(board) * self.best(board).delay(visits)?)
-                };
-                allocation::greedy(self.boards.len(), per_day, delay)
-            }
         }
     }
 
@@ -236,12 +218,7 @@ impl Planner {
                 // The day begins and ends with a visit: these are the borders of visits + 1 steps.
                 Horizon::Day => instants::equal_areas(&board.profile.root().0, visits),
             },
-            Method::Optimum => self.best(board).instants(visits),
         }
-    }
-
-    fn best<'a>(&self, board: &'a Board) -> &'a Optimum {
-        board.best.get_or_init(|| Optimum::of(&board.profile, self.horizon))
     }
 
     /// More boards than visits: some daily, the others in turn.

@@ -7,7 +7,7 @@ use crate::world::draw::Draw;
 use crate::world::forum::times::{self, Style};
 use crate::world::html::{Anchor, Sheet};
 use crate::world::links::Slot;
-use crate::world::words::{SITES, TOPICS};
+use crate::world::words::WORDS;
 use crate::world::write;
 
 /// Local time of the sites, in seconds east of UTC.
@@ -79,9 +79,12 @@ impl Sites {
         }
         // So that all hosts are found from one.
         let others = (0..self.spec.hosts).filter(|other| *other != host).take(20);
-        links
-            .extend(others.map(|other| link(self.url(other, "/").to_string(), Slot::Foot, SITES[other % SITES.len()])));
-        self.sheet(host, SITES[host % SITES.len()], &[], links, self.furniture(host as u64, day))
+        links.extend(
+            others.map(|other| {
+                link(self.url(other, "/").to_string(), Slot::Foot, WORDS.sites[other % WORDS.sites.len()])
+            }),
+        );
+        self.sheet(host, WORDS.sites[host % WORDS.sites.len()], &[], links, self.furniture(host as u64, day))
     }
 
     fn listing(&self, section: usize, day: f64) -> String {
@@ -93,7 +96,7 @@ impl Sites {
             context: self.written(self.born(article), Style::Padded),
         };
         let links = self.newest(section, day, self.spec.listed).map(entry).collect();
-        let title = TOPICS[self.sections[section].topic].nouns[0];
+        let title = WORDS.topics[self.sections[section].topic].nouns[0];
         self.sheet(host, title, &[], links, self.furniture(1 << 48 | section as u64, day))
     }
 
@@ -127,7 +130,7 @@ impl Sites {
         let mut draw = Draw::new(self.seed, own.bits(), hour as i64 as u64);
         let mut links: Vec<Anchor> = (0..ADVERTISEMENTS)
             .map(|_| {
-                let topic = draw.below(TOPICS.len() as u64) as usize;
+                let topic = draw.below(WORDS.topics.len() as u64) as usize;
                 let text = write::title(topic, &mut draw);
                 link(format!("http://ads.changing.test/{}", draw.below(1_000)), Slot::Side, text)
             })
@@ -145,9 +148,9 @@ impl Sites {
         mut links: Vec<Anchor>,
         furniture: Option<Vec<Anchor>>,
     ) -> String {
-        let sections = self
-            .of_host(host)
-            .map(|section| link(self.listing_path(section), Slot::Top, TOPICS[self.sections[section].topic].nouns[0]));
+        let sections = self.of_host(host).map(|section| {
+            link(self.listing_path(section), Slot::Top, WORDS.topics[self.sections[section].topic].nouns[0])
+        });
         links.extend(std::iter::once(link("/".to_owned(), Slot::Top, "首页")).chain(sections));
         links.extend(furniture.into_iter().flatten());
         let head = match super::sites::manner(host).feeds {
@@ -155,7 +158,7 @@ impl Sites {
             Feeds::Rss => "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/rss.xml\">\n",
             Feeds::Atom => "<link rel=\"alternate\" type=\"application/atom+xml\" href=\"/atom.xml\">\n",
         };
-        let site = SITES[host % SITES.len()];
+        let site = WORDS.sites[host % WORDS.sites.len()];
         Sheet { skin: (host % 4) as u64, meta_charset: None, head, site, title, byline: "", paragraphs, links: &links }
             .html()
     }

@@ -8,7 +8,7 @@ use super::spec::{ChangingSpec, MANNERS, Manner};
 use crate::model::CrawlUrl;
 use crate::world::change::{Gone, Life, Pattern, log_uniform};
 use crate::world::draw::Draw;
-use crate::world::words::{THEMES, TOPICS};
+use crate::world::words::{THEMES, WORDS};
 
 /// Salts of [`Draw`].
 pub(super) mod salt {
@@ -100,7 +100,8 @@ impl Sites {
         let sections = (0..spec.hosts * spec.sections).map(|section| {
             let (host, place) = (section / spec.sections, section % spec.sections);
             let turn = host + place / 2;
-            let topic = if place.is_multiple_of(2) { turn % THEMES } else { THEMES + turn % (TOPICS.len() - THEMES) };
+            let topic =
+                if place.is_multiple_of(2) { turn % THEMES } else { THEMES + turn % (WORDS.topics.len() - THEMES) };
             let mut draw = Draw::new(seed, salt::SECTION, section as u64);
             let rate = log_uniform(&mut draw, spec.new_articles);
             let mut births: Vec<f64> = Vec::new();
@@ -170,7 +171,7 @@ impl Sites {
     }
 
     pub fn listing_path(&self, section: usize) -> String {
-        format!("/{}/", TOPICS[self.sections[section].topic].dirs[0])
+        format!("/{}/", WORDS.topics[self.sections[section].topic].dirs[0])
     }
 
     pub fn url(&self, host: usize, path: &str) -> CrawlUrl {

@@ -10,7 +10,7 @@ use super::sites::{Article, Resource, Sites, manner};
 use super::spec::Dating;
 use crate::world::change::Gone;
 use crate::world::forum::times::Style;
-use crate::world::words::SITES;
+use crate::world::words::WORDS;
 
 /// Entries of a feed.
 const ENTRIES: usize = 20;
@@ -96,7 +96,7 @@ impl Sites {
     }
 
     fn rss(&self, host: usize, day: f64) -> String {
-        let site = SITES[host % SITES.len()];
+        let site = WORDS.sites[host % WORDS.sites.len()];
         let mut out = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\"><channel>\n\
              <title>{site}</title><link>{}</link><description>{site}</description>\n",
@@ -119,7 +119,7 @@ impl Sites {
         let mut out = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
              <title>{}</title><link href=\"{home}\"/><id>{home}</id><updated>{}</updated>\n",
-            SITES[host % SITES.len()],
+            WORDS.sites[host % WORDS.sites.len()],
             self.written(self.changed(Resource::Atom(host), day), Style::Iso)
         );
         for article in self.newest_of_host(host, day) {

@@ -3,7 +3,7 @@
 
 use super::words::{BOARDS, ENGLISH, ENGLISH_SENTENCES, ENGLISH_TITLES, LATIN, NICKS, OPENINGS, SYLLABLES};
 use crate::world::draw::Draw;
-use crate::world::words::{THEMES, TITLES, TOPICS, vocabulary};
+use crate::world::words::{THEMES, WORDS, vocabulary};
 use crate::world::write;
 
 /// What a [`Draw`] is for.
@@ -59,7 +59,7 @@ impl Voice {
         let opening = if draw.chance(0.35) { draw.pick(OPENINGS) } else { "" };
         let (words, shared) = vocabulary(topic);
         let mut out = opening.to_owned();
-        write::fill(draw.pick(TITLES), words, shared, &mut draw, &mut out);
+        write::fill(draw.pick(WORDS.titles), words, shared, &mut draw, &mut out);
         if attempt >= 8 {
             out.push_str(&format!("（{thread}）"));
         }
@@ -141,7 +141,7 @@ impl Voice {
         for (place, &board) in order.iter().enumerate() {
             out[board] = match place.checked_sub(on_topic) {
                 None => place % THEMES,
-                Some(place) => THEMES + place % (TOPICS.len() - THEMES),
+                Some(place) => THEMES + place % (WORDS.topics.len() - THEMES),
             };
         }
         out

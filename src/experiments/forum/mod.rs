@@ -1,0 +1,13 @@
+//! How well a forum is followed: whether what changed is found, at how many requests, and how long it waited. Simulated on
+//! facts of a generated forum, without pages: times of posts in, figures out. Figures 5 and 6 and table 2 of Du, Ma 2010;
+//! `benches/forum_schedule.rs` runs it.
+
+mod board;
+mod delays;
+mod incremental;
+mod predicted;
+mod reader;
+
+pub use board::{Skin, Times};
+pub use delays::{Said, Waits, Window, statistics};
+pub use incremental::{Cycles, Day, Finder, cycles};

@@ -1,0 +1,88 @@
+//! Paper 002's way: listing pages by a plan of fourteen days that is made from what daily visits saw and then repeated, all
+//! other pages in turn with what is left. (A plan needs snapshots; the paper says nothing of pages that list nothing.)
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ordered_float::OrderedFloat;
+
+use super::ledger::Sight;
+use super::pages::Pages;
+use super::policy::Running;
+use super::strides::{Strides, phase};
+use crate::experiments::plans::{Method, Series, plan};
+
+/// Stamps of a plan, a day apart: two weeks.
+const STAMPS: usize = 14;
+/// Visits in a plan: the paper's share, 11 of 30.
+const VISITS: usize = 5;
+
+#[derive(Default)]
+struct Listing {
+    /// What was shown at each stamp of the learning days.
+    snapshots: Vec<Vec<u32>>,
+    /// Stamps of the plan, ascending; none before it is made.
+    plan: Vec<usize>,
+}
+
+pub(super) struct Planned {
+    method: Method,
+    /// Days of learning, whole plans long.
+    learning: usize,
+    /// By page; of others it stays empty.
+    listings: Vec<Listing>,
+    /// Their next visits: when, and at which stamp counted from day 0.
+    due: BinaryHeap<Reverse<(OrderedFloat<f64>, u32, usize)>>,
+    /// The stamp of the page out.
+    stamp: usize,
+    others: Strides,
+}
+
+impl Planned {
+    /// Daily visits for `learning` days, rounded down to whole plans, and at least one.
+    pub fn new(pages: &Pages, method: Method, learning: f64) -> Self {
+        let is_listing = |page: &usize| pages.pages[*page].listing.is_some();
+        let due = (0..pages.len()).filter(is_listing).map(|page| Reverse((OrderedFloat(phase(page)), page as u32, 0)));
+        Self {
+            method,
+            learning: (learning as usize / STAMPS).max(1) * STAMPS,
+            listings: (0..pages.len()).map(|_| Listing::default()).collect(),
+            due: due.collect(),
+            stamp: 0,
+            others: Strides::uniform((0..pages.len()).filter(|page| !is_listing(page))),
+        }
+    }
+}
+
+impl Running for Planned {
+    fn next(&mut self, now: f64) -> Option<u32> {
+        let first = self.due.peek().filter(|Reverse((at, _, _))| at.0 <= now);
+        let Some(Reverse((_, page, stamp))) = first.copied() else { return self.others.next(now) };
+        self.due.pop();
+        self.stamp = stamp;
+        Some(page)
+    }
+
+    fn saw(&mut self, sight: &Sight) {
+        let Some((first, end)) = sight.shown else { return self.others.saw(sight) };
+        let listing = &mut self.listings[sight.page as usize];
+        if self.stamp < self.learning {
+            listing.snapshots.push((first..end).collect());
+        }
+        if listing.snapshots.len() == self.learning {
+            let periods = std::mem::take(&mut listing.snapshots);
+            let training: Vec<Series> = periods.chunks(STAMPS).map(|period| Series::new(period.to_vec())).collect();
+            listing.plan = plan(&training, VISITS, self.method, u64::from(sight.page));
+        }
+        let next = match listing.plan.as_slice() {
+            [] => self.stamp + 1,
+            plan => {
+                let (begun, at) = (self.stamp / STAMPS * STAMPS, self.stamp % STAMPS);
+                let later = plan.iter().find(|stamp| **stamp > at).map(|stamp| begun + stamp);
+                later.unwrap_or(begun + STAMPS + plan[0])
+            }
+        };
+        let at = next as f64 + phase(sight.page as usize);
+        self.due.push(Reverse((OrderedFloat(at), sight.page, next)));
+    }
+}

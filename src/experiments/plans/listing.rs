@@ -1,0 +1,148 @@
+//! What a generated listing page shows on each day: items appear by a pattern, stay for some days, and go.
+
+use super::Series;
+use crate::world::draw::Draw;
+
+/// How many items a visit a day found new in the month that Liu, Zhang and Li 2018 print (section 3.1.3, Newnum). The first
+/// day found all that the page held, 64; here it is the mean of the other days that have any.
+const PRINTED: [u32; 30] =
+    [11, 11, 12, 10, 8, 12, 0, 0, 8, 11, 9, 11, 9, 0, 0, 10, 9, 16, 11, 11, 0, 0, 14, 14, 12, 7, 11, 0, 0, 15];
+
+/// What the draws are for.
+const SALT: u64 = 0x6c69_7374;
+
+/// When items appear; 8 a day in the mean, a Poisson draw each day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// By the series that the paper prints, on the same days of every period: nothing on two days of seven
+    Printed,
+    /// Nothing on Saturdays and Sundays, as many on the other days. In periods that are no whole weeks the free days
+    /// shift from one to the next
+    Weekly,
+    /// As many on every day
+    Smooth,
+    /// Two a day, and on one day in eight, drawn, fifty at once
+    Bursty,
+}
+
+/// A listing page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listing {
+    /// Everything is a function of it and of the rest.
+    pub seed: u64,
+    /// When items appear.
+    pub arrivals: Arrivals,
+    /// For how many days an item is shown, in the mean; at least 1. Lives are 1 and a Poisson draw.
+    pub life: f64,
+    /// How likely an item is, whenever it goes, to come back for as long again after 1 to 7 days away; 0 to 1. If 0, every
+    /// item is shown on days in a row.
+    pub returning: f64,
+    /// Days in a period, a snapshot each.
+    pub days: usize,
+}
+
+impl Default for Listing {
+    /// The month that the paper prints; items stay for four days.
+    fn default() -> Self {
+        Self { seed: 1, arrivals: Arrivals::Printed, life: 4.0, returning: 0.0, days: 30 }
+    }
+}
+
+impl Listing {
+    /// So many periods one after the other. The first begins with a page that is as full as any other day's.
+    pub fn periods(&self, count: usize) -> Vec<Series> {
+        let days = (count * self.days) as i64;
+        // What appeared earlier is gone, but for one in millions.
+        let before = 28 + (8.0 * self.life) as i64;
+        let mut shown = vec![Vec::new(); count * self.days];
+        let mut items: u32 = 0;
+        for day in -before..days {
+            let mut draw = Draw::new(self.seed, SALT, day as u64);
+            let mean = self.mean(day, &mut draw);
+            for _ in 0..draw.poisson(mean) {
+                let stays = 1 + draw.poisson(self.life - 1.0) as i64;
+                let mut from = day;
+                while from < days {
+                    for on in from.max(0)..(from + stays).min(days) {
+                        shown[on as usize].push(items);
+                    }
+                    from += stays + 1 + draw.below(7) as i64;
+                    if !draw.chance(self.returning) {
+                        break;
+                    }
+                }
+                items += 1;
+            }
+        }
+        let mut shown = shown.into_iter();
+        (0..count).map(|_| Series::new(shown.by_ref().take(self.days).collect())).collect()
+    }
+
+    /// How many items appear on a day, in the mean; the first day of the first period is 0.
+    fn mean(&self, day: i64, draw: &mut Draw) -> f64 {
+        match self.arrivals {
+            Arrivals::Printed => {
+                let of_period = day.rem_euclid(self.days.max(1) as i64) as usize;
+                f64::from(PRINTED[of_period % PRINTED.len()])
+            }
+            // As in the printed month, of which the first day ends a free weekend.
+            Arrivals::Weekly if matches!(day.rem_euclid(7), 0 | 6) => 0.0,
+            Arrivals::Weekly => 11.2,
+            Arrivals::Smooth => 8.0,
+            Arrivals::Bursty => 2.0 + if draw.chance(0.125) { 48.0 } else { 0.0 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_appear_as_printed_and_by_the_calendar() {
+        let sum = |arrivals: Arrivals, day: usize| -> usize {
+            let of = |seed| Listing { seed, arrivals, ..Listing::default() }.periods(2)[1].new_items()[day];
+            (0..50).map(of).sum()
+        };
+        assert_eq!(sum(Arrivals::Printed, 6) + sum(Arrivals::Printed, 28), 0);
+        let of_the_18th = sum(Arrivals::Printed, 17) as f64 / 50.0;
+        assert!((of_the_18th - 16.0).abs() < 2.0, "{of_the_18th}");
+        // The second period of 30 days begins two days later in the week.
+        assert_eq!(sum(Arrivals::Weekly, 4) + sum(Arrivals::Weekly, 5), 0);
+        assert!(sum(Arrivals::Weekly, 6) > 0);
+        assert!(sum(Arrivals::Smooth, 4) > 0 && sum(Arrivals::Bursty, 4) > 0);
+    }
+
+    #[test]
+    fn items_stay_as_long_as_they_should_and_come_back_if_they_should() {
+        let stays = |listing: &Listing| {
+            let period = &listing.periods(1)[0];
+            let gains: usize = (0..30).map(|day: usize| period.gain(day.checked_sub(1), day)).sum();
+            let shown: usize = (0..30).map(|day| period.shown(day).len()).sum();
+            (gains, period.new_items().iter().sum::<usize>(), shown as f64 / 30.0)
+        };
+        let mut held = 0.0;
+        for seed in 0..20 {
+            let once = Listing { seed, arrivals: Arrivals::Smooth, ..Listing::default() };
+            let (gains, items, of_a_day) = stays(&once);
+            assert_eq!(gains, items);
+            held += of_a_day / 20.0;
+            let (gains, items, _) = stays(&Listing { returning: 0.5, ..once });
+            assert!(gains > items);
+        }
+        // Little's law: 8 a day for 4 days.
+        assert!((held - 32.0).abs() < 1.5, "{held}");
+    }
+
+    #[test]
+    fn a_seed_gives_one_page_and_periods_go_on() {
+        let listing = Listing::default();
+        let three = listing.periods(3);
+        assert_eq!(three, listing.periods(3));
+        assert_ne!(three, Listing { seed: 2, ..listing.clone() }.periods(3));
+        assert!(three.iter().all(|period| period.stamps() == 30));
+        let [last, next] = [three[0].shown(29), three[1].shown(0)];
+        assert!(next.iter().any(|item| last.contains(item)), "what is shown stays over the period's end");
+        assert_eq!(Listing { days: 0, ..listing }.periods(2).len(), 2);
+    }
+}

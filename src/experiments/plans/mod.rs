@@ -1,0 +1,49 @@
+//! On which days of a month to look at a listing page: Liu, Zhang and Li 2018 (基于 Hadoop 的分布式并行增量爬虫技术研究), section 2.3,
+//! figs. 2 to 5 and table 6, and the dynamic programme that its quadratic problem stands for. `benches/snapshots.rs` runs it.
+
+mod dynamic;
+mod increment;
+mod listing;
+mod measure;
+mod miqp;
+mod series;
+mod similarity;
+
+pub use increment::Increment;
+pub use listing::{Arrivals, Listing};
+pub use measure::Measure;
+pub use miqp::solve;
+pub use series::Series;
+pub use similarity::{Matrix, similarity, similarity_series};
+
+/// How a plan is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The least sum of similarities between visits, eqs. (7) to (10).
+    Miqp,
+    /// The most items found in training; exact where items are shown at stamps in a row.
+    Dynamic,
+    /// A visit every `n / f` stamps, from the first.
+    Uniform,
+}
+
+/// The stamps (from 0, ascending) at which to visit a page `f` times in a period, learnt from periods with a visit at every
+/// stamp. With no more stamps than visits, all stamps. Periods of different lengths are planned by the stamps that all of them
+/// have; no periods give no stamps. `seed` is for [`Method::Miqp`].
+pub fn plan(training: &[Series], f: usize, method: Method, seed: u64) -> Vec<usize> {
+    let stamps = training.iter().map(Series::stamps).min().unwrap_or(0);
+    if f == 0 || f >= stamps {
+        return (0..f.min(stamps)).collect();
+    }
+    match method {
+        Method::Miqp => {
+            let periods: Vec<Vec<f64>> = training.iter().map(similarity_series).collect();
+            solve(&Matrix::chained(&periods), f, seed)
+        }
+        Method::Dynamic => dynamic::plan(training, stamps, f),
+        Method::Uniform => (0..f).map(|visit| visit * stamps / f).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
