@@ -1,0 +1,104 @@
+//! What was learnt in pieces, and back, for a restart that need not observe every event again.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::sums::{Block, Family, Host, Strangers, Table, Tally, Template, Yield};
+use super::{BlockKey, FamilyKey, Known, Learner, NONE};
+use suidao_page::model::Digest;
+
+/// A piece of what was learnt, for a restart.
+#[derive(Serialize, Deserialize)]
+enum Piece<'a> {
+    /// Of URLs, in order of their numbers.
+    Known(Cow<'a, [Known]>),
+    /// Bodies of documents, in no order.
+    Bodies(Vec<Digest>),
+    /// All else: hosts, families, templates, blocks, places, each with its numbers.
+    Sums(Box<Sums<'a>>),
+}
+
+/// What is summed up, as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Sums<'a> {
+    hosts: Cow<'a, Table<u64, Host>>,
+    families: Cow<'a, Table<FamilyKey, Family>>,
+    templates: Cow<'a, Table<u64, Template>>,
+    blocks: Cow<'a, Table<BlockKey, Block>>,
+    places: Cow<'a, Table<u32, Yield>>,
+    all: Yield,
+    strangers: Strangers,
+    friends: Tally,
+}
+
+/// URLs or bodies in a piece: some MB.
+const PIECE: usize = 1 << 16;
+
+impl Learner {
+    /// All that was learnt, in pieces.
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        // Every field: one that is forgotten here would be forgotten by a restart.
+        let Self {
+            settings: _,
+            threshold: _,
+            known,
+            hosts,
+            families,
+            templates,
+            blocks,
+            all,
+            places,
+            bodies,
+            strangers,
+            friends,
+        } = self;
+        let sums = Sums {
+            hosts: Cow::Borrowed(hosts),
+            families: Cow::Borrowed(families),
+            templates: Cow::Borrowed(templates),
+            blocks: Cow::Borrowed(blocks),
+            places: Cow::Borrowed(places),
+            all: *all,
+            strangers: *strangers,
+            friends: *friends,
+        };
+        let mut digests = bodies.iter().copied();
+        let bodies = std::iter::from_fn(move || {
+            let piece: Vec<Digest> = digests.by_ref().take(PIECE).collect();
+            (!piece.is_empty()).then_some(Piece::Bodies(piece))
+        });
+        let known = known.portions().map(|known| Piece::Known(Cow::Borrowed(known)));
+        let pieces = std::iter::once(Piece::Sums(Box::new(sums))).chain(known).chain(bodies);
+        pieces.map(|piece| postcard::to_stdvec(&piece).expect("plain data is written to memory"))
+    }
+
+    /// Takes a piece in; false for one that is none.
+    pub fn recall(&mut self, piece: &[u8]) -> bool {
+        match postcard::from_bytes(piece) {
+            Ok(Piece::Known(known)) => self.known.extend(known.into_owned()),
+            Ok(Piece::Bodies(bodies)) => self.bodies.extend(bodies),
+            Ok(Piece::Sums(sums)) => {
+                let Sums { hosts, families, templates, blocks, places, all, strangers, friends } = *sums;
+                self.hosts = hosts.into_owned();
+                self.families = families.into_owned();
+                self.templates = templates.into_owned();
+                self.blocks = blocks.into_owned();
+                self.places = places.into_owned();
+                (self.all, self.strangers, self.friends) = (all, strangers, friends);
+            }
+            Err(_) => return false,
+        }
+        true
+    }
+
+    /// Whether it knows so many URLs, and of each all that it takes part in.
+    pub fn knows(&self, urls: usize) -> bool {
+        let known = |known: &Known| {
+            known.host() < self.hosts.len()
+                && (known.template as usize) < self.templates.len()
+                && known.blocks.iter().all(|&block| block == NONE || (block as usize) < self.blocks.len())
+        };
+        self.known.len() == urls && self.known.iter().all(known)
+    }
+}

@@ -1,0 +1,222 @@
+//! Whether a series of pages has ended: so many of it in a row bring nothing of their own. No other way tells a calendar
+//! from an archive. A page brings something if a link in its content leads out of the series to where its last two pages
+//! did not, or if its text is unlike theirs.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use serde::{Deserialize, Serialize};
+
+use super::series::Series;
+use suidao_page::model::{CrawlUrl, Sketch, UrlId};
+use suidao_page::text::simhash::distance;
+
+/// Texts of fewer characters tell nothing: a calendar's days are as many.
+const TELLING: u32 = 120;
+/// Bits in which a text differs at least from those of the pages before it.
+const APART: u32 = 10;
+/// Words of bits that tell where a page led: a byte for each link, within these bounds.
+const WORDS: std::ops::RangeInclusive<usize> = 8..=128;
+/// Most series that are remembered.
+const MOST: usize = 1 << 20;
+
+/// Where a page led: a bit for each link. Kept that sparse, few other links seem to be among them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Led(Box<[u64]>);
+
+impl Led {
+    fn to(links: &[UrlId]) -> Self {
+        let words = (links.len() / 8).next_power_of_two().clamp(*WORDS.start(), *WORDS.end());
+        let mut led = Self(vec![0; words].into());
+        for link in links {
+            let (word, bit) = led.spot(*link);
+            led.0[word] |= 1 << bit;
+        }
+        led
+    }
+
+    /// Whether the page led here. No longer told where so many bits are set that any link would seem to be among them.
+    fn holds(&self, link: UrlId) -> bool {
+        if self.0.is_empty() {
+            return false;
+        }
+        let (word, bit) = self.spot(link);
+        let set = || self.0.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        self.0[word] >> bit & 1 == 1 && set() * 5 <= self.0.len() * 64 * 3
+    }
+
+    fn spot(&self, link: UrlId) -> (usize, u32) {
+        let hash = xxh3_64(&link.0.to_le_bytes());
+        ((hash >> 6) as usize % self.0.len(), (hash & 63) as u32)
+    }
+}
+
+/// What is remembered of a series.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Run {
+    /// Pages in a row that brought nothing.
+    barren: u16,
+    /// Where the last two pages led.
+    led: [Led; 2],
+    /// SimHash of their texts.
+    said: [u64; 2],
+    pages: u32,
+}
+
+impl Run {
+    fn led_to(&self, link: UrlId) -> bool {
+        self.led.iter().any(|led| led.holds(link))
+    }
+}
+
+/// A page, as far as its series needs to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// Where the links of its content lead, those to relatives left out.
+    pub leads: &'a [UrlId],
+    /// Sketch of its main text.
+    pub sketch: Sketch,
+    /// Most of it is a row of records with links: its text says what they say.
+    pub listing: bool,
+    /// It is about the topic.
+    pub relevant: bool,
+}
+
+/// The series of a crawl: a fold of its pages. Memory: 200 bytes a series, and up to 2,000 where its pages have a
+/// thousand links.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Runs {
+    runs: FxHashMap<u64, Box<Run>>,
+    ended: FxHashSet<u64>,
+}
+
+impl Runs {
+    /// Whether a page brings nothing of its own to a series.
+    pub fn is_barren(&self, series: &Series, page: &Seen) -> bool {
+        // The first page of a series is what the others are compared with.
+        let Some(run) = self.runs.get(&series.key()).filter(|run| run.pages > 0) else { return false };
+        if page.leads.iter().any(|&link| !run.led_to(link)) {
+            return false;
+        }
+        let tells = page.sketch.chars >= TELLING && !(page.listing && series.is_combined() && !page.relevant);
+        let before = &run.said[..(run.pages as usize).min(2)];
+        !(tells && before.iter().all(|said| distance(*said, page.sketch.simhash) > APART))
+    }
+
+    /// Takes in a page of a series: how many in a row have brought nothing by now. `links`: all of them.
+    pub fn observe(
+        &mut self,
+        series: &Series,
+        barren: bool,
+        sketch: Sketch,
+        links: impl Iterator<Item = UrlId>,
+    ) -> u16 {
+        let key = series.key();
+        if self.runs.len() >= MOST && !self.runs.contains_key(&key) {
+            return 0;
+        }
+        let run = self.runs.entry(key).or_default();
+        run.barren = if barren { run.barren.saturating_add(1) } else { 0 };
+        run.pages = run.pages.saturating_add(1);
+        run.led.swap(0, 1);
+        run.led[0] = Led::to(&links.collect::<Vec<UrlId>>());
+        run.said = [sketch.simhash, run.said[0]];
+        run.barren
+    }
+
+    pub fn end(&mut self, series: &Series) {
+        self.ended.insert(series.key());
+        self.runs.remove(&series.key());
+    }
+
+    /// Whether the series of a URL has ended.
+    pub fn has_ended(&self, url: &CrawlUrl) -> bool {
+        !self.ended.is_empty() && Series::of(url).is_some_and(|series| self.ended.contains(&series.key()))
+    }
+
+    /// Series that have ended.
+    pub fn ended(&self) -> usize {
+        self.ended.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trap::Traps;
+    use suidao_page::text::simhash::sketch;
+
+    fn url(path: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap()
+    }
+
+    fn of(path: &str) -> Series {
+        Series::of(&url(path)).unwrap()
+    }
+
+    #[test]
+    fn a_series_that_brings_nothing_is_told_from_one_that_does() {
+        let empty = sketch("一 二 三 四 五 六 日 没有活动");
+        let series = |n: usize| of(&format!("/cal/{}/{}/", 2030 + n / 12, n % 12 + 1));
+        let mut runs = Runs::default();
+        let mut ended = 0;
+        for n in 0..40 {
+            let page = Seen { leads: &[], sketch: empty, listing: false, relevant: false };
+            let barren = runs.is_barren(&series(n), &page);
+            assert_eq!(barren, n > 0);
+            ended = runs.observe(&series(n), barren, empty, std::iter::once(UrlId(7)));
+        }
+        assert_eq!(ended, 39);
+        runs.end(&series(0));
+        assert!(runs.has_ended(&url("/cal/2099/01/")) && !runs.has_ended(&url("/cal/2099/01/05/")));
+        // An archive: each month leads to posts that the months before it did not.
+        let mut runs = Runs::default();
+        for n in 0..40_u32 {
+            let own: Vec<UrlId> = (0..5).map(|post| UrlId(1000 + n * 5 + post)).collect();
+            let page = Seen { leads: &own, sketch: empty, listing: true, relevant: false };
+            let series = series(n as usize);
+            assert!(!runs.is_barren(&series, &page), "{n}");
+            runs.observe(&series, false, empty, own.iter().copied());
+        }
+    }
+
+    #[test]
+    fn a_list_of_pages_with_many_links_each_goes_on_and_a_calendar_with_as_many_does_not() {
+        let series = |n: usize| of(&format!("/all/page/{}/", n + 1));
+        let text = sketch("没有更多了");
+        let mut runs = Runs::default();
+        for n in 0..400_u32 {
+            // Nearly all of them are furniture, and the one that counts is new.
+            let own = [UrlId(10_000 + n)];
+            let page = Seen { leads: &own, sketch: text, listing: true, relevant: false };
+            let barren = runs.is_barren(&series(n as usize), &page);
+            let ended = runs.observe(&series(n as usize), barren, text, (0..1500).map(UrlId).chain(own));
+            assert!(ended < Traps::default().series, "{n}: now and then it seems to be one of them, never for long");
+        }
+        let mut runs = Runs::default();
+        for n in 0..40 {
+            let page = Seen { leads: &[UrlId(7), UrlId(8)], sketch: text, listing: true, relevant: false };
+            let barren = runs.is_barren(&series(n), &page);
+            assert_eq!(barren, n > 0, "{n}");
+            runs.observe(&series(n), barren, text, (0..1500).map(UrlId));
+        }
+    }
+
+    #[test]
+    fn a_page_with_a_text_of_its_own_brings_something() {
+        let text = |n: usize| {
+            sketch(
+                &(0..300)
+                    .map(|at| char::from_u32(0x4e00 + ((at * at * 31 + at * n * 7 + n) % 3000) as u32).unwrap())
+                    .collect::<String>(),
+            )
+        };
+        let series = of("/page/2/");
+        let mut runs = Runs::default();
+        let page = |sketch| Seen { leads: &[], sketch, listing: false, relevant: false };
+        runs.observe(&series, false, text(1), std::iter::empty());
+        assert!(!runs.is_barren(&series, &page(text(5))));
+        runs.observe(&series, false, text(5), std::iter::empty());
+        assert!(runs.is_barren(&series, &page(text(5))) && runs.is_barren(&series, &page(text(1))));
+    }
+}

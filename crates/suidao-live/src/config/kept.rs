@@ -1,0 +1,190 @@
+//! The configuration that a crawl directory keeps (`state/config.toml`), for those who go on with the crawl: what is crawled,
+//! how politely and as whom. What reaches out of the directory is the user's alone to say, as others may have made it.
+
+use std::path::Path;
+
+use super::{Config, ConfigError};
+use suidao_crawl::strategy::StrategyName;
+use suidao_store::store::own;
+
+const MODEL: &str = "strategy.context-graph.model";
+
+/// Keys and sections that are never kept in a crawl directory, nor taken from one. Without the first, by their number
+/// [`DECISIVE`], something else would be fetched, or by another way.
+const MACHINE: [&str; 11] = [
+    "fetch.proxy",
+    "fetch.credentials",
+    "fetch.allow_private",
+    "fetch.allow_addresses",
+    "scope.allow_ports",
+    MODEL,
+    "render.browser",
+    "render.sandbox",
+    "render.memory",
+    "status",
+    "log",
+];
+
+const DECISIVE: usize = 6;
+
+/// What a kept configuration is read for.
+#[derive(Clone, Copy, Debug)]
+pub enum Use<'a> {
+    /// Pages are fetched. These keys are given by flags of their own.
+    Fetching(&'a [&'a str]),
+    /// Only what is on disk is looked at.
+    Reading,
+}
+
+impl Config {
+    /// What a crawl directory keeps of it.
+    pub fn kept(&self) -> toml::Table {
+        let table = |config: &Self| toml::Table::try_from(config).unwrap_or_default();
+        let (mut kept, usual) = (table(self), table(&Self::default()));
+        let is_used = |key: &str| key != MODEL || self.strategy.name == StrategyName::ContextGraph;
+        let needed = MACHINE[..DECISIVE].iter().filter(|key| get(&kept, key) != get(&usual, key) && is_used(key));
+        let made_with: Vec<toml::Value> = needed.map(|&key| key.into()).collect();
+        for key in MACHINE {
+            let (sections, last) = key.rsplit_once('.').unwrap_or(("", key));
+            let mut sections = sections.split('.').filter(|name| !name.is_empty());
+            let inner = sections.try_fold(&mut kept, |table, section| table.get_mut(section)?.as_table_mut());
+            if let Some(table) = inner {
+                table.remove(last);
+            }
+        }
+        if let Some(general) = kept.get_mut("crawl").and_then(toml::Value::as_table_mut)
+            && !made_with.is_empty()
+        {
+            general.insert("made_with".to_owned(), made_with.into());
+        }
+        kept
+    }
+
+    /// Reads the configuration that a crawl directory keeps, and applies the assignments in order.
+    ///
+    /// # Errors
+    /// [`ConfigError::NotKept`] if it holds what is not its to say, [`ConfigError::MadeWith`] if something else would be
+    /// fetched than the crawl did; else as [`Config::load`].
+    pub fn load_kept(path: &Path, assignments: &[String], purpose: Use<'_>) -> Result<Self, ConfigError> {
+        let text = own::read_text(path, own::SMALL)?;
+        let name = path.display().to_string();
+        let mut table = super::parse(&name, &text)?;
+        if let Some(key) = MACHINE.into_iter().find(|key| get(&table, key).is_some()) {
+            return Err(ConfigError::NotKept { path: name, key });
+        }
+        super::assign_all(&mut table, assignments)?;
+        let is_given = |key: &str| match purpose {
+            Use::Fetching(given) => given.contains(&key) || get(&table, key).is_some(),
+            Use::Reading => true,
+        };
+        let made_with: Vec<String> =
+            get(&table, "crawl.made_with").cloned().map_or_else(Vec::new, |keys| keys.try_into().unwrap_or_default());
+        let layered = get(&table, "strategy.name").and_then(toml::Value::as_str) == Some("context-graph");
+        let missing = made_with.into_iter().filter(|key| !is_given(key) && (key != MODEL || layered));
+        let missing = missing.collect::<Vec<_>>().join(", ");
+        if !missing.is_empty() {
+            return Err(ConfigError::MadeWith { path: name, keys: missing });
+        }
+        super::meant(table, Some((&name, &text)), assignments)
+    }
+}
+
+pub(super) fn get<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
+    let (sections, last) = key.rsplit_once('.').unwrap_or(("", key));
+    let mut sections = sections.split('.').filter(|name| !name.is_empty());
+    sections.try_fold(table, |table, section| table.get(section)?.as_table())?.get(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str, sets: &[&str], purpose: Use<'_>) -> Result<Config, String> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        Config::load_kept(file.path(), &sets, purpose).map_err(|error| error.to_string())
+    }
+
+    fn whole() -> Config {
+        let text = "crawl.in_flight = 3\npoliteness.delay = 7\nfetch.proxy = 'http://me:hush@p.cn:1'\n\
+                    fetch.credentials = [{ origin = 'a.cn', bearer = 'hush' }]\nfetch.allow_private = true\n\
+                    fetch.allow_addresses = ['10.0.0.1']\nscope.allow_ports = [6379]\nstrategy.name = 'context-graph'\n\
+                    strategy.context-graph.model = '/etc/passwd'\nrender.browser = '/bin/evil'\nrender.sandbox = false\n\
+                    render.memory = 1_000_000_000_000\nstatus.listen = '0.0.0.0:1'\nlog.file = '/tmp/x'";
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn what_reaches_out_is_not_kept_and_has_to_be_given_again() {
+        let kept = toml::to_string(&whole().kept()).unwrap();
+        for word in ["hush", "p.cn", "10.0.0.1", "6379", "passwd", "evil", "0.0.0.0", "/tmp/x", "allow_private"] {
+            assert!(!kept.replace("fetch.allow_private", "").contains(word), "{word}: {kept}");
+        }
+        let told = load(&kept, &[], Use::Fetching(&["fetch.proxy"])).unwrap_err();
+        assert!(MACHINE[1..DECISIVE].iter().all(|key| told.contains(key)) && !told.contains("fetch.proxy"), "{told}");
+        let read = load(&kept, &[], Use::Reading).unwrap();
+        assert_eq!((read.crawl.in_flight, read.politeness.delay, read.fetch.proxy), (3, 7.0, None));
+        assert!(load(&kept, &["strategy.name=tunnel"], Use::Fetching(&MACHINE[..DECISIVE - 1])).is_ok());
+        let given = load(&kept, &["fetch.allow_private=true"], Use::Fetching(&MACHINE)).unwrap();
+        assert!(given.fetch.allow_private && given.render.browser.is_none());
+        let usual = toml::to_string(&Config::default().kept()).unwrap();
+        assert_eq!(load(&usual, &[], Use::Fetching(&[])).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn what_reaches_out_is_not_taken_from_a_directory() {
+        let table = toml::Table::try_from(whole()).unwrap();
+        for key in MACHINE {
+            let text = format!("{key} = {}", get(&table, key).unwrap());
+            for purpose in [Use::Reading, Use::Fetching(&MACHINE)] {
+                let told = load(&text, &[], purpose).unwrap_err();
+                assert!(told.contains(key) && !told.contains("hush") && !told.contains("evil"), "{key}: {told}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_key_that_names_a_path_an_address_or_a_variable_is_known() {
+        // A key that is new is to be looked at: does it reach out of a crawl directory? Then it belongs into the list.
+        let mut every = whole();
+        every.fetch.contact = Some("me".into());
+        every.render.mode = crate::fetch::render::RenderMode::Never;
+        let mut texts = Vec::new();
+        gather("", &every.kept(), &mut texts);
+        texts.sort();
+        assert_eq!(
+            texts,
+            [
+                "crawl.made_with",
+                "fetch.accept_language",
+                "fetch.contact",
+                "fetch.user_agent",
+                "keep.languages",
+                "refresh.policy",
+                "render.mode",
+                "scope.allow_hosts",
+                "scope.deny_extensions",
+                "scope.deny_hosts",
+                "scope.nofollow",
+                "scope.schemes",
+                "strategy.best-first.focus",
+                "strategy.dth.reading",
+                "strategy.name",
+                "traps.session_parameters",
+            ]
+        );
+    }
+
+    /// Keys whose value is a text or a list.
+    fn gather(before: &str, table: &toml::Table, keys: &mut Vec<String>) {
+        for (key, value) in table {
+            let key = if before.is_empty() { key.clone() } else { format!("{before}.{key}") };
+            match value {
+                toml::Value::Table(inner) => gather(&key, inner, keys),
+                toml::Value::String(_) | toml::Value::Array(_) => keys.push(key),
+                _ => {}
+            }
+        }
+    }
+}

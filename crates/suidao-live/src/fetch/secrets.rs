@@ -1,0 +1,61 @@
+//! What one host is told of us, no other is: credentials and cookies against servers of this process.
+
+use super::loopback::{Act, HELLO, Server, answer, local};
+use super::{Credential, Fetcher, Secret, Settings};
+use suidao_page::model::CrawlUrl;
+
+fn knowing(credentials: Vec<Credential>) -> Fetcher {
+    Fetcher::new(&Settings { credentials, ..local() }).unwrap()
+}
+
+#[tokio::test]
+async fn a_secret_goes_to_its_origin_and_nowhere_else() {
+    let page = || Act::Keep(answer("200 OK", "", HELLO));
+    let (known, other) = (Server::start(page()).await, Server::start(page()).await);
+    let moved = format!("Location: http://{}/\r\n", other.address);
+    let moving = Server::start(Act::Keep(answer("302 Found", &moved, b""))).await;
+    let credential =
+        |server: &Server, more: Credential| Credential { origin: format!("http://{}", server.address), ..more };
+    let bearer = Credential { bearer: Some(Secret::new("hush")), ..Credential::default() };
+    let field = Credential { headers: [("X-Key".to_owned(), Secret::new("hush"))].into(), ..Credential::default() };
+    let fetcher = knowing(vec![credential(&known, bearer), credential(&moving, field)]);
+
+    fetcher.fetch(&known.url("/a"), None).await.unwrap();
+    assert!(known.heads()[0].contains("authorization: Bearer hush\r\n"), "{:?}", known.heads());
+    let fetched = fetcher.fetch(&moving.url("/"), None).await.unwrap();
+    assert!(moving.heads()[0].contains("x-key: hush\r\n"), "{:?}", moving.heads());
+    // Neither another port, nor another name of the same server, nor where it leads to.
+    let to = fetched.url.join(fetched.header("location").unwrap()).unwrap();
+    fetcher.fetch(&to, None).await.unwrap();
+    let port = known.address.port();
+    fetcher.fetch(&CrawlUrl::parse(&format!("http://localhost:{port}/")).unwrap(), None).await.unwrap();
+    let heads = [other.heads(), known.heads().split_off(1)].concat();
+    assert!(heads.len() == 2 && !heads.concat().contains("hush"), "{heads:?}");
+    assert!(!format!("{fetcher:?}{:?}", fetcher.request_headers()).contains("hush"));
+    // https is meant where nothing is said.
+    let https =
+        Credential { origin: known.address.to_string(), bearer: Some(Secret::new("hush")), ..Credential::default() };
+    knowing(vec![https]).fetch(&known.url("/b"), None).await.unwrap();
+    assert!(!known.heads().last().unwrap().contains("hush"));
+}
+
+#[tokio::test]
+async fn cookies_are_off_unless_asked_for_and_go_home_only() {
+    let set = || Act::Keep(answer("200 OK", "Set-Cookie: id=hush; Path=/\r\nSet-Cookie: b=2; Domain=cn\r\n", HELLO));
+    let server = Server::start(set()).await;
+    for (settings, sent) in [(local(), false), (Settings { cookies: true, ..local() }, true)] {
+        let fetcher = Fetcher::new(&settings).unwrap();
+        fetcher.fetch(&server.url("/a"), None).await.unwrap();
+        fetcher.clone().fetch(&server.url("/b"), None).await.unwrap();
+        let port = server.address.port();
+        fetcher.fetch(&CrawlUrl::parse(&format!("http://localhost:{port}/")).unwrap(), None).await.unwrap();
+        let heads = server.heads().split_off(server.heads().len() - 3);
+        let told: Vec<bool> = heads.iter().map(|head| head.contains("cookie: id=hush\r\n")).collect();
+        assert_eq!(told, [false, sent, false], "{heads:?}");
+        assert!(!format!("{:?}", fetcher.request_headers()).contains("hush"));
+    }
+    // A run begins without any.
+    let fresh = Fetcher::new(&Settings { cookies: true, ..local() }).unwrap();
+    fresh.fetch(&server.url("/"), None).await.unwrap();
+    assert!(!server.heads().last().unwrap().contains("hush"));
+}
