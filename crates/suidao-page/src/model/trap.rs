@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Failure, HostId, Refusal, Sketch, UrlId};
+use super::{CrawlUrl, Failure, HostId, Sketch, UrlId};
 
 /// What about a page may be a trap's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
