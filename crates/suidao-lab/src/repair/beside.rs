@@ -2,7 +2,7 @@
 //! log, files that are nobody's.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::check::{Checked, Surveyed, is_of_a_forum};
 use super::rebuild::{BUILDING, WHOLE};
