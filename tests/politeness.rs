@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use suidao::model::{CrawlUrl, Event, Failure, Fetched};
 use suidao::replay::Web;
-use suidao::world::{Server, TextWeb};
+use suidao::world::Server;
+use support::text_web::TextWeb;
 use support::{Running, lexicon_of, pages, records, run, suidao};
 
 /// What a web says instead of what it would, if it does.

@@ -3,6 +3,8 @@
 
 #![allow(dead_code)] // each test binary uses a part
 
+pub mod text_web;
+
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
