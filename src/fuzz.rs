@@ -313,7 +313,7 @@ proptest! {
     #[test]
     fn codings(names in prop::collection::vec(select(&["gzip", "br", "zstd", "deflate", "x-gzip", "identity", "", "*"][..]), 0..7),
         bytes: Vec<u8>, wrap in 0..5_usize, flip in any::<prop::sample::Index>(), to: u8, limit in 1..5000_usize) {
-        use crate::read::coding::tests::{brotli, gzip, raw_deflate, zlib, zstd};
+        use crate::read::coding::packed::{brotli, gzip, raw_deflate, zlib, zstd};
         let plain = bytes.repeat(9);
         let mut packed = match wrap {
             0 => gzip(&plain),
@@ -334,7 +334,7 @@ proptest! {
     #[test]
     fn sitemaps_and_feeds(text in pieces(XML), bytes: Vec<u8>) {
         for body in [text.clone().into_bytes(), bytes.clone(), [text.as_bytes(), &bytes].concat(), text.repeat(20).into_bytes()] {
-            let packed = coding::tests::gzip(&body);
+            let packed = coding::packed::gzip(&body);
             for (path, body) in [("sitemap.xml", body.clone()), ("sitemap.xml.gz", packed), ("list.txt", body)] {
                 let found = hints(&fetched(path, &[], body));
                 for page in &found.pages {
@@ -348,7 +348,7 @@ proptest! {
     fn archives(damaged in damaged(WARC), bytes: Vec<u8>, pack: bool) {
         for text in [&damaged, &bytes, &[b"WARC/1.1\r\n", &bytes[..]].concat()] {
             let mut file = tempfile::NamedTempFile::new().expect("a file");
-            let content = if pack { coding::tests::gzip(text) } else { text.clone() };
+            let content = if pack { coding::packed::gzip(text) } else { text.clone() };
             file.write_all(&content).expect("written");
             if let Ok(pages) = Responses::open(file.path(), 1000) {
                 let pages: Vec<_> = pages.collect();

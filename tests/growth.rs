@@ -4,7 +4,7 @@
 //! Each case is a piece that is said again and again, alone or between others, read at two lengths of which one is eight
 //! times the other. Time is the thread's own, so that other programs do not count; memory is the most that was allocated.
 //! A quadratic step shows as 64 times the time, and the bound is 24 times, beside what is too short to be measured; what is
-//! over it is measured again before it counts. `SUIDAO_FUZZ_CASES` says how many random cases each kind of input gets.
+//! over it is measured again, and the least counts. `SUIDAO_FUZZ_CASES` says how many random cases each kind of input gets.
 #![allow(clippy::unwrap_used)] // test helpers may
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,13 +34,15 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// Bytes of the short input: of pages, which cost most, and of what is read more quickly, where less would show nothing.
-const PAGE: usize = 32 << 10;
-const QUICK: usize = 256 << 10;
+const PAGE: usize = 16 << 10;
+const QUICK: usize = 64 << 10;
 /// How many times as long the long one is.
 const TIMES: usize = 8;
 /// How many times the short one's time the long one may take, and seconds that are not looked at.
 const GROWTH: f64 = 24.0;
 const UNSEEN: f64 = 0.03;
+/// Measurements before it counts.
+const TRIES: usize = 10;
 /// Bytes of memory that a byte of input may take, beside what reading anything takes.
 const MEMORY_EACH: usize = 120;
 const MEMORY_ANY: usize = 64 << 20;
@@ -62,22 +64,19 @@ fn cost(work: impl FnOnce()) -> (f64, usize) {
 /// Fails where a long input costs more than its length.
 fn grows_with_its_length(name: &str, short: usize, make: &dyn Fn(usize) -> Vec<u8>, read: &dyn Fn(&[u8])) {
     let (short, long) = (make(short), make(short * TIMES));
-    let mut tries = Vec::new();
-    for _ in 0..3 {
+    // The least of some tries is what it takes; the rest is what else the machine does.
+    let (mut least, mut most) = (f64::MAX, f64::MAX);
+    for _ in 0..TRIES {
         let (less, _) = cost(|| read(&short));
         let (more, memory) = cost(|| read(&long));
-        let most = MEMORY_EACH * long.len() + MEMORY_ANY;
-        assert!(memory <= most, "{name}: {} bytes took {memory} bytes of memory", long.len());
-        if more <= GROWTH * less + UNSEEN {
+        let allowed = MEMORY_EACH * long.len() + MEMORY_ANY;
+        assert!(memory <= allowed, "{name}: {} bytes took {memory} bytes of memory", long.len());
+        (least, most) = (least.min(less), most.min(more));
+        if most <= GROWTH * least + UNSEEN {
             return;
         }
-        tries.push((less, more));
     }
-    panic!(
-        "{name}: {} bytes took much more than {TIMES} times what {} took: {tries:?} seconds",
-        long.len(),
-        short.len()
-    );
+    panic!("{name}: {} bytes took {most} s, and {} took {least} s", long.len(), short.len());
 }
 
 /// `piece` again and again, `{}` in it replaced by a number, with `head` in front.
@@ -248,11 +247,13 @@ fn links_in_one_block_cost_as_much_as_in_many() {
     {
         let page = |apart: &str| repeated("<p>足球</p>", &format!("{link}{apart}"), 2 << 20);
         let (one, many) = (page("     "), page("<p>  "));
-        let times = |tries: usize| {
-            (0..tries).map(|_| (cost(|| read_page(&topic, &one)).0, cost(|| read_page(&topic, &many)).0))
-        };
-        let dear = |(one, many): (f64, f64)| one > 3.0 * many + UNSEEN;
-        assert!(!times(3).all(dear), "{link} in one block: {:?} seconds", times(1).collect::<Vec<_>>());
+        let (mut least, mut most) = (f64::MAX, f64::MAX);
+        let is_cheap = (0..TRIES).any(|_| {
+            most = most.min(cost(|| read_page(&topic, &one)).0);
+            least = least.min(cost(|| read_page(&topic, &many)).0);
+            most <= 3.0 * least + UNSEEN
+        });
+        assert!(is_cheap, "{link} in one block takes {most} s, in many {least} s");
     }
 }
 

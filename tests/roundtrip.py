@@ -2,8 +2,8 @@
 
     python3 roundtrip.py CHECK EXPORTS CRAWL SCHEMA
 
-EXPORTS holds one crawl in all formats (see tests/export.rs), CRAWL is the crawl directory. Prints what agreed; exits 77
-with a line that begins with "skipped" where a package is missing, and with a traceback where something does not agree.
+EXPORTS holds one crawl in all formats (see tests/export/formats.rs), CRAWL is the crawl directory. Prints what agreed; exits 77
+with a line that says so where a package is missing, and with a traceback where something does not agree.
 """
 
 import datetime
@@ -251,6 +251,6 @@ def engines():
 try:
     {check.__name__: check for check in [jsonschema, pyarrow, pandas, duckdb, polars, warcio, surt, networkx, elastic, engines]}[CHECK]()
 except ModuleNotFoundError as error:
-    print(f"skipped: {CHECK}: {error} (pip install {error.name}, or SUIDAO_PYTHON=a python that has it)")
+    print(f"{CHECK}: {error} (tests/tools.sh installs it)")
     sys.exit(77)
 print(f"{CHECK} agrees on {len(LINES)} pages")

@@ -22,7 +22,7 @@ pub struct ConditionsArgs {
     /// Let private and loopback addresses be fetched
     #[arg(long)]
     pub allow_private: bool,
-    /// Which pages a headless browser shows before they are read [default: auto, where that is built in]
+    /// Which pages a headless browser shows before they are read [default: never; or auto, always]
     #[arg(long, value_name = "WHEN", value_parser = render_mode)]
     pub render: Option<RenderMode>,
     /// Configuration file (TOML)
@@ -81,7 +81,7 @@ impl ConditionsArgs {
             config.fetch.contact.clone_from(&self.contact);
         }
         config.fetch.allow_private |= self.allow_private;
-        config.render.mode = self.render.or(config.render.mode);
+        config.render.mode = self.render.unwrap_or(config.render.mode);
         config.check()?;
         Ok(config)
     }

@@ -17,6 +17,7 @@ use suidao::strategy::StrategyName;
 use suidao::visible::Visible;
 
 use super::conditions::ConditionsArgs;
+use super::names::one_of;
 use super::operate::{GoalsArgs, OperatingArgs};
 use super::screen::Screen;
 use super::{Exit, Voice, dry_run, inputs};
@@ -40,7 +41,7 @@ pub struct CrawlArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
     /// Crawl strategy [default: tunnel]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of::<StrategyName>())]
     pub strategy: Option<StrategyName>,
     /// Stop after so many pages
     #[arg(long, value_name = "N")]

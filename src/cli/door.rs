@@ -3,7 +3,7 @@
 //! escapes ([`visible`]). As those are JSON's, `--json` writes the same values.
 //!
 //! Our own colours are no text: they are put around it here ([`Shown`]), and by clap, indicatif and tracing around what is
-//! made visible before. Clippy refuses every other way (clippy.toml, main.rs), and tests/terminal.rs runs all verbs.
+//! made visible before. Clippy refuses every other way (clippy.toml, main.rs), and tests/safety/terminal.rs runs all verbs.
 #![allow(clippy::disallowed_methods)] // stdout and stderr are had here and nowhere else
 
 use std::backtrace::{Backtrace, BacktraceStatus};

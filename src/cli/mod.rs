@@ -22,6 +22,7 @@ mod inputs;
 mod journal;
 mod label;
 mod layers;
+mod names;
 mod operate;
 mod outfiles;
 mod practice;

@@ -16,6 +16,7 @@ use suidao::world::{
     World, topic_words,
 };
 
+use super::names::one_of;
 use super::{Exit, Voice};
 
 /// Serve a generated web on loopback, with sample pages and seeds, to learn suidao on.
@@ -31,7 +32,7 @@ pub struct PracticeArgs {
     #[arg(long, value_name = "PORT", default_value_t = 8080)]
     pub port: u16,
     /// Serve a forum instead, that writes its pages in this way; it is asked directly, without a proxy
-    #[arg(long, value_name = "SKIN")]
+    #[arg(long, value_name = "SKIN", value_parser = one_of::<Skin>())]
     pub forum: Option<Skin>,
     /// How many times as fast as ours the forum's clock runs
     #[arg(long, value_name = "N", default_value_t = 1.0, requires = "forum", value_parser = speed)]

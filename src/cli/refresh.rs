@@ -20,6 +20,7 @@ use suidao::topic::Topic;
 
 use super::conditions::ConditionsArgs;
 use super::crawl::{interrupted, unreached_in_words};
+use super::names::one_of;
 use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::{Exit, Voice, inputs};
@@ -47,7 +48,7 @@ pub struct RefreshArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "watch")]
     pub per_day: Option<u64>,
     /// How the next page is chosen [default: crawl-value]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of::<Policy>())]
     pub policy: Option<Policy>,
     /// Print what would be fetched and why, fetch nothing
     #[arg(long, conflicts_with = "watch")]

@@ -21,6 +21,7 @@ use suidao::topic::Topic;
 use suidao::visible::Visible;
 
 use super::crawl::traps_in_words;
+use super::names::one_of;
 use super::operate::GoalsArgs;
 use super::screen::{Screen, events};
 use super::trial::{Files, Trial};
@@ -45,7 +46,7 @@ pub struct ReplayArgs {
     #[arg(short, long, value_name = "FILE")]
     seeds: Option<PathBuf>,
     /// Crawl strategy [default: tunnel]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
     /// Stop after so many pages
     #[arg(long, value_name = "N")]

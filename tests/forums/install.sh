@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the forum software of others that the tests start: a virtual environment under the directory given.
 #
-#   tests/forums/install.sh target/forums && export SUIDAO_FORUMS=$PWD/target/forums/bin/python
+#   tests/forums/install.sh target/tools/forums
 #
 # Versions are pinned. FlaskBB 2.0.2 is of 2018 and asks for versions of its time, some of which no longer build or run
 # (simplejson's setup asks setuptools for `Feature`; Celery 4 asks inspect for `formatargspec`): it is installed

@@ -4,14 +4,16 @@
 #![allow(dead_code)] // each test binary uses a part
 
 pub mod text_web;
+pub mod tools;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Read;
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use suidao::model::{Batch, CrawlUrl, Event};
@@ -110,6 +112,28 @@ pub struct Running {
     child: Child,
     files: tempfile::TempDir,
     begun: Instant,
+}
+
+/// A port of loopback where nobody listens, nor will: the system gives out none as high as these by itself.
+pub fn unused_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = 61_000 + u16::try_from(std::process::id() % 40).unwrap() * 100;
+    loop {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+/// Asked for by [`settle`] alone.
+pub const SETTLED: &str = "settled.invalid";
+
+/// Returns when a server has dealt with all that it was sent before: by a process that was killed, for example.
+pub fn settle(server: &Server) {
+    let mut stream = TcpStream::connect(server.addr()).unwrap();
+    write!(stream, "GET http://{SETTLED}/ HTTP/1.1\r\nHost: {SETTLED}\r\nConnection: close\r\n\r\n").unwrap();
+    stream.read_to_end(&mut Vec::new()).unwrap();
 }
 
 /// What a process that ended left.
@@ -278,21 +302,28 @@ pub fn snapshot(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The word of another software on the files, where it is installed.
+/// The word of another software on the files, where it is installed, which must have digests.
 pub fn warcio_check(files: &[PathBuf]) {
-    let warcio = std::env::var_os("SUIDAO_WARCIO").unwrap_or_else(|| "warcio".into());
-    let there = Command::new(&warcio).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !there.is_ok_and(|status| status.success()) {
-        println!("skipped: warcio is not installed (pip install warcio, or SUIDAO_WARCIO=its path)");
-        return;
+    for said in warcio_says(files) {
+        assert!(said.contains("digest pass"), "{said}");
     }
-    for file in files {
+}
+
+/// What it says of each file that it finds nothing wrong with.
+pub fn warcio_says(files: &[PathBuf]) -> Vec<String> {
+    let Some(warcio) = tools::warcio() else { return Vec::new() };
+    let ask = |words: &[&str], file: &PathBuf| {
         let mut command = Command::new(&warcio);
-        command.args(["check", "-v"]).arg(file);
-        let told = run(command).expect(0);
-        assert!(told.out.contains("digest pass"), "{}", told.out);
-        assert!(!told.out.contains("fail"), "{}", told.out);
-    }
+        command.args(words).arg(file);
+        run(command).expect(0).out
+    };
+    let check = |file| {
+        ask(&["index", "-f", "warc-type,warc-target-uri"], file);
+        let said = ask(&["check", "-v"], file);
+        assert!(!said.contains("fail"), "{said}");
+        said
+    };
+    files.iter().map(check).collect()
 }
 
 /// The head of a request as it came, and its target.

@@ -6,8 +6,9 @@ mod runs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde_json::json;
+use strum::VariantArray as _;
 use suidao::config::Config;
 use suidao::eval::{Comparison, Facts, ORACLE, Plan, TaskPlan, csv, table};
 use suidao::strategy::{Settings, StrategyName};
@@ -216,7 +217,7 @@ fn is_plan(target: &str) -> bool {
 fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Rival)>> {
     let without = plan.tasks.iter().find(|task| task.layers.is_none());
     let all = || {
-        let known = StrategyName::value_variants().iter();
+        let known = StrategyName::VARIANTS.iter();
         let can = known.filter(|&&name| name != StrategyName::ContextGraph || without.is_none());
         can.map(ToString::to_string).chain([ORACLE.to_owned()]).collect()
     };

@@ -12,6 +12,7 @@ use suidao::report::{Timetable, Wish, clock, timetable};
 use suidao::store::directory::write_whole;
 use suidao::store::{CrawlDirectory, Store, own};
 
+use super::super::names::one_of;
 use super::super::{Exit, Voice};
 
 /// Tell when each board is to be visited, and draw it.
@@ -24,16 +25,16 @@ pub struct ScheduleArgs {
     /// Crawl directory of `suidao forum crawl`
     pub directory: PathBuf,
     /// Which schedule
-    #[arg(long, value_enum, default_value_t = Method::Sqrt)]
+    #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
     pub method: Method,
     /// Visits a day, all boards together [default: 8 for each board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_day: Option<u32>,
     /// What comes after the last visit of a day
-    #[arg(long, value_enum, default_value_t = Horizon::Periodic)]
+    #[arg(long, value_parser = one_of::<Horizon>(), default_value_t = Horizon::Periodic)]
     pub horizon: Horizon,
     /// What a post of a board counts
-    #[arg(long, value_enum, default_value_t = Importance::Equal)]
+    #[arg(long, value_parser = one_of::<Importance>(), default_value_t = Importance::Equal)]
     pub importance: Importance,
     /// Draw the boards' hours and visits in this file: a page, or an image if it ends in .svg
     #[arg(short, long, value_name = "FILE")]

@@ -8,6 +8,7 @@ use suidao::html::count;
 use suidao::live::News;
 use suidao::model::{Event, Stop};
 
+use super::super::names::one_of;
 use super::super::{Exit, Voice};
 use super::crawl::{ForumCrawlArgs, Run, finish, follow, in_words, job};
 
@@ -22,7 +23,7 @@ pub struct WatchArgs {
     #[command(flatten)]
     pub crawl: ForumCrawlArgs,
     /// Which schedule
-    #[arg(long, value_enum, default_value_t = Method::Sqrt)]
+    #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
     pub method: Method,
     /// Visits a day, all boards together [default: 8 for each board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -1,0 +1,268 @@
+//! Pages that call another address their own: whether that is believed, and what becomes of their links meanwhile.
+//!
+//! The links of a page that names another address of its site are left to that address, which is fetched in the page's
+//! place. They are judged after all if it cannot be had, asks not to be kept, names a third, or says something else: many
+//! sites name their home page, or the first page of a list, on all others.
+
+use rustc_hash::FxHashMap;
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{
+    CrawlUrl, Event, Link, LinkState, Millis, Origin, Page, Place, Refusal, Settled, Sketch, UrlId, Verdict,
+};
+use suidao_page::text::simhash::distance;
+
+use super::machine::{Crawl, Ended};
+
+/// Bits in which the SimHashes of a page and of the address it calls its own differ at most.
+const CLAIMED: u32 = 16;
+/// Shorter texts, in characters, must be equal.
+const SHORTEST: u32 = 120;
+/// Redirects from a claimed address that are looked behind.
+const REDIRECTS: usize = 5;
+
+/// As much of a text as tells whether another says the same.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Text {
+    simhash: u64,
+    digest: u32,
+    chars: u32,
+}
+
+impl Text {
+    #[allow(clippy::cast_possible_truncation)] // half of a digest is one
+    fn of(sketch: &Sketch) -> Option<Self> {
+        (sketch.chars > 0).then_some(Self {
+            simhash: sketch.simhash,
+            digest: sketch.digest as u32,
+            chars: sketch.chars,
+        })
+    }
+
+    fn is_near(self, other: Self) -> bool {
+        self.digest == other.digest
+            || self.chars.min(other.chars) >= SHORTEST && distance(self.simhash, other.simhash) <= CLAIMED
+    }
+}
+
+/// What pages said of their addresses. A fold of the events. Memory: about 30 bytes for each page fetched.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Canonicals {
+    texts: FxHashMap<UrlId, Text>,
+    /// Pages that are taken for copies, and the address of each.
+    copies: FxHashMap<UrlId, UrlId>,
+    /// Addresses that are not fetched yet, with the pages that call them their own.
+    claims: FxHashMap<UrlId, Vec<UrlId>>,
+    /// Those pages, with their links.
+    held: FxHashMap<UrlId, (Ended, bool)>,
+    moved: FxHashMap<UrlId, UrlId>,
+    /// Pages whose links are to be judged after all.
+    refuted: Vec<UrlId>,
+}
+
+impl Canonicals {
+    /// Bytes that the pages take; what is held back is of few.
+    pub fn memory(&self) -> usize {
+        const PAIR: usize = size_of::<(UrlId, UrlId)>() + 1;
+        self.texts.capacity() * (size_of::<(UrlId, Text)>() + 1)
+            + (self.copies.capacity() + self.moved.capacity()) * PAIR
+    }
+
+    /// Where a URL led to, by a redirect or because it is taken under another spelling.
+    pub fn moved_to(&self, id: UrlId) -> Option<UrlId> {
+        self.moved.get(&id).copied()
+    }
+
+    /// Where an address leads, redirects passed over.
+    fn led_to(&self, id: UrlId) -> UrlId {
+        let next = |id: &UrlId| self.moved_to(*id);
+        std::iter::successors(Some(id), next).take(REDIRECTS).last().unwrap_or(id)
+    }
+
+    /// Whether pages call this address their own that is not fetched yet.
+    pub fn is_claimed(&self, id: UrlId) -> bool {
+        self.claims.contains_key(&id)
+    }
+
+    fn refute(&mut self, claimed: UrlId) {
+        for page in self.claims.remove(&claimed).into_iter().flatten() {
+            self.copies.remove(&page);
+            self.refuted.push(page);
+        }
+    }
+}
+
+impl Crawl {
+    /// The address that a page calls its own, if that is believed so far: one of the same site, in scope, which says the same
+    /// or is not fetched yet.
+    pub(super) fn claim_address(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        url: &CrawlUrl,
+        page: &Page,
+        now: Millis,
+    ) -> Option<UrlId> {
+        let claimed = page.canonical.as_ref()?;
+        let home = self.at_home(claimed);
+        let claimed = home.as_ref().unwrap_or(claimed);
+        let own = Text::of(&page.sketch)?;
+        let is_forum = self.forums.sites.contains_key(url.authority());
+        if claimed == url || is_forum || !is_one_site(url, claimed) || self.refuses(claimed).is_some() {
+            return None;
+        }
+        if let Some(known) = self.urls.find(claimed) {
+            let known = self.canonicals.led_to(known);
+            // Of two that name each other the second is the address.
+            if known == id || self.canonicals.copies.contains_key(&known) {
+                return None;
+            }
+            let text = |id: &UrlId| self.canonicals.texts.get(id).copied();
+            match self.urls.get(known).state {
+                LinkState::Fetched => return text(&known).is_some_and(|text| text.is_near(own)).then_some(known),
+                LinkState::Dropped | LinkState::Queued | LinkState::InFlight => {}
+                LinkState::Redirected | LinkState::Failed | LinkState::Refused => return None,
+            }
+            // Named by pages that say different things.
+            let first = self.canonicals.claims.get(&known).and_then(|pages| text(pages.first()?));
+            if first.is_some_and(|first| !first.is_near(own)) || self.tracked(id).is_some() {
+                return None;
+            }
+            return Some(known);
+        }
+        if self.tracked(id).is_some() {
+            return None;
+        }
+        Some(self.number(events, claimed, Origin::Canonical(id), "", now))
+    }
+
+    /// The link by which the address is fetched next, in the place of the page that names it.
+    pub(super) fn lead_to(&self, claimed: UrlId, page: &Page, place: Place) -> Option<Link> {
+        let waits = self.urls.get(claimed).state != LinkState::Fetched;
+        waits.then(|| Link::bare(claimed, page.relevance, Verdict::Follow(Self::ahead(place))))
+    }
+
+    /// Judges the links of pages that proved to be no copies.
+    pub(super) fn release(&mut self, events: &mut Vec<Event>, now: Millis) {
+        while let Some(&id) = self.canonicals.refuted.first() {
+            let Some((page, relevant)) = self.canonicals.held.get(&id) else {
+                self.canonicals.refuted.remove(0);
+                continue;
+            };
+            let place = page.place;
+            let judged = self.judge_anew(id, page, *relevant, place);
+            self.tell(events, Event::Expanded { id, place, links: judged.links }, now);
+            self.expand(events, judged.longer, now);
+        }
+    }
+
+    /// The same, for what happens outside a settling.
+    pub(super) fn release_pending(&mut self, now: Millis) {
+        let mut events = std::mem::take(&mut self.pending);
+        self.release(&mut events, now);
+        self.pending = events;
+    }
+
+    /// Whether a page is in none of the languages that are kept.
+    pub(super) fn is_foreign(&self, language: Option<&str>) -> bool {
+        let kept = &self.conditions.languages;
+        !kept.is_empty() && !language.is_some_and(|language| kept.iter().any(|one| one == language))
+    }
+
+    /// The part of addresses in the fold.
+    pub(super) fn observe_canonical(&mut self, event: &Event) {
+        match event {
+            Event::Settled(page) => self.observe_text(page),
+            Event::Failed { id, .. } | Event::Refused { id, .. } => self.canonicals.refute(*id),
+            Event::Redirected { id, link, .. } | Event::Moved { id, link } => match link {
+                Some(Link { to, .. }) => {
+                    self.canonicals.moved.insert(*id, *to);
+                    let pages = self.canonicals.claims.remove(id).unwrap_or_default();
+                    for page in &pages {
+                        self.canonicals.copies.insert(*page, *to);
+                    }
+                    if !pages.is_empty() {
+                        self.canonicals.claims.entry(*to).or_default().extend(pages);
+                    }
+                }
+                None => self.canonicals.refute(*id),
+            },
+            Event::Expanded { id, links, place } => {
+                let Some((page, _)) = self.canonicals.held.remove(id) else { return };
+                self.canonicals.refuted.retain(|refuted| refuted != id);
+                if links.iter().any(|link| link.verdict == Verdict::Drop(Refusal::TunnelEnd)) {
+                    self.ended.insert(*id, Ended { place: *place, links: links.clone(), ..page });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn observe_text(&mut self, page: &Settled) {
+        let (id, own) = (page.id, Text::of(&page.sketch));
+        self.canonicals.copies.remove(&id);
+        if let Some(own) = own {
+            self.canonicals.texts.insert(id, own);
+        }
+        for claimant in self.canonicals.claims.remove(&id).unwrap_or_default() {
+            let text = self.canonicals.texts.get(&claimant).copied();
+            let agree = own.zip(text).is_some_and(|(own, text)| own.is_near(text));
+            if agree && !page.noindex && page.copy_of.is_none() {
+                self.canonicals.held.remove(&claimant);
+            } else {
+                self.canonicals.copies.remove(&claimant);
+                self.canonicals.refuted.push(claimant);
+            }
+        }
+        let Some(of) = page.copy_of else { return };
+        self.canonicals.copies.insert(id, of);
+        if self.urls.get(of).state != LinkState::Fetched {
+            let left = page.links.iter().filter(|link| link.verdict == Verdict::Drop(Refusal::Copy));
+            let links = left.copied().collect();
+            let ended = Ended { relevance: page.relevance, place: page.place, links };
+            self.canonicals.held.insert(id, (ended, page.relevant));
+            self.canonicals.claims.entry(of).or_default().push(id);
+        }
+    }
+}
+
+/// Whether two URLs are of hosts that one owner has: one name, or names under one registrable domain.
+fn is_one_site(one: &CrawlUrl, other: &CrawlUrl) -> bool {
+    let (one, other) = (one.host(), other.host());
+    // What ends in a number or a bracket is an address.
+    let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
+    let named = |host: &str| !host.ends_with(']') && !host.rsplit('.').next().is_some_and(is_number);
+    one == other
+        || named(one) && named(other) && psl::domain_str(one).is_some_and(|own| psl::domain_str(other) == Some(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_one_owner_are_one_site() {
+        let url = |text: &str| CrawlUrl::parse(text).unwrap();
+        for (one, other, same) in [
+            ("http://a.cn/", "https://a.cn:81/x", true),
+            ("http://m.a.com.cn/", "http://www.a.com.cn/", true),
+            ("http://a.com.cn/", "http://b.com.cn/", false),
+            ("http://a.github.io/", "http://b.github.io/", false),
+            ("http://127.0.0.1/", "http://127.0.0.1:81/", true),
+            ("http://127.0.0.1/", "http://10.0.0.1/", false),
+            ("http://[::1]/", "http://[::2]/", false),
+        ] {
+            assert_eq!(is_one_site(&url(one), &url(other)), same, "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn short_texts_must_be_equal() {
+        let text = |digest, simhash, chars| Text { simhash, digest, chars };
+        assert!(text(1, 0, 500).is_near(text(2, 0xffff, 500)));
+        assert!(!text(1, 0, 500).is_near(text(2, 0x1_ffff, 500)));
+        assert!(!text(1, 0, 50).is_near(text(2, 0, 500)));
+        assert!(text(1, 0, 50).is_near(text(1, 0, 50)));
+    }
+}

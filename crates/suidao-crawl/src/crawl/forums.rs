@@ -1,0 +1,493 @@
+//! The machine's part in forums: which of its hosts are some, what a page of one makes it want, and the steps that no
+//! page brings (the next samples while a forum is explored, the next visit of a board).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use suidao_forum::forum::explore::{Explorer, Step, recognise};
+use suidao_forum::forum::increment::Change;
+use suidao_forum::forum::sight::{Lens, Look};
+use suidao_forum::forum::site::{ListedThread, Reading, Site};
+use suidao_page::model::{
+    Batch, CrawlUrl, Event, ForumMap, ForumPage, ForumStep, IndexPage, Link, LinkState, Listed, Millis, Origin,
+    PageKind, Relevance, Role, Sight, UrlId, Verdict,
+};
+
+use super::machine::Crawl;
+use super::watch::{Watch, Watching};
+
+/// What the crawl does about forums.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ForumMode {
+    /// Nothing: a page is a page.
+    Off,
+    /// A host whose page lists threads is taken for a forum, and read as one from there on.
+    #[default]
+    Recognise,
+    /// The seed is the entrance of a forum: find out what it is made of, and no more.
+    Discover {
+        /// By the paper's strict test of a board.
+        strict: bool,
+    },
+    /// The same, and fetch it.
+    Explore {
+        /// Most index pages of a board, if not as many as the default.
+        index_pages: Option<u32>,
+    },
+    /// A forum that is understood: fetch it.
+    Follow(Box<ForumMap>),
+}
+
+/// So many pages of a host are looked at, each of them, for whether it is a forum.
+const FIRST_LOOKS: u32 = 16;
+
+/// The forums of a crawl.
+#[derive(Default)]
+pub(super) struct Forums {
+    mode: ForumMode,
+    pub(super) sites: FxHashMap<Box<str>, (Site, Arc<Lens>)>,
+    pub(super) watching: Option<Watching>,
+    /// What is looked at while the forum is not understood.
+    explorer: Explorer,
+    seen: Vec<UrlId>,
+    /// Nothing more is looked at: understood, or given up for this reason.
+    explored: Option<Result<(), &'static str>>,
+}
+
+/// A link that a forum wants followed.
+pub(super) struct Want {
+    pub to: UrlId,
+    pub url: CrawlUrl,
+    pub text: String,
+    pub role: Role,
+}
+
+/// What a page of a forum comes to.
+#[derive(Default)]
+pub(super) struct Made {
+    pub wants: Vec<Want>,
+    pub lists: Vec<IndexPage>,
+    /// Pages fetched before that have something new.
+    pub due: Vec<UrlId>,
+}
+
+impl Forums {
+    pub fn new(mode: &ForumMode, watch: Option<Watch>) -> Self {
+        let mut forums = Self { mode: mode.clone(), watching: watch.map(Watching::new), ..Self::default() };
+        if let ForumMode::Discover { strict } = mode {
+            forums.explorer = Explorer::new(*strict);
+        }
+        if let ForumMode::Follow(map) = mode {
+            forums.understand(map);
+            forums.explored = Some(Ok(()));
+        }
+        forums
+    }
+
+    /// What is known of the forums of a crawl of a topic, to be kept.
+    pub fn keep(&self) -> Vec<(&str, &Site)> {
+        self.sites.iter().map(|(host, (site, _))| (&**host, site)).collect()
+    }
+
+    /// Takes a forum back.
+    pub fn take_kept(&mut self, host: &str, site: Site) {
+        let lens = Arc::new(site.lens());
+        self.sites.insert(host.into(), (site, lens));
+    }
+
+    fn understand(&mut self, map: &ForumMap) {
+        let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), Site::new(map.clone())) else { return };
+        let lens = Arc::new(site.lens());
+        self.sites.insert(start.authority().into(), (site, lens));
+    }
+
+    fn explores(&self) -> bool {
+        matches!(self.mode, ForumMode::Discover { .. } | ForumMode::Explore { .. })
+    }
+
+    /// Whether the crawl is of one forum and of nothing else.
+    pub fn is_whole(&self) -> bool {
+        !matches!(self.mode, ForumMode::Off | ForumMode::Recognise)
+    }
+
+    /// What those who come back to boards learn from.
+    pub fn watch(&mut self, event: &Event) {
+        let offset = self.sites.values().next().map(|(site, _)| site.offset());
+        if let (Some(watching), Some(offset)) = (&mut self.watching, offset) {
+            watching.observe(event, offset);
+        }
+    }
+
+    fn site(&self, url: &CrawlUrl) -> Option<&Site> {
+        self.sites.get(url.authority()).map(|(site, _)| site)
+    }
+
+    /// What a page is looked at with; none where it is no forum's.
+    pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<Look> {
+        match self.sites.get(url.authority()) {
+            Some((_, lens)) => Some(Look { lens: Arc::clone(lens), at }),
+            None if self.explores() && self.explored.is_none() => Some(Look { lens: Arc::default(), at }),
+            None => None,
+        }
+    }
+
+    /// Whether a page of a host may make a forum of it that has shown so many pages and none of them did. To look costs as much
+    /// as to read, and many blogs list their posts as forums do, so that of many pages one in eight is looked at.
+    pub fn may_recognise(&self, pages: u32) -> bool {
+        self.mode == ForumMode::Recognise && (pages < FIRST_LOOKS || pages.is_multiple_of(8))
+    }
+
+    /// The forum that a page makes of its host.
+    fn recognise(&self, sight: &Sight) -> Option<(Site, ForumMap)> {
+        if self.mode != ForumMode::Recognise {
+            return None;
+        }
+        let map = recognise(sight)?;
+        Some((Site::new(map.clone()).ok()?, map))
+    }
+}
+
+impl Crawl {
+    /// What a forum is understood to be, if the crawl is of one and it is; else why not, if that is known.
+    pub fn forum(&self) -> Option<Result<ForumMap, &'static str>> {
+        match self.forums.explored? {
+            Ok(()) => self.forums.sites.values().next().map(|(site, _)| Ok(site.map().clone())),
+            Err(why) => Some(Err(why)),
+        }
+    }
+
+    /// Reads a page as one of a forum, if it is; the wanted links are numbered.
+    pub(super) fn read_forum(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        url: &CrawlUrl,
+        sight: &Sight,
+        now: Millis,
+    ) -> Option<(ForumPage, Made)> {
+        let nothing = ForumPage {
+            kind: PageKind::Other,
+            roles: Vec::new(),
+            lists: Vec::new(),
+            posts: Vec::new(),
+            seen: None,
+            map: None,
+        };
+        if self.forums.explores() && self.forums.explored.is_none() && self.forums.site(url).is_none() {
+            let seen = Some(Box::new(sight.clone()));
+            return Some((ForumPage { seen, ..nothing }, Made::default()));
+        }
+        // Taken out while its page is read, because numbering needs the machine whole.
+        let (site, lens, map) = match self.forums.sites.remove(url.authority()) {
+            Some((site, lens)) => (site, Some(lens), None),
+            None => self.forums.recognise(sight).map(|(site, map)| (site, None, Some(map)))?,
+        };
+        let role = if map.is_some() { Role::Board } else { site.role(id, url).unwrap_or(Role::Sample) };
+        let reading = site.read(id, role, sight);
+        let (kind, posts) = (reading.kind, reading.posts.clone());
+        let mut made = self.want(events, &site, id, reading, now);
+        if let Some(lens) = lens {
+            self.forums.sites.insert(url.authority().into(), (site, lens));
+        }
+        made.wants.retain(|want| want.to != id);
+        let roles =
+            made.wants.iter().map(|want| (want.to, want.role)).chain(map.is_some().then_some((id, Role::Board)));
+        let page = ForumPage {
+            kind,
+            roles: roles.collect(),
+            lists: std::mem::take(&mut made.lists),
+            posts,
+            map: map.map(Box::new),
+            ..nothing
+        };
+        Some((page, made))
+    }
+
+    /// Numbers what a page of a forum makes it want.
+    fn want(&mut self, events: &mut Vec<Event>, site: &Site, id: UrlId, reading: Reading, now: Millis) -> Made {
+        let mut made = Made::default();
+        let mut wanted = |crawl: &mut Self, url: &CrawlUrl, text: &str, role: Role| {
+            let url = crawl.at_home(url).unwrap_or_else(|| url.clone());
+            let to = crawl.number(events, &url, Origin::Link(id), text, now);
+            made.wants.push(Want { to, url, text: text.to_owned(), role });
+            to
+        };
+        for (url, name) in &reading.boards {
+            wanted(self, url, name, Role::Board);
+        }
+        let mut shown: Vec<(UrlId, Listed)> = Vec::new();
+        for ListedThread { url, id, title, listed } in &reading.threads {
+            let thread = id.unwrap_or_else(|| wanted(self, url, title, Role::Thread));
+            shown.extend(listed.map(|listed| (thread, listed)));
+        }
+        let next = match reading.kind {
+            PageKind::Index { board, page } => {
+                let verdict = site.judge(board, &shown);
+                let replied = verdict.changed.iter().filter(|(_, change)| *change == Change::Replied);
+                let due: Vec<UrlId> = replied.map(|(thread, _)| site.last_page(*thread)).collect();
+                made_due(self, &mut made.due, due);
+                made.lists.push(IndexPage { board, page, threads: shown });
+                verdict.more.then_some(Role::Index { board, page: page.saturating_add(1) })
+            }
+            PageKind::Thread { thread, page } => Some(Role::Continuation { thread, page: page.saturating_add(1) }),
+            _ => None,
+        };
+        if let (Some(role), Some(url)) = (next, &reading.next) {
+            let url = self.at_home(url).unwrap_or_else(|| url.clone());
+            let to = self.number(events, &url, Origin::Link(id), "", now);
+            // An index page that was read in an earlier pass is read again, and a page that was fetched for something else.
+            if matches!(role, Role::Index { .. }) || site.role(to, &url) != Some(role) {
+                made_due(self, &mut made.due, vec![to]);
+            }
+            made.wants.push(Want { to, url, text: String::new(), role });
+        }
+        made
+    }
+
+    /// Begins the next visit of all boards, if the last one has ended; the first of a forum that is understood too.
+    pub fn visit_boards(&mut self, now: Millis) -> Option<Batch> {
+        if !self.forums.is_whole() || matches!(self.forums.mode, ForumMode::Discover { .. }) || self.progress.queued > 0
+        {
+            return None;
+        }
+        let Some((site, _)) = self.forums.sites.values().next() else {
+            // The entrance could not be had the last time: it is asked for again.
+            let entrance = UrlId(0);
+            if self.urls.len() == 0 || self.urls.get(entrance).state == LinkState::Fetched {
+                return None;
+            }
+            let mut events = std::mem::take(&mut self.pending);
+            let step = ForumStep { begun: vec![entrance], due: vec![entrance], ..ForumStep::default() };
+            self.tell(&mut events, Event::Forum(Box::new(step)), now);
+            return Some(Batch { at: now, took: None, events });
+        };
+        let known = site.boards();
+        // Boards that were opened since are linked from the entrance.
+        let start = CrawlUrl::parse(&site.map().start).ok();
+        let listed: Vec<(CrawlUrl, String)> = (site.map().boards.iter())
+            .filter(|board| !board.skip)
+            .filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, board.name.clone())))
+            .collect();
+        let mut events = std::mem::take(&mut self.pending);
+        let mut step = ForumStep::default();
+        if let ForumMode::Follow(map) = &self.forums.mode {
+            // For those who read the log without the file.
+            step.map = Some(map.clone());
+        }
+        if self.forums.watching.is_none() {
+            step = ForumStep { begun: known.clone(), due: known, ..step };
+        }
+        let boards = listed.into_iter().map(|(url, name)| (url, name, Role::Board));
+        let wanted: Vec<_> = boards.chain(start.map(|url| (url, String::new(), Role::Start))).collect();
+        for (url, name, role) in wanted {
+            let Some((id, link)) = self.seeded(&mut events, &url, &name, now) else { continue };
+            if role == Role::Start && step.roles.iter().any(|(known, _)| *known == id) {
+                continue;
+            }
+            match self.urls.get(id).state {
+                LinkState::Dropped => {
+                    step.roles.push((id, role));
+                    step.links.push(link);
+                }
+                _ if role == Role::Start => step.due.push(id),
+                // It is on record, perhaps as what it led to.
+                _ => {}
+            }
+        }
+        self.tell(&mut events, Event::Forum(Box::new(step)), now);
+        Some(Batch { at: now, took: None, events })
+    }
+
+    /// The next step of a forum, when nothing else is left to do: whether there was one.
+    pub(super) fn step_forum(&mut self, now: Millis) -> bool {
+        if !self.forums.explores() || self.forums.explored.is_some() {
+            return false;
+        }
+        let mut events = std::mem::take(&mut self.pending);
+        let mut step = ForumStep::default();
+        match self.forums.explorer.next() {
+            Step::Look(urls) => {
+                for url in urls {
+                    // Noted as asked for even where it is refused, so that it is not asked for again.
+                    self.forums.explorer.ask(&url);
+                    let Some((to, link)) = self.seeded(&mut events, &url, "", now) else { continue };
+                    step.roles.push((to, Role::Sample));
+                    step.links.push(link);
+                }
+            }
+            Step::GivenUp(why) if self.forums.explorer.seen().is_empty() => {
+                // Nothing was learnt, and the next run may have more luck: so it is not told.
+                self.forums.explored = Some(Err(why));
+                self.pending = events;
+                return true;
+            }
+            Step::GivenUp(why) => step.given_up = Some(why.to_owned()),
+            Step::Understood(mut map) => {
+                if let ForumMode::Explore { index_pages } = self.forums.mode {
+                    map.index_pages = index_pages.unwrap_or(map.index_pages);
+                    self.begin(&mut events, &map, &mut step, now);
+                }
+                step.map = Some(map);
+            }
+        }
+        self.tell(&mut events, Event::Forum(Box::new(step)), now);
+        self.pending = events;
+        true
+    }
+
+    /// All boards of a forum just understood; what was seen of them already is not asked for again.
+    fn begin(&mut self, events: &mut Vec<Event>, map: &ForumMap, step: &mut ForumStep, now: Millis) {
+        let Ok(mut site) = Site::new(map.clone()) else { return };
+        for board in map.boards.iter().filter_map(|board| Some((CrawlUrl::parse(&board.url).ok()?, &board.name))) {
+            let Some((to, link)) = self.seeded(events, &board.0, board.1, now) else { continue };
+            site.note(to, Role::Board, &board.0);
+            step.roles.push((to, Role::Board));
+            step.links.push(link);
+        }
+        let seen: Vec<(UrlId, Sight)> =
+            self.forums.seen.iter().copied().zip(self.forums.explorer.seen().to_vec()).collect();
+        for (id, sight) in seen {
+            let Some(role) = site.role(id, &sight.own) else { continue };
+            let reading = site.read(id, role, &sight);
+            if let PageKind::Thread { .. } = reading.kind {
+                step.read.push((id, reading.kind, reading.posts.clone()));
+            }
+            let made = self.want(events, &site, id, reading, now);
+            step.due.extend(made.due);
+            for Want { url, role, text, .. } in made.wants {
+                let Some((to, link)) = self.seeded(events, &url, &text, now) else { continue };
+                site.note(to, role, &url);
+                step.roles.push((to, role));
+                step.links.push(link);
+            }
+            step.lists.extend(made.lists);
+        }
+    }
+
+    /// Numbers a URL that no page is judged for, with the link that queues it; none where the scope refuses it.
+    fn seeded(&mut self, events: &mut Vec<Event>, url: &CrawlUrl, text: &str, now: Millis) -> Option<(UrlId, Link)> {
+        let url = self.at_home(url).unwrap_or_else(|| url.clone());
+        if let Some(reason) = self.refuses(&url) {
+            self.skip(events, &url, None, reason, now);
+            return None;
+        }
+        let to = self.number(events, &url, Origin::Seed, text, now);
+        Some((to, Link::bare(to, Relevance::ONE, Verdict::Follow(self.strategy.seed(&url)))))
+    }
+
+    /// Whether a link of a page of a forum is refused: it lies where the forum does, and the forum has no use for it.
+    pub(super) fn is_function(&self, page: &CrawlUrl, target: &CrawlUrl) -> bool {
+        target.authority() == page.authority() && self.forums.site(page).is_none_or(|site| site.owns(target))
+    }
+
+    /// Where a URL of a forum led to.
+    pub(super) fn forum_moved(&mut self, from: UrlId, to: UrlId) {
+        let url = self.urls.url(from);
+        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+            site.moved(from, to);
+        }
+    }
+
+    /// The forum's part of the fold.
+    pub(super) fn observe_forum(&mut self, id: UrlId, page: &ForumPage, at: Millis) {
+        if let (Some(watching), PageKind::Index { board, page: 1 }) = (&mut self.forums.watching, page.kind) {
+            watching.visited(&[board], at);
+        }
+        if let Some(sight) = &page.seen {
+            self.forums.explorer.see(sight);
+            self.forums.seen.push(id);
+        }
+        if let Some(map) = &page.map {
+            self.forums.understand(map);
+        }
+        let url = self.urls.url(id);
+        let roles: Vec<(UrlId, Role, CrawlUrl)> =
+            page.roles.iter().map(|(id, role)| (*id, *role, self.urls.url(*id))).collect();
+        if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+            for (id, role, url) in &roles {
+                site.note(*id, *role, url);
+            }
+            site.observe(id, page);
+        }
+    }
+
+    pub(super) fn observe_step(&mut self, step: &ForumStep, at: Millis) {
+        if let Some(watching) = &mut self.forums.watching {
+            let listed: Vec<UrlId> =
+                step.lists.iter().map(|list| list.board).chain(step.begun.iter().copied()).collect();
+            watching.visited(&listed, at);
+        }
+        if let Some(map) = &step.map {
+            // A file given by hand is the word of a person.
+            if !matches!(self.forums.mode, ForumMode::Follow(_)) {
+                self.forums.understand(map);
+            }
+            self.forums.explored = Some(Ok(()));
+        }
+        if step.given_up.is_some() {
+            // The words are the explorer's own, and it is asked for them again.
+            self.forums.explored = match self.forums.explorer.next() {
+                Step::GivenUp(why) => Some(Err(why)),
+                _ => Some(Err("it could not be understood")),
+            };
+        }
+        for (id, role) in &step.roles {
+            let url = self.urls.url(*id);
+            if *role == Role::Sample {
+                self.forums.explorer.ask(&url);
+            }
+            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+                site.note(*id, *role, &url);
+            }
+        }
+        let pages = step.read.iter().map(|(id, kind, posts)| (*id, *kind, posts.clone(), Vec::new()));
+        let lists = step.lists.iter().map(|list| {
+            (list.board, PageKind::Index { board: list.board, page: list.page }, Vec::new(), vec![list.clone()])
+        });
+        for (id, kind, posts, lists) in lists.chain(pages.collect::<Vec<_>>()) {
+            let url = self.urls.url(id);
+            if let Some((site, _)) = self.forums.sites.get_mut(url.authority()) {
+                let page = ForumPage { kind, roles: Vec::new(), lists, posts, seen: None, map: None };
+                site.observe(id, &page);
+            }
+        }
+        // A visit is a new beginning for the host too: it may be back.
+        if let Some(id) = step.begun.first() {
+            let host = self.urls.get(*id).host();
+            self.hosts.get_mut(host).health.forgive();
+        }
+        for id in &step.due {
+            self.make_due(*id);
+        }
+        if let Some((site, _)) = step.begun.first().and_then(|id| {
+            let url = self.urls.url(*id);
+            self.forums.sites.get_mut(url.authority())
+        }) {
+            site.begin_pass(&step.begun);
+        }
+        self.admit(&step.links);
+    }
+
+    /// What was fetched before is queued again.
+    fn make_due(&mut self, id: UrlId) {
+        let known = self.urls.get(id);
+        let was_had =
+            matches!(known.state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Refused);
+        if !was_had {
+            return;
+        }
+        self.urls.get_mut(id).forget_tries();
+        let known = self.urls.get(id);
+        let (host, place) = (known.host(), known.place());
+        self.set_state(id, LinkState::Queued);
+        self.frontier.push(host, id, place);
+    }
+}
+
+/// Pages that were fetched and are wanted again.
+fn made_due(crawl: &Crawl, due: &mut Vec<UrlId>, ids: Vec<UrlId>) {
+    let fetched =
+        |id: &UrlId| matches!(crawl.urls.get(*id).state, LinkState::Fetched | LinkState::Failed | LinkState::Refused);
+    due.extend(ids.into_iter().filter(fetched));
+}

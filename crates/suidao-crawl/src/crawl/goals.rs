@@ -1,0 +1,325 @@
+//! When a crawl has what it was for: pages, relevant pages, bytes, minutes, or a topic that is exhausted.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use suidao_page::model::{Event, Millis, Stop};
+
+use super::machine::Progress;
+
+/// Longest stretch of pages over which a harvest rate can be asked for: a bit each is kept in memory.
+const LONGEST: u32 = 1_000_000;
+
+/// `[stop]` of the configuration, and `--stop-when`. The crawl stops at the first that is reached; one that is not set
+/// does not bind. All count the whole crawl, earlier runs included, but `minutes`, which are of one run: nobody means
+/// the night between two of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Goals {
+    /// Pages fetched, relevant or not: exactly so many, as `limits.pages`.
+    pub pages: Option<u64>,
+    /// Relevant pages.
+    pub relevant: Option<u64>,
+    /// Bytes of the pages' bodies, unpacked.
+    #[serde(deserialize_with = "bytes_or_text")]
+    pub bytes: Option<u64>,
+    /// Minutes of one run.
+    pub minutes: Option<f64>,
+    /// The topic is exhausted: too few of the last pages are relevant.
+    pub harvest: Option<Exhaustion>,
+}
+
+/// Fewer than a share of so many pages in a row are relevant. Written `0.05/1000`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exhaustion {
+    /// Share of relevant pages under which the topic is exhausted, in `(0, 1]`.
+    pub under: f64,
+    /// The last so many pages count, 1 to 1000000; before there are as many nothing is said.
+    pub over: u32,
+}
+
+impl Goals {
+    /// So many pages and nothing else.
+    pub fn pages(pages: u64) -> Self {
+        Self { pages: Some(pages), ..Self::default() }
+    }
+
+    /// Takes in one condition as it is typed: `pages=1000`, `relevant=500`, `bytes=2GB`, `minutes=60`,
+    /// `harvest<0.05/1000`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and how it is written.
+    pub fn add(&mut self, condition: &str) -> Result<(), String> {
+        let ways = "write pages=N, relevant=N, bytes=2GB, minutes=N or harvest<0.05/1000";
+        let Some(at) = condition.find(['=', '<']) else { return Err(format!("no condition; {ways}")) };
+        let (key, value) = (condition[..at].trim(), condition[at + 1..].trim());
+        let sign = &condition[at..=at];
+        let number = || value.parse::<u64>().map_err(|_| format!("{value} is no whole number; {ways}"));
+        match (key, sign) {
+            ("pages", "=") => set(&mut self.pages, number()?),
+            ("relevant", "=") => set(&mut self.relevant, number()?),
+            ("bytes", "=") => set(&mut self.bytes, bytes(value)?),
+            ("minutes", "=") => {
+                set(&mut self.minutes, value.parse().map_err(|_| format!("{value} is no number; {ways}"))?)
+            }
+            ("harvest", "<") => set(&mut self.harvest, Exhaustion::parse(value)?),
+            _ => Err(format!("no such condition; {ways}")),
+        }
+    }
+
+    /// Seconds until the first goal is reached that can be counted down, if the run goes on as it went: from `before` to `now` in so
+    /// many seconds. None where there is no such goal, or the run is too young to tell.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn seconds_left(&self, before: &Progress, now: &Progress, seconds: f64) -> Option<f64> {
+        /// Pages, or relevant ones, and seconds, from which on a mean says something.
+        const ENOUGH: (u64, f64) = (10, 3.0);
+        let counted = |wanted: Option<u64>, before: u64, now: u64, enough: u64| {
+            let (left, done) = (wanted?.saturating_sub(now), now.saturating_sub(before));
+            (done >= enough && seconds >= ENOUGH.1).then(|| left as f64 * seconds / done as f64)
+        };
+        let pages = counted(self.pages, before.pages, now.pages, ENOUGH.0);
+        let relevant = counted(self.relevant, before.relevant, now.relevant, ENOUGH.0);
+        let bytes = counted(self.bytes, before.bytes, now.bytes, 1);
+        let minutes = self.minutes.map(|minutes| (minutes * 60.0 - seconds).max(0.0));
+        [pages, relevant, bytes, minutes].into_iter().flatten().min_by(f64::total_cmp)
+    }
+
+    /// What is wrong with the settings, if anything.
+    ///
+    /// # Errors
+    /// The key and what it must be.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        for (key, count) in [("stop.pages", self.pages), ("stop.relevant", self.relevant), ("stop.bytes", self.bytes)] {
+            if count == Some(0) {
+                return Err((key, "must be at least 1"));
+            }
+        }
+        if self.minutes.is_some_and(|minutes| !(0.001..=1e7).contains(&minutes)) {
+            return Err(("stop.minutes", "must lie between 0.001 and 10000000"));
+        }
+        Ok(())
+    }
+}
+
+fn set<T>(goal: &mut Option<T>, value: T) -> Result<(), String> {
+    match goal.replace(value) {
+        None => Ok(()),
+        Some(_) => Err("this condition is given already; give it once".to_owned()),
+    }
+}
+
+impl Exhaustion {
+    /// Reads `0.05/1000`.
+    ///
+    /// # Errors
+    /// What it must be.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "{text}: write a share and a number of pages, for example 0.05/1000; the share above 0 and at most 1, \
+                     the pages 1 to {LONGEST}"
+            )
+        };
+        let (under, over) = text.split_once('/').ok_or_else(wrong)?;
+        let (under, over) =
+            (under.trim().parse::<f64>().map_err(|_| wrong())?, over.trim().parse().map_err(|_| wrong())?);
+        let fits = under > 0.0 && under <= 1.0 && (1..=LONGEST).contains(&over);
+        if fits { Ok(Self { under, over }) } else { Err(wrong()) }
+    }
+}
+
+impl std::fmt::Display for Exhaustion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.under, self.over)
+    }
+}
+
+impl Serialize for Exhaustion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Exhaustion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Reads a number of bytes: `1500000`, `2GB` (10^9), `2GiB` (2^30), `1.5 MB`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("{text} is no number of bytes; write 500MB, 2GB, 1.5GiB or 2000000000");
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = (&text[..split], text[split..].trim());
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1_048_576.0,
+        "gib" => 1_073_741_824.0,
+        "tib" => 1_099_511_627_776.0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    let bytes = (number * factor).round();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a number without sign, checked
+    (bytes < 1e18).then_some(bytes as u64).ok_or_else(wrong)
+}
+
+fn bytes_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(u64),
+        Text(String),
+    }
+    match Option::<Written>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(Written::Number(number)) => Ok(Some(number)),
+        Some(Written::Text(text)) => bytes(&text).map(Some).map_err(serde::de::Error::custom),
+    }
+}
+
+/// How near the goals are: the part that [`Progress`] does not count. A fold of the events, and the beginning of the run.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Nearness {
+    /// Whether each of the last pages was relevant.
+    last: VecDeque<bool>,
+    relevant: u32,
+    /// When this run began.
+    begun: Option<Millis>,
+}
+
+impl Nearness {
+    /// The next run has not begun yet.
+    pub fn end(&mut self) {
+        self.begun = None;
+    }
+
+    pub fn begin(&mut self, now: Millis) {
+        self.begun.get_or_insert(now);
+    }
+
+    pub fn observe(&mut self, goals: &Goals, event: &Event) {
+        let (Some(asked), Event::Settled(page)) = (&goals.harvest, event) else { return };
+        // A page fetched again is none that the topic still had.
+        if page.again.is_some() {
+            return;
+        }
+        let relevant = page.is_relevant_document();
+        self.last.push_back(relevant);
+        self.relevant += u32::from(relevant);
+        if self.last.len() > asked.over as usize {
+            self.relevant -= u32::from(self.last.pop_front() == Some(true));
+        }
+    }
+
+    /// The goal that is reached, if one is. What is under way when that happens is settled all the same; where it makes the
+    /// topic look alive again the crawl goes on.
+    pub fn reached(&self, goals: &Goals, progress: &Progress, now: Millis) -> Option<Stop> {
+        let exhausted = |asked: &Exhaustion| {
+            // Divided, 7 of 100 are the very number that is read from `0.07`; 0.07 times 100 are more than 7.
+            self.last.len() >= asked.over as usize && f64::from(self.relevant) / f64::from(asked.over) < asked.under
+        };
+        if goals.relevant.is_some_and(|wanted| progress.relevant >= wanted) {
+            return Some(Stop::RelevantReached);
+        }
+        if goals.bytes.is_some_and(|wanted| progress.bytes >= wanted) {
+            return Some(Stop::BytesReached);
+        }
+        if goals.harvest.as_ref().is_some_and(exhausted) {
+            return Some(Stop::TopicExhausted);
+        }
+        self.ends(goals).is_some_and(|end| end <= now).then_some(Stop::TimeUp)
+    }
+
+    /// When the minutes of this run are over.
+    pub fn ends(&self, goals: &Goals) -> Option<Millis> {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked, and `as` saturates
+        let length = |minutes: f64| (minutes * 60_000.0).round() as u64;
+        Some(self.begun?.after(length(goals.minutes?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_is_exhausted_under_the_share_and_not_at_it() {
+        for over in [50, 100, 300, 1_000, 7_000] {
+            for percent in 1..=100 {
+                let text = format!("{}.{:02}/{over}", percent / 100, percent % 100);
+                let goals = Goals { harvest: Some(Exhaustion::parse(&text).unwrap()), ..Goals::default() };
+                let at = over * percent / 100;
+                let reached = |relevant| {
+                    let last = VecDeque::from(vec![false; over as usize]);
+                    let nearness = Nearness { last, relevant, begun: None };
+                    nearness.reached(&goals, &Progress::default(), Millis(0)).is_some()
+                };
+                let is_whole = over * percent % 100 == 0;
+                assert_eq!(reached(at), !is_whole, "{text} at {at}");
+                assert!((at == 0 || reached(at - 1)) && !reached(at + 1), "{text} beside {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn conditions_are_read_as_they_are_typed() {
+        let mut goals = Goals::default();
+        for condition in ["pages=1000", "relevant = 500", "bytes=2GB", "minutes=1.5", "harvest<0.05/1000"] {
+            goals.add(condition).unwrap();
+        }
+        let harvest = Exhaustion { under: 0.05, over: 1000 };
+        let all = Goals {
+            pages: Some(1000),
+            relevant: Some(500),
+            bytes: Some(2_000_000_000),
+            minutes: Some(1.5),
+            harvest: Some(harvest),
+        };
+        assert_eq!(goals, all);
+        assert_eq!(toml::from_str::<Goals>(&toml::to_string(&goals).unwrap()).unwrap(), all, "written and read back");
+        assert_eq!(toml::from_str::<Goals>("bytes = '1.5 MiB'").unwrap().bytes, Some(1_572_864));
+        for wrong in [
+            "pages",
+            "pages<5",
+            "pages=x",
+            "pages=1",
+            "hosts=5",
+            "harvest=0.05/1000",
+            "harvest<0/10",
+            "harvest<2/10",
+            "harvest<0.1",
+            "harvest<0.1/0",
+            "bytes=2 barrels",
+            "bytes=",
+            "minutes=soon",
+            "",
+            "=",
+            "harvest<NaN/10",
+        ] {
+            assert!(goals.clone().add(wrong).is_err(), "{wrong}");
+        }
+        assert!(Goals { minutes: Some(f64::NAN), ..Goals::default() }.check().is_err());
+    }
+
+    #[test]
+    fn what_is_left_is_told_by_the_pace_of_the_run_and_the_nearest_goal() {
+        let at = |pages, relevant| Progress { pages, relevant, ..Progress::default() };
+        let goals = Goals { pages: Some(1_100), relevant: Some(80), minutes: Some(30.0), ..Goals::default() };
+        // 100 pages in 50 s: 450 s for 900 more; 20 relevant: 125 s for 50 more.
+        let (before, now) = (at(100, 10), at(200, 30));
+        assert_eq!(goals.seconds_left(&before, &now, 50.0), Some(125.0));
+        let pages = Goals { pages: Some(1_100), ..Goals::default() };
+        assert_eq!(pages.seconds_left(&before, &now, 50.0), Some(450.0));
+        assert_eq!(pages.seconds_left(&now, &now, 50.0), None, "nothing came yet");
+        assert_eq!(Goals::default().seconds_left(&before, &now, 50.0), None);
+        let minutes = Goals { minutes: Some(1.0), ..Goals::default() };
+        assert_eq!(minutes.seconds_left(&before, &before, 50.0), Some(10.0));
+    }
+}

@@ -1,0 +1,259 @@
+//! How a host has answered of late, and how long it is left alone for that: the circuit breaker and the pace.
+//!
+//! The breaker is closed while a host answers. Each request in a row that says the host is down or has too much to do
+//! doubles the wait to the next; from one more than `limits.retries` on it is open: what fails is held against the
+//! host and not against the page. After each wait one request goes out to try (a host has never more than one under
+//! way), and its answer closes the breaker. A host that stays away is given up, and tried once more a long time after.
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{Failure, FailureKind, Millis};
+
+use super::machine::Limits;
+use super::politeness::{Politeness, millis};
+
+/// Successes take so much of the brake: 44 of them nine tenths.
+const RELEASE: u32 = 20;
+
+/// Milliseconds between the tries of a host that never answered, times their number, where only such are left.
+const HURRY: u64 = 1_000;
+
+/// After so many milliseconds a host that was given up is tried once more: long after the longest wait between two tries.
+pub(super) fn another_try(politeness: &Politeness) -> u64 {
+    millis(politeness.give_up).max(millis(politeness.max_backoff).saturating_mul(2))
+}
+
+/// How a host has answered of late. A fold of the events.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Health {
+    /// Requests in a row that say the host is down or has too much to do.
+    failures: u32,
+    /// When the first and the last of them came back.
+    first: Millis,
+    last: Millis,
+    /// Each of them says that there is nobody to ask.
+    absent: bool,
+    /// What the last of them was; none once it has answered.
+    cause: Option<FailureKind>,
+    /// It has answered before.
+    answered: bool,
+    /// What its answers took of late, in milliseconds, smoothed; 0 while nobody measured it.
+    took: u32,
+    /// Milliseconds that it is left alone for because it said that it has too much to do.
+    brake: u32,
+}
+
+impl Health {
+    /// Failures in a row.
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Whether it has answered anything, ever.
+    pub fn has_answered(&self) -> bool {
+        self.answered
+    }
+
+    /// When the last failure came back.
+    pub fn last(&self) -> Millis {
+        self.last
+    }
+
+    /// Why the last request failed, if that was the host's.
+    pub fn cause(&self) -> Option<&FailureKind> {
+        self.cause.as_ref()
+    }
+
+    /// Another chance, whatever it did before.
+    pub fn forgive(&mut self) {
+        self.failures = 0;
+    }
+
+    /// It answered.
+    pub fn answers(&mut self) {
+        (self.failures, self.answered, self.cause) = (0, true, None);
+        self.brake -= self.brake.div_ceil(RELEASE);
+    }
+
+    /// A request failed in a way that is the host's.
+    pub fn fails(&mut self, failure: &Failure, politeness: &Politeness, at: Millis) {
+        if self.failures == 0 {
+            (self.first, self.absent) = (at, true);
+        }
+        // Of a dead address a connection is often never refused.
+        self.absent &= failure.is_down() || failure.kind == FailureKind::Timeout;
+        self.last = at;
+        self.cause = Some(failure.kind.clone());
+        self.failures = self.failures.saturating_add(1);
+        if failure.is_overload() {
+            let most = millis(politeness.max_delay);
+            let doubled = self.pace(politeness).saturating_mul(2).min(most);
+            self.brake = self.brake.max(u32::try_from(doubled).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// What a request took. Half of the news is believed each time; what is no page (a failure, a redirect) often
+    /// comes quicker than one, and never shortens the pace.
+    pub fn took(&mut self, ms: u64, page: bool) {
+        let ms = u32::try_from(ms).unwrap_or(u32::MAX);
+        let smoothed = if self.took == 0 { ms } else { self.took / 2 + ms / 2 + (self.took & ms & 1) };
+        self.took = if page { smoothed } else { self.took.max(smoothed) };
+    }
+
+    /// Milliseconds between two requests as far as its answers tell, at most `politeness.max_delay` and at least
+    /// `politeness.delay`; 0 where nothing is waited for.
+    pub fn pace(&self, politeness: &Politeness) -> u64 {
+        if !politeness.spaces() {
+            return 0;
+        }
+        let by_load = millis(f64::from(self.took) / 1000.0 * politeness.delay_factor);
+        by_load.max(u64::from(self.brake)).min(millis(politeness.max_delay)).max(millis(politeness.delay))
+    }
+
+    /// Milliseconds to the next request after the last failure: doubling, or Retry-After if that is longer. None where it was
+    /// that there is no such name: nothing is asked for any more, only refused.
+    pub fn backoff(&self, politeness: &Politeness, failure: &Failure) -> u64 {
+        if self.is_nameless() {
+            return 0;
+        }
+        let doubled = politeness.backoff * f64::from(1u32 << self.failures.saturating_sub(1).min(30));
+        millis(doubled.min(politeness.max_backoff)).max(failure.retry_after.unwrap_or(0))
+    }
+
+    /// Whether one more failure opens the breaker, or finds it open: it is held against the host and not the page.
+    pub fn opens(&self, limits: &Limits) -> bool {
+        self.failures >= u32::from(limits.retries)
+    }
+
+    /// Whether it has failed and nobody knows that there is such a host.
+    pub fn is_unknown(&self) -> bool {
+        !self.answered && self.absent && self.failures > 0
+    }
+
+    /// Whether nobody knows that there is such a host, after as many tries as a page has, or after one that said or took
+    /// long enough to be the last where nothing else is left.
+    pub fn is_nowhere(&self, limits: &Limits) -> bool {
+        let once = matches!(self.cause, Some(FailureKind::NoSuchHost | FailureKind::Timeout));
+        self.is_unknown() && (once || self.failures > u32::from(limits.retries))
+    }
+
+    /// When it is asked again if it is unknown and nothing else is left to be asked: soon, and later with each failure.
+    pub fn last_call(&self, politeness: &Politeness) -> Millis {
+        self.last.after(self.pace(politeness).max(HURRY * u64::from(self.failures)))
+    }
+
+    /// Whether its name does not exist. A resolver that fails does not say so, and what has answered had a name.
+    pub fn is_nameless(&self) -> bool {
+        !self.answered && self.failures > 0 && self.cause == Some(FailureKind::NoSuchHost)
+    }
+
+    /// Whether it is given up for now.
+    pub fn is_given_up(&self, limits: &Limits, politeness: &Politeness, now: Millis) -> bool {
+        let span = millis(politeness.give_up);
+        let again = span == 0 || now.since(self.last) < another_try(politeness);
+        if self.failures < limits.host_failures.max(1) {
+            return self.is_nameless() && again;
+        }
+        let long = !self.answered || politeness.backoff <= 0.0 || self.last.since(self.first) >= span;
+        long && again
+    }
+}
+
+/// Whether it asks for patience in so many words.
+pub(super) fn asks_to_wait(failure: &Failure) -> bool {
+    failure.kind == FailureKind::Status(429)
+        || failure.kind == FailureKind::Status(503) && failure.retry_after.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(kind: FailureKind) -> Failure {
+        Failure { kind, retry_after: None }
+    }
+
+    #[test]
+    fn waits_double_up_to_the_longest_and_a_longer_retry_after_is_obeyed() {
+        let politeness = Politeness::default();
+        let mut health = Health::default();
+        let failed = failure(FailureKind::Connect);
+        let waits: Vec<u64> = (0..14)
+            .map(|_| {
+                health.fails(&failed, &politeness, Millis(0));
+                health.backoff(&politeness, &failed) / 1000
+            })
+            .collect();
+        assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600, 3600, 3600]);
+        let asked = Failure { retry_after: Some(7_200_000), ..failed.clone() };
+        assert_eq!(health.backoff(&politeness, &asked), 7_200_000);
+        health.answers();
+        health.fails(&failed, &politeness, Millis(0));
+        assert_eq!(health.backoff(&politeness, &Failure { retry_after: Some(1_000), ..failed }), 5_000);
+    }
+
+    #[test]
+    fn the_pace_follows_the_load_within_bounds_and_failures_never_shorten_it() {
+        let politeness = Politeness::default();
+        let mut health = Health::default();
+        assert_eq!(health.pace(&politeness), 1_000);
+        health.took(100, true);
+        assert_eq!(health.pace(&politeness), 1_000, "quick answers do not shorten the delay");
+        health.took(2_100, true);
+        assert_eq!(health.pace(&politeness), 3_300);
+        for page in [false, true] {
+            health.took(100, page);
+            assert_eq!(health.pace(&politeness), if page { 1_800 } else { 3_300 });
+        }
+        health.took(3_600_000, true);
+        assert_eq!(health.pace(&politeness), 30_000);
+        assert_eq!(health.pace(&Politeness { delay: 0.0, ..politeness.clone() }), 0);
+        assert_eq!(health.pace(&Politeness { delay: 90.0, ..politeness }), 90_000);
+    }
+
+    #[test]
+    fn overload_brakes_and_answers_release_it_slowly() {
+        let politeness = Politeness::default();
+        let mut health = Health::default();
+        for expected in [2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
+            health.fails(&failure(FailureKind::Status(429)), &politeness, Millis(0));
+            assert_eq!(health.pace(&politeness), expected);
+        }
+        for _ in 0..44 {
+            health.answers();
+        }
+        assert!((2_500..3_500).contains(&health.pace(&politeness)), "{}", health.pace(&politeness));
+        for _ in 0..400 {
+            health.answers();
+        }
+        assert_eq!(health.pace(&politeness), 1_000);
+        health.fails(&failure(FailureKind::Connect), &politeness, Millis(0));
+        assert_eq!(health.pace(&politeness), 1_000, "nobody was there to have too much to do");
+    }
+
+    #[test]
+    fn a_host_is_given_up_by_number_or_by_time_and_tried_again_later() {
+        let (limits, politeness) = (Limits::default(), Politeness::default());
+        let hour = |hours: u64| Millis(hours * 3_600_000);
+        let fail = |health: &mut Health, at| health.fails(&failure(FailureKind::Connect), &politeness, at);
+        let (mut never, mut before) = (Health::default(), Health::default());
+        before.answers();
+        for n in 0..10 {
+            assert!(!never.is_given_up(&limits, &politeness, hour(n)));
+            fail(&mut never, hour(n));
+            fail(&mut before, hour(n));
+        }
+        assert!(never.is_given_up(&limits, &politeness, hour(9)));
+        assert!(!never.is_given_up(&limits, &politeness, hour(9 + 24)), "a day later it may be back");
+        assert!(!before.is_given_up(&limits, &politeness, hour(9)), "a server may be off for a night");
+        fail(&mut before, hour(24));
+        assert!(before.is_given_up(&limits, &politeness, hour(24)));
+        let (mut once, eager) = (Health::default(), Politeness { backoff: 0.0, ..politeness.clone() });
+        once.answers();
+        for _ in 0..10 {
+            assert!(!once.is_given_up(&limits, &eager, hour(1)));
+            fail(&mut once, hour(1));
+        }
+        assert!(once.is_given_up(&limits, &eager, hour(1)), "where nothing is waited for the number is all");
+    }
+}

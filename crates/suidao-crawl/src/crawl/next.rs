@@ -1,0 +1,299 @@
+//! The first door: which fetch is next.
+
+use super::fold::differs;
+use super::frontier::Head;
+use super::groups::GroupId;
+use super::hosts::{Held, Host};
+use super::machine::{Crawl, Next, Ticket, Wanted};
+use super::politeness::millis;
+use super::robots::{Permission, Robots};
+use suidao_page::model::{Event, HostId, LinkState, Millis, Stop};
+
+/// A host that never answered is waited for by such a part of `politeness.patience`.
+const STRANGERS: u64 = 20;
+
+impl Crawl {
+    /// Hands out the next fetch.
+    pub fn next(&mut self, now: Millis) -> Next {
+        let ends = [self.round_ends(), self.nearness.ends(&self.conditions.goals)];
+        match (self.hand_out(now), ends.into_iter().flatten().filter(|end| *end > now).min()) {
+            // Nobody sleeps over the end of a round, or of the run.
+            (Next::Wait(until), Some(end)) => Next::Wait(Some(until.map_or(end, |until| until.min(end)))),
+            (next, _) => next,
+        }
+    }
+
+    fn hand_out(&mut self, now: Millis) -> Next {
+        if std::mem::take(&mut self.restored) {
+            for host in self.hosts.rest_all(&self.conditions.politeness, now) {
+                self.rest_queues(host);
+            }
+        }
+        while let Some(host) = self.hosts.due(now) {
+            self.make_ready(host);
+        }
+        while let Some(group) = self.hosts.groups.due(now) {
+            self.let_go(group, now);
+        }
+        match self.refresh_rests(now) {
+            Some(Ok(until)) => return Next::Wait(Some(until)),
+            Some(Err(_)) if self.in_flight() > 0 => return Next::Wait(None),
+            Some(Err(stop)) => {
+                self.end_round(stop, now);
+                return Next::Done(stop);
+            }
+            None => {}
+        }
+        // A refresh has a budget of its own.
+        let limit = self.conditions.most_pages().filter(|_| self.refreshing.is_none()).unwrap_or(u64::MAX);
+        if self.progress.pages >= limit {
+            return if self.in_flight() == 0 { Next::Done(Stop::PageLimit) } else { Next::Wait(None) };
+        }
+        if self.progress.pages + self.pages_in_flight >= limit {
+            return Next::Wait(None);
+        }
+        if self.are_requests_used_up() {
+            return if self.in_flight() == 0 { Next::Done(Stop::RequestLimit) } else { Next::Wait(None) };
+        }
+        if self.refreshing.is_none()
+            && let Some(stop) = self.nearness.reached(&self.conditions.goals, &self.progress, now)
+        {
+            return if self.in_flight() == 0 { Next::Done(stop) } else { Next::Wait(None) };
+        }
+        self.visit_due(now);
+        let turn = self.attempts + self.pages_in_flight;
+        loop {
+            self.frontier.begin(self.progress.queued);
+            let Some((head, again)) = self.take(turn, now) else {
+                if self.let_more_go(now) {
+                    continue;
+                }
+                match self.idle(now) {
+                    // The rest of the batch cannot be had: what waits for the next need not wait for it.
+                    Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
+                    Next::Done(Stop::OnlyUnreachable) if self.hurry(now) => continue,
+                    // Once, until something comes back: what cannot be taken now cannot be given up now.
+                    Next::Done(Stop::OnlyUnreachable) if !self.closing && self.close() => continue,
+                    Next::Done(Stop::FrontierEmpty) if self.step_forum(now) => continue,
+                    Next::Done(_) if self.open_shares() || self.call_those_who_stood_back(now) => continue,
+                    Next::Done(stop) => match self.rest_until_visit(now).or_else(|| self.watches_until(now)) {
+                        // A board that was due is queued already.
+                        _ if stop == Stop::FrontierEmpty && self.progress.queued > 0 && !self.is_round_done() => {
+                            continue;
+                        }
+                        Some(at) => return Next::Wait(Some(at)),
+                        None => {
+                            self.end_round(stop, now);
+                            return Next::Done(stop);
+                        }
+                    },
+                    idle => return idle,
+                }
+            };
+            let groups = self.hosts.get(head.host).groups();
+            if let Some(by) = self.hosts.groups.busy(groups, now) {
+                self.hold(head, again, by, now);
+                continue;
+            }
+            if !again && self.has_fallen(head, now) {
+                continue;
+            }
+            let url = self.urls.url(head.id);
+            // A page that was had is asked for as it was.
+            let spelt = || self.at_home(&url).or_else(|| self.plain(&url));
+            if let Some(home) = if again { None } else { spelt() } {
+                self.move_home(head.id, &home, now);
+                self.make_ready(head.host);
+                self.let_others_go(groups, now);
+                continue;
+            }
+            let trap = if again { None } else { self.refuses_now(head.id, &url) };
+            let permission = trap.map_or_else(|| self.permission(head.host, &url, again, now), Permission::Refused);
+            match permission {
+                Permission::Granted => {
+                    if let Some(probe) = self.probe(head.host, &url)
+                        && matches!(self.permission(head.host, &probe, again, now), Permission::Granted)
+                    {
+                        self.put_back(head, again);
+                        self.count_request(false, true, now);
+                        self.hosts.get_mut(head.host).in_flight = true;
+                        self.hosts.groups.start(groups, now);
+                        self.robots_in_flight += 1;
+                        let wanted = Wanted::Absent(head.host);
+                        let origin = String::new();
+                        return Next::Fetch(Ticket {
+                            url: probe,
+                            wanted,
+                            validators: None,
+                            host: head.host,
+                            groups,
+                            origin,
+                            again: false,
+                        });
+                    }
+                    self.set_state(head.id, LinkState::InFlight);
+                    self.hosts.get_mut(head.host).in_flight = true;
+                    self.hosts.groups.start(groups, now);
+                    self.pages_in_flight += 1;
+                    self.count_request(again, true, now);
+                    let wanted = if self.is_hints(head.id, again) {
+                        Wanted::Hints(head.id)
+                    } else {
+                        self.as_wanted(head.id, &url, now)
+                    };
+                    let validators = if again { self.validators(head.id) } else { None };
+                    let origin = String::new();
+                    return Next::Fetch(Ticket { url, wanted, validators, host: head.host, groups, origin, again });
+                }
+                Permission::AskRobots => {
+                    self.put_back(head, again);
+                    self.count_request(false, true, now);
+                    self.hosts.get_mut(head.host).in_flight = true;
+                    self.hosts.groups.start(groups, now);
+                    self.robots_in_flight += 1;
+                    let https = url.is_https();
+                    let redirected = self.hosts.get(head.host).robots(https).and_then(Robots::redirected_to);
+                    let (wanted, origin) = (Wanted::Robots { host: head.host, https }, url.origin());
+                    let url = redirected.cloned().unwrap_or_else(|| url.robots());
+                    let host = head.host;
+                    return Next::Fetch(Ticket { url, wanted, validators: None, host, groups, origin, again: false });
+                }
+                Permission::Refused(reason) => {
+                    let event = Event::Refused { id: head.id, reason };
+                    self.apply(&event, now);
+                    self.pending.push(event);
+                    self.release_pending(now);
+                    self.make_ready(head.host);
+                    self.let_others_go(groups, now);
+                }
+            }
+        }
+    }
+
+    /// Whether no further request may go out. A refresh has a budget of its own, and who comes back to boards for days has
+    /// none but what was set.
+    fn are_requests_used_up(&self) -> bool {
+        let limits = &self.conditions.limits;
+        let most = match (&self.refreshing, self.conditions.watch) {
+            (Some(_), _) => None,
+            (None, Some(_)) => self.allowed.or(limits.requests),
+            (None, None) => self.allowed.or_else(|| limits.most_requests(self.conditions.most_pages())),
+        };
+        let counted = if limits.requests.is_some() { self.progress.requests } else { self.progress.answered() };
+        most.is_some_and(|most| counted + self.in_flight() >= most)
+    }
+
+    /// The group of a host is busy: what was taken goes back, and the host is let go in its turn.
+    fn hold(&mut self, head: Head, again: bool, by: GroupId, now: Millis) {
+        let priority = self.worth(head.id, again);
+        self.put_back(head, again);
+        self.rest_queues(head.host);
+        let groups = self.hosts.get(head.host).groups();
+        self.hosts.hold(head.host, Held { by, priority, head: head.id }, now);
+        // The other group may have let it go for nothing.
+        self.let_others_go(groups.map(|group| group.filter(|group| *group != by)), now);
+    }
+
+    /// A group has room: the best of the hosts that it holds back competes with the others again.
+    pub(super) fn let_go(&mut self, group: GroupId, now: Millis) -> bool {
+        let host = self.hosts.let_go(group, now);
+        if let Some(host) = host {
+            self.make_ready(host);
+        }
+        host.is_some()
+    }
+
+    /// Nothing was asked of a host that was let go: the next may go too.
+    fn let_others_go(&mut self, groups: [Option<GroupId>; 2], now: Millis) {
+        for group in groups.into_iter().flatten() {
+            self.let_go(group, now);
+        }
+    }
+
+    /// Nothing can be had of those that were let go: whether others went instead.
+    fn let_more_go(&mut self, now: Millis) -> bool {
+        let mut others = false;
+        for group in self.hosts.groups.take_loose() {
+            others |= self.let_go(group, now);
+        }
+        others
+    }
+
+    /// Only hosts that fail are left: nobody waits for those of which nobody knows that they exist, so that a dead link does
+    /// not keep a crawl from its end. Whether there were some.
+    fn close(&mut self) -> bool {
+        if self.goes_on_for_days() {
+            return false;
+        }
+        let limits = &self.conditions.limits;
+        let nowhere = |host: &Host| host.queued > 0 && host.health.is_nowhere(limits);
+        let hosts: Vec<HostId> = self.hosts.all().filter(|(_, host)| nowhere(host)).map(|(id, _)| id).collect();
+        self.closing = !hosts.is_empty();
+        for host in &hosts {
+            self.make_ready(*host);
+        }
+        self.closing
+    }
+
+    /// How long a host that fails is waited for where nothing else is left, in milliseconds.
+    fn patience_with(&self, host: &Host) -> u64 {
+        let patience = millis(self.conditions.politeness.patience);
+        let is_stranger = host.health.is_unknown() && !self.goes_on_for_days();
+        if is_stranger { patience / STRANGERS } else { patience }
+    }
+
+    /// Only hosts that fail are left, and nobody waits as long as they want to be left alone: those that never answered are asked
+    /// a few times more, quickly, so that a crawl ends seconds after its last page. Whether one of them comes sooner by that.
+    fn hurry(&mut self, now: Millis) -> bool {
+        let limits = &self.conditions.limits;
+        let politeness = &self.conditions.politeness;
+        if self.goes_on_for_days() {
+            return false;
+        }
+        let sooner = |(id, host): (HostId, &Host)| {
+            let at = host.health.last_call(politeness);
+            let waits = host.queued > 0 && host.failing && host.health.is_unknown() && host.ready_at > now;
+            (waits && at < host.ready_at && !host.health.is_nowhere(limits)).then_some((id, at))
+        };
+        let calls: Vec<(HostId, Millis)> = self.hosts.all().filter_map(sooner).collect();
+        for (host, at) in &calls {
+            self.rest(*host, *at, now);
+        }
+        !calls.is_empty()
+    }
+
+    /// Whoever goes on for days comes to quiet moments that are no end.
+    fn goes_on_for_days(&self) -> bool {
+        self.conditions.watch.is_some() || self.conditions.refresh.is_some()
+    }
+
+    /// Whether the strategy has come to think less of a URL than when it was queued: then it waits on, further back.
+    fn has_fallen(&mut self, head: Head, now: Millis) -> bool {
+        let queued = self.urls.get(head.id).place().priority;
+        let worth = self.strategy.appraise(head.id).filter(|worth| *worth < queued && differs(*worth, queued));
+        let Some(priority) = worth else { return false };
+        let event = Event::Lowered { id: head.id, priority };
+        self.apply(&event, now);
+        self.pending.push(event);
+        self.make_ready(head.host);
+        true
+    }
+
+    /// Nothing is ready: wait, or end.
+    fn idle(&self, now: Millis) -> Next {
+        if self.in_flight() > 0 {
+            return Next::Wait(self.hosts.next_due());
+        }
+        if self.progress.queued == 0 || self.is_round_done() {
+            return Next::Done(Stop::FrontierEmpty);
+        }
+        let worth_waiting = self.hosts.waiting().filter(|&(at, host)| {
+            let host = self.hosts.get(host);
+            host.queued > 0 && (!host.failing || at.since(now) <= self.patience_with(host))
+        });
+        match worth_waiting.map(|(at, _)| at).chain(self.hosts.groups.next_due()).min() {
+            Some(at) => Next::Wait(Some(at)),
+            None => Next::Done(Stop::OnlyUnreachable),
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! The machine's part in coming back to pages: rounds and their budget, which pages are due, whose turn it is, theirs
+//! or that of pages never fetched.
+//!
+//! What is due is an event, so a round that was killed goes on with the pages it had chosen, and none is asked for twice.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::revisit::agenda::Agenda;
+use crate::revisit::history::{Histories, Tracked, days};
+use crate::revisit::settings::RefreshSettings;
+use crate::revisit::{Choice, Worth, plan};
+use suidao_page::model::{
+    Batch, Budget, CrawlUrl, Discipline, Event, HostId, Lane, LinkState, Millis, Place, Priority, RefreshStep,
+    Relevance, Stop, Trail, Tunnel, UrlId, Validators,
+};
+
+use super::frontier::{Claim, Frontier, Head};
+use super::machine::Crawl;
+use super::signals::Signals;
+
+/// Pages due at a time where the refresh goes on for ever: so many hosts can be slow before others wait for them.
+const DUE: usize = 64;
+
+/// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
+const PATIENCE: u64 = 60_000;
+
+/// A refresh that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refresh {
+    /// How.
+    pub settings: RefreshSettings,
+    /// Within what.
+    pub budget: Budget,
+}
+
+/// A page that a refresh would come back to.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Its number.
+    pub id: UrlId,
+    /// The page.
+    pub url: CrawlUrl,
+    /// What a visit is worth now.
+    pub value: f64,
+    /// Why.
+    pub worth: Worth,
+}
+
+/// The refresh of a crawl. A fold of the events, but for what is in flight and when the next request may go.
+pub(super) struct Refreshing {
+    pub(super) wish: Refresh,
+    pub(super) histories: Histories,
+    pub(super) signals: Signals,
+    pub(super) round: Option<Round>,
+    /// Pages due, with what a visit is worth.
+    pub(super) due: FxHashMap<UrlId, f32>,
+    pub(super) queue: Frontier,
+    /// Requests under way, and those of them for pages that are due.
+    pub(super) in_flight: [u64; 2],
+    /// Hosts that said of a changed page that it has not changed.
+    pub(super) liars: FxHashSet<HostId>,
+    /// Of a refresh without end: the pages by when they are due, and when the next request may go.
+    pub(super) agenda: Option<Agenda>,
+    pub(super) paced: Millis,
+    /// Pages that may not be asked for yet, by when they may.
+    pub(super) early: BinaryHeap<Reverse<(Millis, UrlId)>>,
+    /// When sitemaps and feeds were last asked.
+    pub(super) sources_asked: Option<Millis>,
+    /// What is left of one side cannot be had, so the other may take its share.
+    pub(super) open: bool,
+    /// Why the round of this run has ended, if it has.
+    pub(super) stopped: Option<Stop>,
+}
+
+/// A round that was begun and has not ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Round {
+    pub(super) budget: Budget,
+    pub(super) begun: Millis,
+    /// Requests that have come back, and those of them for pages that were due.
+    pub(super) spent: [u64; 2],
+    /// Requests for other pages, and robots.txt, that nobody answered: not among those spent, as long as there are no more
+    /// than the round has requests.
+    pub(super) unanswered: u64,
+    /// The pages were chosen: what sitemaps and feeds say was known.
+    pub(super) planned: bool,
+}
+
+impl Refreshing {
+    pub fn new(wish: Refresh, seed: u64) -> Self {
+        Self {
+            histories: Histories::new(&wish.settings),
+            signals: Signals::default(),
+            round: None,
+            due: FxHashMap::default(),
+            queue: Frontier::new(Discipline::BestFirst, seed),
+            in_flight: [0; 2],
+            liars: FxHashSet::default(),
+            sources_asked: None,
+            agenda: None,
+            early: BinaryHeap::new(),
+            paced: Millis(0),
+            open: false,
+            stopped: None,
+            wish,
+        }
+    }
+
+    pub fn settings(&self) -> &RefreshSettings {
+        &self.wish.settings
+    }
+
+    /// Whether the next request is one for a page that is due: as long as they have had less than their share.
+    fn is_turn(&self) -> bool {
+        let Some(round) = &self.round else { return false };
+        let [all, again] = [0, 1].map(|at| round.spent[at] + self.in_flight[at]);
+        #[allow(clippy::cast_precision_loss)] // far from 2^52
+        let owed = (1.0 - self.wish.settings.discovery) * (all + 1) as f64 - again as f64;
+        owed > 1e-9
+    }
+
+    /// Whether a page that is due, or one never fetched, may have the next request: where requests are counted each side keeps
+    /// its share for as long as it has something that waits, be it for its host.
+    fn may(&self, again: bool, queued: u64) -> bool {
+        if !again && self.wish.settings.discovery <= 0.0 {
+            return false;
+        }
+        let Some(Round { budget: Budget::Round { requests: Some(most), .. }, spent, .. }) = &self.round else {
+            return true;
+        };
+        let [all, visits] = [0, 1].map(|at| spent[at] + self.in_flight[at]);
+        let due = (self.due.len() as u64).saturating_sub(self.in_flight[1]);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+        // a share of a count
+        let discovery = (self.wish.settings.discovery * *most as f64).round() as u64;
+        self.open
+            || if again {
+                visits < most.saturating_sub(discovery) || queued <= due
+            } else {
+                all - visits < discovery || due == 0
+            }
+    }
+
+    pub fn rest(&mut self, host: HostId) {
+        self.queue.rest(host);
+    }
+
+    /// What a visit is worth in the light of the signals since the last.
+    pub(super) fn doubted(&self, worth: Worth, page: &Tracked, host: HostId) -> Worth {
+        Worth { doubt: self.signals.doubt(host, page.signals), ..worth }
+    }
+
+    fn pages(&self, now: Millis) -> impl Iterator<Item = (UrlId, &Tracked)> {
+        let shortest = self.wish.settings.shortest;
+        // Nor what this round has asked for already, before its pages were chosen.
+        let begun = self.round.filter(|round| matches!(round.budget, Budget::Round { .. })).map(|round| round.begun);
+        let rested = move |page: &Tracked| {
+            days(now.since(page.asked)) >= shortest && begun.is_none_or(|begun| page.asked < begun)
+        };
+        self.histories.iter().filter(move |(id, page)| rested(page) && !self.due.contains_key(id))
+    }
+}
+
+impl Crawl {
+    /// Begins a round, or goes on with one that was not finished.
+    pub fn begin_refresh(&mut self, now: Millis) -> Option<Batch> {
+        let refreshing = self.refreshing.as_mut()?;
+        let budget = refreshing.wish.budget;
+        refreshing.paced = now;
+        let goes_on = |round: &Round| round.budget == budget && !is_over(round, 0, now);
+        if matches!(budget, Budget::Round { .. }) && refreshing.round.as_ref().is_some_and(goes_on) {
+            return None;
+        }
+        let mut events = std::mem::take(&mut self.pending);
+        if self.refreshing.as_ref()?.round.is_some() {
+            self.tell(&mut events, spent(), now);
+        }
+        let most = self.most_sources();
+        let sources = self.sources(&mut events, most, now);
+        let step = RefreshStep { budget: Some(budget), sources, ..RefreshStep::default() };
+        self.tell(&mut events, Event::Refresh(Box::new(step)), now);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.sources_asked = Some(now);
+        }
+        if matches!(budget, Budget::PerDay(_)) {
+            self.make_agenda(now);
+        }
+        Some(Batch { at: now, took: None, events })
+    }
+
+    /// How many sitemaps and feeds may be asked: a quarter of the requests for known pages, one for ten of them where requests
+    /// are not counted.
+    fn most_sources(&self) -> usize {
+        let Some(refreshing) = &self.refreshing else { return 0 };
+        match refreshing.wish.budget {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+            // a share of a count
+            Budget::Round { requests: Some(most), .. } => {
+                (most as f64 * (1.0 - refreshing.wish.settings.discovery) / 4.0) as usize
+            }
+            _ => refreshing.histories.len() / 10 + 1,
+        }
+    }
+
+    /// Chooses the pages of the round, once what sitemaps and feeds say is known.
+    fn choose(&mut self, now: Millis) {
+        let Some(refreshing) = &self.refreshing else { return };
+        let Some(Round { budget: Budget::Round { requests, .. }, begun, planned: false, .. }) = refreshing.round else {
+            return;
+        };
+        // Sources of a host that rests are not waited for.
+        let answers = |id: &UrlId| !self.hosts.get(self.urls.get(*id).host()).failing;
+        let waits = now.since(begun) < PATIENCE && refreshing.due.keys().any(answers);
+        if waits || refreshing.stopped.is_some() {
+            return;
+        }
+        let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
+        #[allow(clippy::cast_possible_truncation)] // what a visit is worth
+        let due = self.plan(now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect();
+        let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
+        self.apply(&event, now);
+        self.pending.push(event);
+    }
+
+    /// What a round would come back to, best first, at most so many pages.
+    pub fn plan(&self, now: Millis, most: usize) -> Vec<Planned> {
+        let Some(refreshing) = &self.refreshing else { return Vec::new() };
+        let settings = &refreshing.wish.settings;
+        let mut choices: Vec<Choice> = refreshing
+            .pages(now)
+            // A host that failed a moment ago is not asked in this round.
+            .filter(|(page, _)| {
+                let host = self.hosts.get(self.urls.get(*page).host());
+                host.stands_back.is_none_or(|until| until <= now)
+            })
+            .filter_map(|(page, tracked)| {
+                let worth = refreshing.doubted(tracked.worth(settings, now)?, tracked, self.urls.get(page).host());
+                Some(Choice { page, host: self.urls.get(page).host(), worth, last: days(tracked.asked.0) })
+            })
+            .filter(|choice| settings.is_time(choice.worth.value(days(now.0) - choice.last)))
+            .collect();
+        choices.sort_unstable_by_key(|choice| choice.page);
+        let worths: FxHashMap<UrlId, Worth> = choices.iter().map(|choice| (choice.page, choice.worth)).collect();
+        let per_host = settings.per_host.map(|most| most as usize);
+        let chosen = plan(choices.into_iter(), days(now.0), most, per_host);
+        chosen
+            .into_iter()
+            .filter_map(|(id, value)| Some(Planned { id, url: self.urls.url(id), value, worth: *worths.get(&id)? }))
+            .collect()
+    }
+
+    /// What is known of the pages that were fetched, if the crawl is one that comes back.
+    pub fn histories(&self) -> Option<&Histories> {
+        self.refreshing.as_ref().map(|refreshing| &refreshing.histories)
+    }
+
+    /// URLs never fetched that wait, the best first, at most so many.
+    pub fn waiting(&self, most: usize) -> Vec<(CrawlUrl, f32)> {
+        let queued = (0..u32::try_from(self.urls.len()).unwrap_or(u32::MAX))
+            .map(UrlId)
+            .filter(|id| self.urls.get(*id).state == LinkState::Queued && !self.is_due(*id));
+        let mut all: Vec<(Priority, UrlId)> = queued.map(|id| (self.urls.get(id).place().priority, id)).collect();
+        all.sort_unstable_by_key(|(priority, id)| (std::cmp::Reverse(*priority), *id));
+        all.into_iter().take(most).map(|(priority, id)| (self.urls.url(id), priority.get())).collect()
+    }
+
+    /// Whether a URL is queued, or under way, because its page is due.
+    pub(super) fn is_due(&self, id: UrlId) -> bool {
+        self.refreshing.as_ref().map_or(self.left_due.contains(&id), |refreshing| refreshing.due.contains_key(&id))
+    }
+
+    /// Whether a URL is that of a sitemap or a feed.
+    pub(super) fn is_source(&self, id: UrlId) -> bool {
+        let source =
+            |refreshing: &Refreshing| refreshing.signals.is_source(id) && refreshing.histories.get(id).is_none();
+        self.refreshing.as_ref().is_some_and(source)
+    }
+
+    /// What a page or a source that is due is asked by. A server that says of everything that it has not changed is found out
+    /// by asking without, more and more seldom while it proves right.
+    pub(super) fn validators(&self, id: UrlId) -> Option<Box<Validators>> {
+        let refreshing = self.refreshing.as_ref()?;
+        let Some(page) = refreshing.histories.get(id) else { return refreshing.signals.validators(id) };
+        let checked = page.vouched >= 4 && page.vouched.is_power_of_two();
+        let believed = !checked && !refreshing.liars.contains(&self.urls.get(id).host());
+        page.validators.clone().filter(|_| believed)
+    }
+
+    /// The history of a page that is due.
+    pub(super) fn tracked(&self, id: UrlId) -> Option<&Tracked> {
+        let refreshing = self.refreshing.as_ref()?;
+        refreshing.due.get(&id).and_then(|_| refreshing.histories.get(id))
+    }
+
+    /// Whether a page was missed for longer than the grace.
+    pub(super) fn is_lost(&self, id: UrlId, now: Millis) -> bool {
+        let Some(refreshing) = &self.refreshing else { return false };
+        let missing = refreshing.histories.get(id).filter(|page| !page.retired).and_then(|page| page.missing);
+        missing.is_some_and(|since| days(now.since(since)) >= refreshing.wish.settings.grace)
+    }
+
+    /// What keeps the next request from being made: the budget is spent, or its time has not come.
+    pub(super) fn refresh_rests(&mut self, now: Millis) -> Option<Result<Millis, Stop>> {
+        let refreshing = self.refreshing.as_ref()?;
+        if let Some(stop) = refreshing.stopped {
+            return Some(Err(stop));
+        }
+        let round = refreshing.round.as_ref()?;
+        if let Budget::PerDay(_) = round.budget {
+            return (refreshing.paced > now).then_some(Ok(refreshing.paced));
+        }
+        is_over(round, refreshing.in_flight[0], now).then_some(Err(Stop::BudgetSpent))
+    }
+
+    /// A round ends: what it did not come to is no longer due.
+    pub(super) fn end_round(&mut self, stop: Stop, now: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        refreshing.stopped = Some(stop);
+        if refreshing.round.is_some() {
+            let event = spent();
+            self.apply(&event, now);
+            self.pending.push(event);
+        }
+    }
+
+    /// Takes the next URL: of a page that is due, or of one never fetched, and which of the two.
+    pub(super) fn take(&mut self, turn: u64, now: Millis) -> Option<(Head, bool)> {
+        let queued = self.progress.queued;
+        let may = |again| self.refreshing.as_ref().is_none_or(|refreshing| refreshing.may(again, queued));
+        let (may_visit, may_discover) = (may(true), may(false));
+        if may_visit
+            && self.refreshing.as_ref().is_some_and(Refreshing::is_turn)
+            && let Some(head) = self.take_due(now)
+        {
+            return Some((head, true));
+        }
+        let (urls, refreshing) = (&self.urls, &self.refreshing);
+        let is_due = |id| refreshing.as_ref().is_some_and(|refreshing| refreshing.due.contains_key(&id));
+        let waits = |id, claim: Claim| {
+            let known = urls.get(id);
+            known.state == LinkState::Queued && claim.is_of(known.place()) && !is_due(id)
+        };
+        if may_discover && let Some(head) = self.frontier.pop(turn, waits) {
+            if let Some(refreshing) = &mut self.refreshing {
+                refreshing.queue.rest(head.host);
+            }
+            return Some((head, false));
+        }
+        if may_visit { self.take_due(now).map(|head| (head, true)) } else { None }
+    }
+
+    /// Nothing of one side can be had: whether the other may take its share from now on.
+    pub(super) fn open_shares(&mut self) -> bool {
+        self.refreshing.as_mut().is_some_and(|refreshing| {
+            refreshing.round.is_some() && refreshing.stopped.is_none() && !std::mem::replace(&mut refreshing.open, true)
+        })
+    }
+
+    /// Nothing else is left to be asked: the hosts that failed before the round take their turn. Whether there were some.
+    pub(super) fn call_those_who_stood_back(&mut self, now: Millis) -> bool {
+        if self.refreshing.as_ref().is_none_or(|refreshing| refreshing.stopped.is_some()) {
+            return false;
+        }
+        let called = self.hosts.call(now);
+        for host in &called {
+            self.rest(*host, now, now);
+        }
+        !called.is_empty()
+    }
+
+    /// Whether nothing is left to do of a round that fetches no new pages.
+    pub(super) fn is_round_done(&self) -> bool {
+        self.refreshing.as_ref().is_some_and(|refreshing| {
+            let planned = refreshing.round.is_some_and(|round| round.planned);
+            refreshing.wish.settings.discovery <= 0.0 && planned && refreshing.due.is_empty()
+        })
+    }
+
+    /// When the first of the known pages may be asked for again, if one will be.
+    pub fn next_due(&self) -> Option<Millis> {
+        let refreshing = self.refreshing.as_ref()?;
+        let pages = refreshing.histories.iter().filter(|(_, page)| !page.retired);
+        pages.map(|(_, page)| page.ripe(refreshing.settings())).min()
+    }
+
+    fn take_due(&mut self, now: Millis) -> Option<Head> {
+        self.choose(now);
+        self.find_due(now);
+        let Refreshing { due, queue, .. } = self.refreshing.as_mut()?;
+        let urls = &self.urls;
+        let waits = |id: UrlId, claim: Claim| {
+            let place = |value: &f32| claim.is_of(place(*value));
+            urls.get(id).state == LinkState::Queued && due.get(&id).is_some_and(place)
+        };
+        let head = queue.pop(0, waits)?;
+        self.frontier.rest(head.host);
+        Some(head)
+    }
+
+    /// Of a refresh without end: the next page is due.
+    fn find_due(&mut self, now: Millis) {
+        let Some(Refreshing { agenda: Some(_), due, early, sources_asked, .. }) = &mut self.refreshing else { return };
+        if due.len() >= DUE {
+            return;
+        }
+        let mut ripe = Vec::new();
+        while let Some(Reverse((at, _))) = early.peek()
+            && *at <= now
+        {
+            ripe.extend(early.pop().map(|Reverse((_, id))| id));
+        }
+        if sources_asked.is_none_or(|asked| days(now.since(asked)) >= 1.0) {
+            *sources_asked = Some(now);
+            let mut events = std::mem::take(&mut self.pending);
+            let most = self.most_sources();
+            let sources = self.sources(&mut events, most, now);
+            // Told even without sources: a day later every host has another chance.
+            let step = RefreshStep { sources, ..RefreshStep::default() };
+            self.tell(&mut events, Event::Refresh(Box::new(step)), now);
+            self.pending = events;
+        }
+        for id in ripe {
+            self.reschedule(id, now);
+        }
+        let Some((page, value)) =
+            self.refreshing.as_mut().and_then(|refreshing| refreshing.agenda.as_mut()?.take(days(now.0)))
+        else {
+            return;
+        };
+        #[allow(clippy::cast_possible_truncation)] // what a visit is worth
+        let event = Event::Refresh(Box::new(RefreshStep { due: vec![(page, value as f32)], ..RefreshStep::default() }));
+        self.apply(&event, now);
+        self.pending.push(event);
+    }
+
+    fn make_agenda(&mut self, now: Millis) {
+        let Some(Refreshing { agenda, early, histories, wish, .. }) = &mut self.refreshing else { return };
+        *agenda = Some(Agenda::new(wish.settings.per_host.map(f64::from)));
+        early.clear();
+        let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
+        pages.sort_unstable();
+        for id in pages {
+            self.reschedule(id, now);
+        }
+    }
+
+    /// Of a refresh without end: when to look again, where nothing can be asked for now.
+    pub(super) fn watches_until(&self, now: Millis) -> Option<Millis> {
+        let refreshing = self.refreshing.as_ref()?;
+        let Some(Round { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
+        let minute = now.after(60_000);
+        Some(refreshing.early.peek().map_or(minute, |Reverse((at, _))| minute.min(*at)).max(now.after(1)))
+    }
+
+    /// When a round by the clock is over.
+    pub(super) fn round_ends(&self) -> Option<Millis> {
+        let Budget::Round { seconds, .. } = self.refreshing.as_ref()?.round?.budget else { return None };
+        Some(self.refreshing.as_ref()?.round?.begun.after(seconds?.saturating_mul(1000)))
+    }
+
+    /// A request of the round goes out, or comes back.
+    pub(super) fn count_request(&mut self, again: bool, out: bool, now: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        for (count, counts) in refreshing.in_flight.iter_mut().zip([true, again]) {
+            *count = if out { *count + u64::from(counts) } else { count.saturating_sub(u64::from(counts)) };
+        }
+        if let (true, Some(Round { budget: Budget::PerDay(per_day), .. })) = (out, refreshing.round) {
+            // After a pause at most an hour of it is made up for.
+            let hour_ago = Millis(now.0.saturating_sub(3_600_000));
+            refreshing.paced = refreshing.paced.max(hour_ago).after(86_400_000 / per_day.max(1));
+        }
+    }
+
+    pub(super) fn put_back(&mut self, head: Head, again: bool) {
+        match &mut self.refreshing {
+            Some(refreshing) if again => refreshing.queue.put_back(head),
+            _ => self.frontier.put_back(head),
+        }
+    }
+
+    /// What a URL that waits is worth, among those that are due or among the others.
+    pub(super) fn worth(&self, id: UrlId, again: bool) -> Priority {
+        let due = self.refreshing.as_ref().filter(|_| again).and_then(|refreshing| refreshing.due.get(&id));
+        due.map_or_else(|| self.urls.get(id).place().priority, |value| Priority::new(*value))
+    }
+
+    /// The host leaves the ready set.
+    pub(super) fn rest_queues(&mut self, host: HostId) {
+        self.frontier.rest(host);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.rest(host);
+        }
+    }
+
+    pub(super) fn make_ready(&mut self, host: HostId) {
+        self.frontier.make_ready(host);
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.queue.make_ready(host);
+        }
+    }
+}
+
+fn spent() -> Event {
+    Event::Refresh(Box::new(RefreshStep { budget: Some(Budget::Spent), ..RefreshStep::default() }))
+}
+
+/// Where a page that is due waits.
+pub(super) fn place(value: f32) -> Place {
+    let trail = Trail { depth: 0, hops: 0, k: Tunnel::Unbounded, inherited: Relevance::ZERO };
+    Place { lane: Lane::MAIN, priority: Priority::new(value), trail }
+}
+
+fn is_over(round: &Round, in_flight: u64, now: Millis) -> bool {
+    let Budget::Round { requests, seconds } = round.budget else { return false };
+    requests.is_some_and(|most| round.spent[0] + in_flight >= most || round.unanswered >= most)
+        || seconds.is_some_and(|most| now.since(round.begun) >= most.saturating_mul(1000))
+}

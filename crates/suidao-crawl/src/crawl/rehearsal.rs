@@ -1,0 +1,125 @@
+//! What a crawl would ask for first: its machine run ahead on a virtual clock, with nothing fetched.
+
+use std::collections::VecDeque;
+
+use suidao_page::model::{
+    CrawlUrl, Event, Failure, FailureKind, LinkState, Millis, Place, Refusal, RobotsRules, Stop, UrlId,
+};
+
+use super::machine::{Crawl, Next, Ticket, Wanted};
+use super::outcome::{Delivery, Outcome};
+
+/// How long an answer is taken to need, in milliseconds: as in a replay.
+const ANSWER: u64 = 100;
+
+/// One thing that would be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rehearsed {
+    /// When, in milliseconds from the beginning.
+    pub after: u64,
+    /// The URL asked for.
+    pub url: CrawlUrl,
+    /// What for.
+    pub turn: Turn,
+}
+
+/// What it would be asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Turn {
+    /// The rules of its host, which go before its pages.
+    Robots,
+    /// A page that cannot exist, to know what its host answers of such.
+    Absent,
+    /// A page, from this place.
+    Page(UrlId, Place),
+    /// Nothing: it is refused when its turn comes.
+    Refused(UrlId, Refusal),
+}
+
+impl Crawl {
+    /// The first `most` requests from `now` on with so many in flight, in order; and why there are no more, if there are
+    /// not as many. Every answer is taken to need 100 ms and to bring nothing new; every robots.txt that is not known to
+    /// allow all, and known rules to stand. The machine is good for nothing but questions afterwards.
+    pub fn rehearse(&mut self, now: Millis, in_flight: usize, most: usize) -> (Vec<Rehearsed>, Option<Stop>) {
+        let begin = now;
+        let mut now = now;
+        let mut told = Vec::new();
+        let mut under_way: VecDeque<(Millis, Ticket)> = VecDeque::new();
+        loop {
+            let mut wake = None;
+            while under_way.len() < in_flight.max(1) {
+                let next = self.next(now);
+                for event in std::mem::take(&mut self.pending) {
+                    if let Event::Refused { id, reason } = event {
+                        let turn = Turn::Refused(id, reason);
+                        told.push(Rehearsed { after: now.since(begin), url: self.urls.url(id), turn });
+                    }
+                }
+                match next {
+                    Next::Fetch(ticket) => {
+                        let turn = match ticket.wanted {
+                            Wanted::Robots { .. } => Turn::Robots,
+                            Wanted::Absent(_) => Turn::Absent,
+                            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+                                Turn::Page(id, self.urls.get(id).place())
+                            }
+                        };
+                        told.push(Rehearsed { after: now.since(begin), url: ticket.url.clone(), turn });
+                        under_way.push_back((now.after(ANSWER), ticket));
+                    }
+                    Next::Wait(until) => {
+                        wake = until;
+                        break;
+                    }
+                    Next::Done(stop) => {
+                        told.truncate(most);
+                        return (told, Some(stop));
+                    }
+                }
+                if told.len() >= most {
+                    told.truncate(most);
+                    return (told, None);
+                }
+            }
+            let due = under_way.front().map(|&(due, _)| due);
+            if let Some(wake) = wake.filter(|wake| due.is_none_or(|due| *wake < due)) {
+                now = wake.max(now);
+                continue;
+            }
+            // Where nothing is under way and nothing will be, it waits for somebody.
+            let Some((due, ticket)) = under_way.pop_front() else { return (told, None) };
+            now = due;
+            self.answer_with_nothing(ticket, now);
+        }
+    }
+
+    fn answer_with_nothing(&mut self, ticket: Ticket, now: Millis) {
+        let groups = ticket.groups;
+        match ticket.wanted {
+            Wanted::Absent(_) => {
+                let missing = Failure { kind: FailureKind::Status(404), retry_after: None };
+                let _ = self.settle(ticket, Outcome::Failed(missing), Delivery::default(), now);
+                return;
+            }
+            Wanted::Robots { host, .. } => {
+                if !self.hosts.get_mut(host).renew_robots(ticket.url.is_https(), now) {
+                    let _ = self.settle(ticket, Outcome::Robots(RobotsRules::AllowAll), Delivery::default(), now);
+                    return;
+                }
+                self.hosts.get_mut(host).in_flight = false;
+                self.robots_in_flight -= 1;
+                self.make_ready(host);
+            }
+            Wanted::Page(id) | Wanted::Plain(id) | Wanted::Forum(id, _) | Wanted::Hints(id) => {
+                self.hosts.get_mut(ticket.host).in_flight = false;
+                self.count_request(ticket.again, false, now);
+                self.pages_in_flight -= 1;
+                self.progress.pages += u64::from(!ticket.again);
+                self.frontier.begin(self.progress.queued);
+                self.frontier.gone();
+                self.leave(id, LinkState::Fetched, None, now);
+            }
+        }
+        self.leave_groups(groups, now);
+    }
+}

@@ -1,0 +1,269 @@
+//! robots.txt as it is in force (RFC 9309): when it is asked for, how long it holds, what it permits.
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{CrawlUrl, Event, Failure, FailureKind, HostId, Millis, Refusal, RobotsRules};
+
+use super::health::{Health, another_try};
+use super::machine::{Crawl, Limits};
+use super::outcome::Outcome;
+use super::politeness::{Politeness, millis};
+use super::rules::Robot;
+
+/// RFC 9309, 2.3.1.2: at least five redirects of a robots.txt should be followed.
+const REDIRECTS: u8 = 5;
+
+/// Most sitemaps taken from one robots.txt: who has more lists them in a sitemap.
+const SITEMAPS: usize = 100;
+
+/// While old rules are in force new ones are not asked for more often than this, in milliseconds.
+const STALE_RETRY: u64 = 60_000;
+
+/// What is known of the robots.txt of one origin. A fold of the events.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Robots {
+    /// The rules in force; none while no answer brought any, and so all is forbidden.
+    rules: Option<Rules>,
+    /// `Crawl-delay` in seconds; outlasts rules that are forgotten.
+    delay: Option<f32>,
+    /// When they were had.
+    had: Millis,
+    /// Tries since that brought none, and when the last of them came back.
+    failed: u32,
+    first: Millis,
+    last: Millis,
+    /// Where to look for it next, after a redirect, and how many there were.
+    redirect: Option<(CrawlUrl, u8)>,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Rules {
+    All,
+    Parsed(Box<Robot>),
+}
+
+/// What a robots.txt says to a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Allowed,
+    Forbidden,
+    /// It is to be asked for first.
+    Ask,
+    /// It could not be had for so long that nobody waits for it.
+    GivenUp,
+}
+
+impl Robots {
+    pub fn learn(&mut self, agent: &str, rules: &RobotsRules, at: Millis) {
+        self.redirect = None;
+        self.rules = match rules {
+            RobotsRules::AllowAll => {
+                self.delay = None;
+                Some(Rules::All)
+            }
+            RobotsRules::Rules(text) => {
+                let mut robot = Robot::new(agent, text);
+                robot.sitemaps.retain(|url| CrawlUrl::parse(url).is_ok());
+                robot.sitemaps.truncate(SITEMAPS);
+                self.delay = robot.delay;
+                Some(Rules::Parsed(Box::new(robot)))
+            }
+            // RFC 9309, 2.4: what is known stays in force while it cannot be had.
+            RobotsRules::Unreachable => {
+                if self.failed == 0 {
+                    self.first = at;
+                }
+                self.last = at;
+                self.failed = self.failed.saturating_add(1);
+                return;
+            }
+        };
+        (self.had, self.failed) = (at, 0);
+    }
+
+    pub fn redirected(&mut self, to: &CrawlUrl) {
+        let followed = self.followed() + 1;
+        self.redirect = Some((to.clone(), followed));
+    }
+
+    /// Where to look for it, if it was said to be elsewhere.
+    pub fn redirected_to(&self) -> Option<&CrawlUrl> {
+        self.redirect.as_ref().map(|(to, _)| to)
+    }
+
+    fn followed(&self) -> u8 {
+        self.redirect.as_ref().map_or(0, |(_, followed)| *followed)
+    }
+
+    /// Bytes that the rules take.
+    pub fn memory(&self) -> u64 {
+        if let Some(Rules::Parsed(robot)) = &self.rules { robot.memory() as u64 } else { 0 }
+    }
+
+    /// When the rules were had.
+    pub fn had(&self) -> Millis {
+        self.had
+    }
+
+    /// Nothing is known but the delay: it is asked for again before the next page.
+    pub fn forget(&mut self) {
+        *self = Self { delay: self.delay, ..Self::default() };
+    }
+
+    /// Lets known rules stand from `at` on; false where there are none.
+    pub fn renew(&mut self, at: Millis) -> bool {
+        self.had = at;
+        self.rules.is_some()
+    }
+
+    /// Another chance, whatever came of it before.
+    pub fn forgive(&mut self) {
+        self.failed = 0;
+    }
+
+    /// Crawl-delay in seconds.
+    pub fn delay(&self) -> Option<f64> {
+        self.delay.map(f64::from)
+    }
+
+    /// The sitemaps that it names, of any host.
+    pub fn sitemaps(&self) -> impl Iterator<Item = CrawlUrl> {
+        let robot = match &self.rules {
+            Some(Rules::Parsed(robot)) => Some(robot),
+            _ => None,
+        };
+        robot.into_iter().flat_map(|robot| &robot.sitemaps).filter_map(|url| CrawlUrl::parse(url).ok())
+    }
+
+    /// Milliseconds to the next try after it could not be had.
+    pub fn backoff(&self, politeness: &Politeness, retry_after: Option<u64>) -> u64 {
+        let further = i32::try_from(self.failed.saturating_sub(1).min(12)).unwrap_or(12);
+        let own = politeness.robots_retry * 6f64.powi(further);
+        millis(own.min(politeness.max_backoff)).max(retry_after.unwrap_or(0))
+    }
+
+    /// `rest`: milliseconds that its host rests after a request, which the rules are to outlast.
+    pub fn word(&self, url: &CrawlUrl, health: &Health, terms: (&Limits, &Politeness), rest: u64, now: Millis) -> Word {
+        let (limits, politeness) = terms;
+        let Some(rules) = &self.rules else {
+            let nameless = health.is_nameless() && health.is_given_up(limits, politeness, now);
+            let given_up = self.failed > 0 && (nameless || self.is_given_up(health, limits, politeness, now));
+            return if given_up { Word::GivenUp } else { Word::Ask };
+        };
+        let fresh = now.since(self.had) <= millis(politeness.robots_max_age).max(rest.saturating_mul(2));
+        let tried = self.failed > 0 && now.since(self.last) < self.backoff(politeness, None).max(STALE_RETRY);
+        match rules {
+            _ if !fresh && !tried => Word::Ask,
+            Rules::Parsed(robot) if !robot.allowed(url.as_str()) => Word::Forbidden,
+            Rules::All | Rules::Parsed(_) => Word::Allowed,
+        }
+    }
+
+    fn is_given_up(&self, health: &Health, limits: &Limits, politeness: &Politeness, now: Millis) -> bool {
+        if politeness.robots_retry <= 0.0 {
+            // Nothing is waited for, so that further tries would come to the same.
+            return self.failed > u32::from(limits.retries);
+        }
+        let span = millis(politeness.give_up);
+        let long = !health.has_answered() || self.last.since(self.first) >= span;
+        self.failed >= limits.host_failures.max(1)
+            && long
+            && (span == 0 || now.since(self.last) < another_try(politeness))
+    }
+}
+
+/// Whether a URL may be asked for now.
+pub(super) enum Permission {
+    Granted,
+    AskRobots,
+    Refused(Refusal),
+}
+
+impl Crawl {
+    pub(super) fn permission(&self, id: HostId, url: &CrawlUrl, again: bool, now: Millis) -> Permission {
+        let limits = &self.conditions.limits;
+        let politeness = &self.conditions.politeness;
+        let host = self.hosts.get(id);
+        if !again && limits.pages_per_host.is_some_and(|most| host.pages >= most) {
+            return Permission::Refused(Refusal::HostBudget);
+        }
+        let nowhere = self.closing && host.health.is_nowhere(limits);
+        let failing = nowhere || host.health.is_given_up(limits, politeness, now);
+        if !politeness.robots {
+            return if failing { Permission::Refused(Refusal::HostFailing) } else { Permission::Granted };
+        }
+        let Some(robots) = host.robots(url.is_https()) else { return Permission::AskRobots };
+        match robots.word(url, &host.health, (limits, politeness), host.delay(politeness), now) {
+            Word::GivenUp => Permission::Refused(Refusal::RobotsUnreachable),
+            Word::Forbidden => Permission::Refused(Refusal::Robots),
+            // A host whose rules were never had is given up for that, and by name.
+            Word::Ask if robots.rules.is_none() && nowhere => Permission::Refused(Refusal::RobotsUnreachable),
+            Word::Ask if robots.rules.is_none() => Permission::AskRobots,
+            _ if failing => Permission::Refused(Refusal::HostFailing),
+            Word::Ask => Permission::AskRobots,
+            Word::Allowed => Permission::Granted,
+        }
+    }
+
+    /// What came of asking for a robots.txt.
+    pub(super) fn settle_robots(
+        &mut self,
+        events: &mut Vec<Event>,
+        (host, https, origin): (HostId, bool, String),
+        outcome: Outcome,
+        now: Millis,
+    ) {
+        let followed = self.hosts.get(host).robots(https).map_or(0, Robots::followed);
+        let known = |rules| Event::Robots { host, origin: origin.clone(), rules, failure: None };
+        let event = match outcome {
+            Outcome::Redirect { to, .. } if followed < REDIRECTS => {
+                Event::RobotsRedirected { host, origin: origin.clone(), to }
+            }
+            // RFC 9309, 2.3.1.2: too many redirects count as "unavailable", which allows all.
+            Outcome::Redirect { .. } => known(RobotsRules::AllowAll),
+            Outcome::Robots(rules) => known(rules),
+            // The guard's word, not the host's: each page is refused the same way, and told why.
+            Outcome::Failed(Failure { kind: FailureKind::PrivateAddress, .. }) => known(RobotsRules::AllowAll),
+            Outcome::Failed(failure) => {
+                Event::Robots { host, origin, rules: RobotsRules::Unreachable, failure: Some(failure) }
+            }
+            Outcome::Page { .. } | Outcome::Unchanged | Outcome::Hints(..) => known(RobotsRules::Unreachable),
+        };
+        self.tell(events, event, now);
+    }
+
+    /// The part of robots.txt in the fold.
+    pub(super) fn observe_robots(
+        &mut self,
+        (host, origin): (HostId, &str),
+        rules: &RobotsRules,
+        failure: Option<&Failure>,
+        at: Millis,
+    ) {
+        let took = self.took.take();
+        let politeness = &self.conditions.politeness;
+        let record = self.hosts.get_mut(host);
+        if let Some(took) = took {
+            record.health.took(took, false);
+        }
+        let robots = self.hosts.learn_robots(host, origin, &self.conditions.agent, rules, at);
+        let (is_known, asked) = (robots.rules.is_some(), failure.and_then(|failure| failure.retry_after));
+        let kept_out = if is_known { 0 } else { robots.backoff(politeness, asked) };
+        let failed = failure.filter(|failure| failure.is_hosts());
+        let record = self.hosts.get_mut(host);
+        let wait = match failed {
+            Some(failure) => {
+                record.health.fails(failure, politeness, at);
+                let own = is_known || record.health.is_nameless();
+                if own { record.health.backoff(politeness, failure) } else { kept_out }
+            }
+            None => kept_out,
+        };
+        if *rules != RobotsRules::Unreachable {
+            record.health.answers();
+        }
+        record.failing = !is_known || failed.is_some();
+        let wait = wait.max(record.delay(politeness));
+        self.rest(host, at.after(wait), at);
+    }
+}

@@ -1,0 +1,65 @@
+//! http and https of a host as one web: which of the two a host answers is learnt from what it answers, and its URLs go
+//! by that. Pages link to both spellings, and many servers and proxies answer one of them only: without this a page
+//! would be fetched twice, or not found at all.
+
+use suidao_page::model::{
+    CrawlUrl, Event, Failure, FailureKind, HostId, Link, LinkState, Millis, Origin, Place, Priority, Relevance, UrlId,
+    Verdict,
+};
+
+use super::Outcome;
+use super::machine::{Crawl, Ticket};
+
+impl Crawl {
+    /// `url` under the scheme that its host answers, if that is the other one.
+    pub(super) fn at_home(&self, url: &CrawlUrl) -> Option<CrawlUrl> {
+        let https = self.conditions.scope.one_scheme.then(|| self.hosts.of(url)).flatten()?.https?;
+        if url.is_https() == https { None } else { url.under(https) }
+    }
+
+    /// Whether the URL, of this host, is under the scheme that the host does not answer: [`Crawl::at_home`] without a look
+    /// for the host's name.
+    pub(super) fn is_abroad(&self, host: HostId, url: &CrawlUrl) -> bool {
+        let https = self.hosts.get(host).https;
+        self.conditions.scope.one_scheme && https.is_some_and(|https| https != url.is_https())
+    }
+
+    /// A place like this, before all its equals: what a URL gives on whose turn it was.
+    pub(super) fn ahead(place: Place) -> Place {
+        Place { priority: Priority::new(place.priority.get().next_up()), ..place }
+    }
+
+    /// A URL that was queued before its host's scheme was known gives its place to the same under that scheme.
+    pub(super) fn move_home(&mut self, id: UrlId, home: &CrawlUrl, now: Millis) {
+        let place = Self::ahead(self.urls.get(id).place());
+        let mut events = std::mem::take(&mut self.pending);
+        let to = self.number(&mut events, home, Origin::Redirect(id), "", now);
+        let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
+        let link = waits.then_some(Link::bare(to, Relevance::ZERO, Verdict::Follow(place)));
+        self.tell(&mut events, Event::Moved { id, link }, now);
+        self.pending = events;
+    }
+
+    /// What a settling says of the scheme that the host answers: the first that it answers, http if it cannot be
+    /// connected under https, and whichever it redirects the same URL to.
+    pub(super) fn learn_scheme(&mut self, events: &mut Vec<Event>, ticket: &Ticket, outcome: &Outcome, now: Millis) {
+        let host = ticket.host;
+        let known = self.hosts.get(host).https;
+        let asked = ticket.url.is_https();
+        let https = match outcome {
+            // A robots.txt may be redirected to another host: what that answers says nothing of this one.
+            _ if !ticket.origin.is_empty() && ticket.origin != ticket.url.origin() => None,
+            Outcome::Redirect { to, .. } if ticket.url.under(!asked).is_some_and(|other| other == *to) => Some(!asked),
+            Outcome::Failed(Failure { kind, .. })
+                if !matches!(kind, FailureKind::Status(_) | FailureKind::MediaType(_)) =>
+            {
+                let closed = matches!(kind, FailureKind::Connect | FailureKind::Refused);
+                (asked && known.is_none() && closed).then_some(false)
+            }
+            _ => known.is_none().then_some(asked),
+        };
+        if let Some(https) = https.filter(|https| self.conditions.scope.one_scheme && known != Some(*https)) {
+            self.tell(events, Event::Scheme { host, https }, now);
+        }
+    }
+}

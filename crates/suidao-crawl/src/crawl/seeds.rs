@@ -1,0 +1,98 @@
+//! How seeds come in: in portions, a batch of events each, so that a list of a million is not in memory as events all
+//! at once; and which of their hosts are held to https.
+
+use rustc_hash::FxHashSet;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::machine::Crawl;
+use suidao_page::model::{Batch, CrawlUrl, Event, HostId, Link, LinkState, Millis, Origin, Relevance, Verdict};
+
+/// Seeds of one batch: 256 batches may wait for the disk.
+const PORTION: usize = 256;
+
+/// A list of seeds, as far as it was not taken in yet.
+pub struct Seeding<'a> {
+    left: std::slice::Chunks<'a, CrawlUrl>,
+    plain: PlainHosts,
+    /// Without seeds there is a batch too: what was decided before is told with it.
+    begun: bool,
+}
+
+impl<'a> Seeding<'a> {
+    /// The whole list.
+    pub fn of(seeds: &'a [CrawlUrl]) -> Self {
+        Self { left: seeds.chunks(PORTION), plain: PlainHosts::of(seeds), begun: false }
+    }
+}
+
+/// Hosts that seeds name under http, by the hashes of their names.
+struct PlainHosts(FxHashSet<u64>);
+
+impl PlainHosts {
+    fn of(seeds: &[CrawlUrl]) -> Self {
+        // Without an https seed nobody asks.
+        let seeds = if seeds.iter().any(CrawlUrl::is_https) { seeds } else { &[] };
+        let plain = seeds.iter().filter(|seed| !seed.is_https());
+        Self(plain.map(|seed| xxh3_64(seed.authority().as_bytes())).collect())
+    }
+
+    fn holds(&self, url: &CrawlUrl) -> bool {
+        self.0.contains(&xxh3_64(url.authority().as_bytes()))
+    }
+}
+
+impl Crawl {
+    /// Takes in seeds, all of them in one batch; those known already are left as they are, but for those whose address was
+    /// private: that may be allowed now.
+    pub fn seed(&mut self, seeds: &[CrawlUrl], now: Millis) -> Batch {
+        self.take_seeds(seeds, &PlainHosts::of(seeds), now)
+    }
+
+    /// The same with the next portion of a list; none where all of it is in.
+    pub fn seed_portion(&mut self, seeds: &mut Seeding, now: Millis) -> Option<Batch> {
+        let is_first = !std::mem::replace(&mut seeds.begun, true);
+        let portion = seeds.left.next().or(is_first.then_some(&[]))?;
+        Some(self.take_seeds(portion, &seeds.plain, now))
+    }
+
+    fn take_seeds(&mut self, seeds: &[CrawlUrl], plain: &PlainHosts, now: Millis) -> Batch {
+        self.nearness.begin(now);
+        let mut events = std::mem::take(&mut self.pending);
+        for url in seeds {
+            let without = self.without_session(url);
+            let url = without.as_ref().unwrap_or(url);
+            if let Some(reason) = self.refuses(url) {
+                self.skip(&mut events, url, None, reason, now);
+                continue;
+            }
+            let before = self.urls.len();
+            let id = self.number(&mut events, url, Origin::Seed, "", now);
+            if let Some(host) = self.held_to_https(url, self.urls.len() > before, plain) {
+                self.tell(&mut events, Event::Scheme { host, https: true }, now);
+            }
+            let known = self.urls.get(id);
+            let is_out = matches!(known.state, LinkState::Failed | LinkState::Refused);
+            if known.state == LinkState::Dropped || is_out && known.in_another_run {
+                let verdict = Verdict::Follow(self.strategy.seed(url));
+                let link = Link::bare(id, Relevance::ONE, verdict);
+                self.tell(&mut events, Event::Seeded(link), now);
+            }
+        }
+        Batch { at: now, took: None, events }
+    }
+
+    /// The host of a seed, where it is held to https from now on: seeds name it under https alone, and nobody who drops what
+    /// goes to port 443 shall have it crawled in the clear. What it answered before a seed was known stands for that seed
+    /// only if it was https, what it answers later if it says so under https.
+    fn held_to_https(&self, url: &CrawlUrl, is_new: bool, plain: &PlainHosts) -> Option<HostId> {
+        let scope = &self.conditions.scope;
+        if !scope.one_scheme || scope.downgrade_seeds || !url.is_https() || url.has_port() || plain.holds(url) {
+            return None;
+        }
+        let host = self.hosts.id_of(url)?;
+        match self.hosts.get(host).https {
+            None => Some(host),
+            Some(https) => (!https && is_new).then_some(host),
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! What a fetched page, a redirect or a failure changes: the decisions behind [`Crawl::settle`], told as events.
+
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::strategy::{Candidate, Visit};
+use suidao_page::model::{
+    CrawlUrl, Event, Evidence, Failure, FailureKind, ForumStep, Found, Link, LinkState, Millis, Origin, Outlink, Page,
+    Place, Refusal, Region, Relevance, Role, Settled, Sight, Signs, UrlId, Validators, Verdict,
+};
+
+use super::forums::Made;
+use super::health::asks_to_wait;
+use super::machine::{Conditions, Crawl, Ended};
+use crate::trap::row::rows;
+use suidao_forum::forum::shape::{sessions, without};
+
+impl Crawl {
+    pub(super) fn settle_page(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        url: &CrawlUrl,
+        arrived: Arrived,
+        now: Millis,
+    ) {
+        let Arrived { status, mut page, sight, validators } = arrived;
+        let sight = sight.as_deref();
+        let place = self.urls.get(id).place();
+        if let Some(known) = self.tracked(id)
+            && known.body == page.digest
+        {
+            let since = known.whole;
+            self.tell(events, Event::Unchanged { id, status, since, validators }, now);
+            return;
+        }
+        if self.is_no_page(id, url, &page) {
+            let failure = Failure { kind: FailureKind::NoSuchPage, retry_after: None };
+            self.settle_failure(events, id, failure, now);
+            return;
+        }
+        let forum = sight.and_then(|sight| self.read_forum(events, id, url, sight, now));
+        let wants: FxHashMap<UrlId, Role> =
+            forum.iter().flat_map(|(_, made)| &made.wants).map(|want| (want.to, want.role)).collect();
+        if let Some((_, made)) = &forum {
+            // Without sessions, so that a link is the same on every visit.
+            let names = sessions(page.outlinks.iter().map(|outlink| &outlink.url));
+            for outlink in page.outlinks.iter_mut().filter(|_| !names.is_empty()) {
+                outlink.url = without(&outlink.url, &names);
+            }
+            add_wanted(&mut page.outlinks, made);
+        }
+        self.drop_sessions(&mut page.outlinks);
+        let looked = (forum.is_none() && self.tracked(id).is_none()).then(|| self.look_for_traps(id, url, &page));
+        let outlinks = outlinks(&page);
+        let again = self.tracked(id).map(|known| known.compare(page.sketch.digest, outlinks));
+        let mut candidates = Vec::with_capacity(page.outlinks.len());
+        let mut targets = Vec::with_capacity(page.outlinks.len());
+        let mut seen = FxHashSet::with_capacity_and_hasher(page.outlinks.len(), FxBuildHasher);
+        let found = self.urls.find_all(page.outlinks.iter().map(|outlink| &outlink.url));
+        for (outlink, found) in std::mem::take(&mut page.outlinks).into_iter().zip(found) {
+            let (target, found) = match found {
+                Some((to, host)) if !self.is_abroad(host, &outlink.url) => (outlink.url, Some(to)),
+                _ => match self.at_home(&outlink.url) {
+                    Some(home) => (home, None),
+                    None => (outlink.url, found.map(|(to, _)| to)),
+                },
+            };
+            if target == *url {
+                continue;
+            }
+            let refusal = if self.conditions.scope.nofollow.refuses(page.nofollow, outlink.nofollow) {
+                Some(Refusal::NoFollow)
+            } else {
+                self.refuses(&target)
+            };
+            let refusal = refusal.or_else(|| if found.is_some() { None } else { self.refuses_new(&target) });
+            if let Some(reason) = refusal {
+                self.skip(events, &target, Some(id), reason, now);
+                continue;
+            }
+            let found = if wants.is_empty() { found } else { found.or_else(|| self.urls.find(&target)) };
+            let role = found.and_then(|to| wants.get(&to)).copied();
+            if forum.is_some() && role.is_none() && self.is_function(url, &target) {
+                // What is known is a board or a thread that was wanted before, or was refused before.
+                if self.urls.find(&target).is_none() {
+                    self.skip(events, &target, Some(id), Refusal::ForumFunction, now);
+                }
+                continue;
+            }
+            let to = found.unwrap_or_else(|| self.number(events, &target, Origin::Link(id), &outlink.anchor, now));
+            // Two links that differ in the scheme only are one.
+            if !seen.insert(to) {
+                continue;
+            }
+            targets.push(to);
+            let Outlink { evidence, relevance, region, path, .. } = outlink;
+            candidates.push(Candidate { url: target, evidence, relevance, region, path, role });
+        }
+        let foreign = self.is_foreign(page.language.as_deref());
+        let relevant = page.relevance >= self.conditions.page_threshold && !foreign;
+        let is_first = self.hosts.get(self.urls.get(id).host()).pages == 0;
+        let feeds = if is_first { std::mem::take(&mut page.feeds) } else { Vec::new() };
+        let visit = Visit {
+            id,
+            relevance: page.relevance,
+            relevant,
+            place,
+            layer: page.layer,
+            link_threshold: self.conditions.link_threshold,
+            links: &candidates,
+        };
+        let claim = self.claim_address(events, id, url, &page, now);
+        // The address of a copy says what that says, and leads on in its place.
+        let repeats = looked.as_ref().is_some_and(|looked| looked.repeats) && !self.canonicals.is_claimed(id);
+        let left_be = claim.map(|_| Refusal::Copy).or(repeats.then_some(Refusal::NearDuplicate));
+        let mut judged = self.judge(&visit, &targets, left_be);
+        let signs = looked.map_or_else(Signs::default, |looked| {
+            let seen = (page.sketch, page.listing, page.relevance);
+            let barren = self.barren(url, &looked, seen, (&candidates, &targets));
+            Signs { barren, ..looked.signs }
+        });
+        judged.links.extend(claim.and_then(|claim| self.lead_to(claim, &page, place)));
+        let named = self.name_sources(events, &visit, &feeds, now);
+        let (forum, made) = forum.unzip();
+        let forum = forum.map(Box::new);
+        // A link that nobody had found before is a change, wherever it stands.
+        let brought = |event: &Event| matches!(event, Event::Discovered(found) if found.origin == Origin::Link(id));
+        let again = again.map(|found| Found { links: found.links || events.iter().any(brought), ..found });
+        let own = Settled::of(id, status, place, relevant, page);
+        let settled = Settled {
+            links: judged.links,
+            known: judged.known,
+            forum,
+            validators,
+            again,
+            outlinks,
+            feeds,
+            signs,
+            copy_of: claim,
+            foreign,
+            ..own
+        };
+        self.tell(events, Event::Settled(Box::new(settled)), now);
+        if let Some(named) = named {
+            self.tell(events, named, now);
+        }
+        if let Some(due) = made.map(|made| made.due).filter(|due| !due.is_empty()) {
+            self.tell(events, Event::Forum(Box::new(ForumStep { due, ..ForumStep::default() })), now);
+        }
+        self.expand(events, judged.longer, now);
+        self.tell_traps(events, now);
+    }
+
+    /// Asks the strategy, applies the caps, and sorts out the links that change nothing. `left_be`: why none of the links is
+    /// followed, whatever it is worth.
+    pub(super) fn judge(&self, visit: &Visit, targets: &[UrlId], left_be: Option<Refusal>) -> Judged {
+        let mut judged = Judged::default();
+        let verdicts = self.strategy.judge(visit);
+        debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
+        for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
+            let verdict = match left_be {
+                // Further pages of a list are followed all the same: its first may say what a post of it says.
+                Some(Refusal::NearDuplicate) if !rows(&candidate.url).is_empty() => self.cap(verdict),
+                Some(reason) => Verdict::Drop(reason),
+                None => self.cap(verdict),
+            };
+            let &Candidate { evidence, relevance, region, path, .. } = candidate;
+            let link = Link { to, region, path, evidence, relevance, verdict };
+            let known = self.urls.get(to);
+            match (known.state, verdict) {
+                (LinkState::Queued | LinkState::InFlight, Verdict::Follow(place))
+                    if self.strategy.merge(known.place(), place) != known.place() =>
+                {
+                    judged.links.push(link);
+                }
+                (LinkState::Dropped, Verdict::Follow(_)) => judged.links.push(link),
+                // Kept with its evidence: the page may prove to be no copy.
+                (_, Verdict::Drop(Refusal::Copy)) => judged.links.push(link),
+                // Kept with its evidence even if it changes nothing now: a longer tunnel may revive it.
+                (LinkState::Dropped | LinkState::Queued, Verdict::Drop(Refusal::TunnelEnd)) => judged.links.push(link),
+                (LinkState::Dropped, Verdict::Drop(_)) if known.dropped.is_none() => judged.links.push(link),
+                (LinkState::Fetched, Verdict::Follow(place)) if !self.strategy.learns() => {
+                    judged.known.push(to);
+                    judged.longer.push((to, place));
+                }
+                _ if self.strategy.learns() => judged.links.push(link),
+                _ => judged.known.push(to),
+            }
+        }
+        judged
+    }
+
+    fn cap(&self, verdict: Verdict) -> Verdict {
+        let limits = &self.conditions.limits;
+        match verdict {
+            Verdict::Follow(place) if limits.depth.is_some_and(|most| place.trail.depth > most) => {
+                Verdict::Drop(Refusal::Depth)
+            }
+            Verdict::Follow(place) if place.trail.hops > limits.hops => Verdict::Drop(Refusal::Hops),
+            verdict => verdict,
+        }
+    }
+
+    /// A fetched page whose links were dropped at the end of a tunnel, found again with more tunnel left, is judged
+    /// anew from the links on record: otherwise the result would depend on the order of arrival.
+    pub(super) fn expand(&mut self, events: &mut Vec<Event>, mut longer: Vec<(UrlId, Place)>, now: Millis) {
+        while let Some((id, place)) = longer.pop() {
+            let Some(ended) = self.ended.get(&id) else { continue };
+            if place.trail.k <= ended.place.trail.k {
+                continue;
+            }
+            let judged = self.judge_anew(id, ended, false, place);
+            longer.extend(judged.longer);
+            self.tell(events, Event::Expanded { id, place, links: judged.links }, now);
+        }
+    }
+
+    /// Judges the links of a page from the record, as if it had been fetched from this place.
+    pub(super) fn judge_anew(&self, id: UrlId, page: &Ended, relevant: bool, place: Place) -> Judged {
+        let targets: Vec<UrlId> = page.links.iter().map(|link| link.to).collect();
+        let candidate = |&Link { to, region, path, evidence, relevance, .. }: &Link| Candidate {
+            url: self.urls.url(to),
+            evidence,
+            relevance,
+            region,
+            path,
+            role: None,
+        };
+        let candidates: Vec<Candidate> = page.links.iter().map(candidate).collect();
+        let visit = Visit {
+            id,
+            relevance: page.relevance,
+            relevant,
+            place,
+            // No strategy that ends tunnels asks for it.
+            layer: None,
+            link_threshold: self.conditions.link_threshold,
+            links: &candidates,
+        };
+        self.judge(&visit, &targets, None)
+    }
+
+    pub(super) fn settle_redirect(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        to: &CrawlUrl,
+        permanent: bool,
+        now: Millis,
+    ) {
+        let own = self.urls.url(id);
+        // Whoever answers a URL without a session by one with it gets that.
+        let plain = self.without_session(to).filter(|plain| *plain != own);
+        let to = plain.as_ref().unwrap_or(to);
+        let home = self.at_home(to);
+        let to = home.as_ref().unwrap_or(to);
+        if self.tracked(id).is_none() && self.urls.find(to).is_some_and(|to| self.is_circle(id, to)) {
+            let failure = Failure { kind: FailureKind::RedirectLoop, retry_after: None };
+            return self.settle_failure(events, id, failure, now);
+        }
+        let known = self.urls.get(id);
+        let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
+        let link = if redirects > self.conditions.limits.redirects.min(15) {
+            self.skip(events, to, Some(id), Refusal::Redirects, now);
+            None
+        } else if let Some(reason) = self.refuses(to) {
+            self.skip(events, to, Some(id), reason, now);
+            None
+        } else {
+            let target = self.number(events, to, Origin::Redirect(id), "", now);
+            let state = self.urls.get(target).state;
+            let waits = matches!(state, LinkState::Dropped | LinkState::Queued);
+            waits.then_some(Link::bare(target, Relevance::ZERO, Verdict::Follow(place)))
+        };
+        let was_page = self.tracked(id).is_some_and(|known| !known.retired);
+        let to = self.urls.find(to).filter(|_| permanent);
+        self.tell(events, Event::Redirected { id, link, permanent }, now);
+        if was_page && self.is_lost(id, now) {
+            self.tell(events, Event::Retired { id, to }, now);
+        }
+    }
+
+    /// Whether a redirect from one to the other comes back to where it began. What was taken under another spelling may be
+    /// led back to.
+    fn is_circle(&self, from: UrlId, to: UrlId) -> bool {
+        let next = |at: &UrlId| {
+            let redirected = self.urls.get(*at).state == LinkState::Redirected;
+            redirected.then(|| self.canonicals.moved_to(*at)).flatten()
+        };
+        let most = usize::from(self.conditions.limits.redirects) + 2;
+        std::iter::successors(Some(to), next).take(most).any(|at| at == from)
+    }
+
+    /// The server says that a page is as it was.
+    pub(super) fn settle_unchanged(&mut self, events: &mut Vec<Event>, id: UrlId, now: Millis) {
+        match self.tracked(id).map(|known| known.whole) {
+            Some(since) => self.tell(events, Event::Unchanged { id, status: 304, since, validators: None }, now),
+            // Nobody had asked whether it has changed.
+            None => self.settle_failure(events, id, Failure { kind: FailureKind::Status(304), retry_after: None }, now),
+        }
+    }
+
+    pub(super) fn settle_failure(&mut self, events: &mut Vec<Event>, id: UrlId, failure: Failure, now: Millis) {
+        let may_be_tried = self.urls.get(id).tries() < self.conditions.limits.retries.min(15);
+        let event = if failure.is_transient() && (may_be_tried || self.is_hosts_fault(id, &failure)) {
+            Event::Retried { id, failure }
+        } else {
+            Event::Failed { id, failure }
+        };
+        let gone = |failure: &Failure| matches!(failure.kind, FailureKind::Status(404 | 410) | FailureKind::NoSuchPage);
+        let failed = matches!(&event, Event::Failed { failure, .. } if gone(failure)) && self.tracked(id).is_some();
+        // A host that is out of order says nothing of a page.
+        let tells = matches!(&event, Event::Failed { failure, .. } if !failure.is_hosts());
+        self.tell(events, event, now);
+        if tells {
+            self.tell_needed(events, id, now);
+        }
+        if failed && self.is_lost(id, now) {
+            self.tell(events, Event::Retired { id, to: None }, now);
+        }
+    }
+
+    /// Whether the failure of a page that has used up its tries is held against its host: that has failed as often in a
+    /// row, and no page could cause it, or it asks for patience, or others of the host are there to tell which of the two
+    /// it is. Never where nothing is waited for, because then it would be the same page again at once.
+    fn is_hosts_fault(&self, id: UrlId, failure: &Failure) -> bool {
+        let Conditions { limits, politeness, .. } = &self.conditions;
+        let host = self.hosts.get(self.urls.get(id).host());
+        let others = host.queued as usize > host.aside.len();
+        let waits = politeness.backoff > 0.0 && limits.retries > 0;
+        let is_host = host.health.opens(limits) && (failure.is_down() || asks_to_wait(failure) || others);
+        failure.is_hosts() && waits && !self.is_due(id) && is_host
+    }
+}
+
+/// A page as it was read.
+pub(super) struct Arrived {
+    pub status: u16,
+    pub page: Page,
+    pub sight: Option<Box<Sight>>,
+    pub validators: Option<Box<Validators>>,
+}
+
+/// What became of a page's links.
+#[derive(Default)]
+pub(super) struct Judged {
+    pub links: Vec<Link>,
+    known: Vec<UrlId>,
+    /// Fetched pages that this page leads to, with the place it would give them.
+    pub longer: Vec<(UrlId, Place)>,
+}
+
+/// Digest of the set of links in the main content, of a list or where that has none of all links: the same whatever their
+/// order and number.
+fn outlinks(page: &Page) -> u64 {
+    let all = page.listing || page.outlinks.iter().all(|link| link.region != Region::Content);
+    let links = page.outlinks.iter().filter(|link| all || link.region == Region::Content);
+    let mut set: Vec<u64> = links.map(|link| link.url.fingerprint()).collect();
+    set.sort_unstable();
+    set.dedup();
+    set.iter().fold(0, |digest, link| xxh3_64_with_seed(&link.to_le_bytes(), digest))
+}
+
+/// Links that a forum wants and the page has not, or has under another spelling: they are worth what the page's other
+/// links of the forum are on average.
+fn add_wanted(outlinks: &mut Vec<Outlink>, made: &Made) {
+    let linked: FxHashMap<&CrawlUrl, f32> =
+        outlinks.iter().map(|outlink| (&outlink.url, outlink.relevance.get())).collect();
+    let worths: Vec<f32> = made.wants.iter().filter_map(|want| linked.get(&want.url)).copied().collect();
+    #[allow(clippy::cast_precision_loss)] // some dozens
+    let mean = Relevance::new(worths.iter().sum::<f32>() / worths.len().max(1) as f32);
+    let missing: Vec<Outlink> = made
+        .wants
+        .iter()
+        .filter(|want| !linked.contains_key(&want.url))
+        .map(|want| Outlink {
+            url: want.url.clone(),
+            anchor: want.text.clone(),
+            evidence: Evidence::default(),
+            relevance: mean,
+            region: Region::Content,
+            path: 0,
+            nofollow: false,
+        })
+        .collect();
+    outlinks.extend(missing);
+}

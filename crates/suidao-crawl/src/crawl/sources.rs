@@ -1,0 +1,315 @@
+//! Sitemaps and feeds as a source of URLs: which hosts are asked for theirs, and what is taken of what they name.
+//!
+//! A sitemap names all that a site has, and most of that is off topic. So only hosts are asked that have proved worth it,
+//! what is named is judged as links of an off-topic page are, and of what says nothing of the topic none is taken unless
+//! the host's own pages are on topic as a rule. What is left aside gets no number: it costs a line of the log.
+
+use std::cmp::Reverse;
+
+use ordered_float::OrderedFloat;
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use crate::strategy::{Candidate, Visit};
+use suidao_page::model::{
+    CrawlUrl, Event, Evidence, Hint, Hints, HostId, Link, LinkState, Millis, Origin, Place, Refusal, Region, Relevance,
+    UrlId, Verdict,
+};
+
+use super::machine::Crawl;
+use super::signals::SOURCES;
+
+/// Sitemaps taken from one list of sitemaps, and files asked of one host in all.
+const FILES: usize = 16;
+/// Lists of sitemaps, and redirects, between a file and the first: one further names no more.
+const LEVELS: u8 = 2;
+
+/// `[sources]` of the configuration: off unless asked for, since links find what is near the topic, and these name everything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sources {
+    /// Whether URLs are taken from sitemaps: those that robots.txt names, and `/sitemap.xml` where it names none.
+    pub sitemaps: bool,
+    /// Whether URLs are taken from the feeds that a host's first page names.
+    pub feeds: bool,
+    /// Relevant pages that a host must have brought before its sitemaps and feeds are asked for.
+    pub after: u32,
+    /// Most URLs taken from the sitemaps and feeds of one host.
+    pub per_host: u32,
+}
+
+impl Default for Sources {
+    fn default() -> Self {
+        Self { sitemaps: false, feeds: false, after: 3, per_host: 1000 }
+    }
+}
+
+impl Sources {
+    fn is_on(&self) -> bool {
+        self.sitemaps || self.feeds
+    }
+
+    /// What is wrong with the settings, if anything: the key and the sentence.
+    ///
+    /// # Errors
+    /// The key and what it must be.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if self.after == 0 {
+            return Err(("sources.after", "must be at least 1"));
+        }
+        if !(1..=50_000).contains(&self.per_host) {
+            return Err(("sources.per_host", "must lie between 1 and 50000"));
+        }
+        Ok(())
+    }
+}
+
+/// What was asked of a host.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Asked {
+    files: usize,
+    pages: u32,
+}
+
+/// What is known of sources of URLs. A fold of the events.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct Sourcing {
+    relevant: FxHashMap<HostId, u32>,
+    feeds: FxHashMap<HostId, Vec<CrawlUrl>>,
+    asked: FxHashMap<HostId, Asked>,
+    /// Sitemaps and feeds, with the levels above each.
+    sources: FxHashMap<UrlId, u8>,
+}
+
+impl Sourcing {
+    pub fn is_source(&self, id: UrlId) -> bool {
+        self.sources.contains_key(&id)
+    }
+}
+
+impl Crawl {
+    /// Whether a URL whose turn it is, is to be read as a sitemap or a feed.
+    pub(super) fn is_hints(&self, id: UrlId, again: bool) -> bool {
+        if again { self.is_source(id) } else { self.sourcing.is_source(id) }
+    }
+
+    /// The sitemaps and feeds of a host that has just proved worth it by this page. `feeds`: those that the page names.
+    pub(super) fn name_sources(
+        &mut self,
+        events: &mut Vec<Event>,
+        visit: &Visit,
+        feeds: &[CrawlUrl],
+        now: Millis,
+    ) -> Option<Event> {
+        let settings = self.conditions.sources.clone();
+        let host = self.urls.get(visit.id).host();
+        let relevant = 1 + self.sourcing.relevant.get(&host).copied().unwrap_or_default();
+        let proved = visit.relevant && relevant >= settings.after && self.tracked(visit.id).is_none();
+        if !settings.is_on() || !proved || self.sourcing.asked.contains_key(&host) {
+            return None;
+        }
+        let own = self.urls.url(visit.id);
+        // What a forum is made of is known from its pages.
+        if self.forums.sites.contains_key(own.authority()) {
+            return None;
+        }
+        let mut named: Vec<CrawlUrl> = Vec::new();
+        if settings.sitemaps {
+            named.extend(self.hosts.get(host).sitemaps());
+            if named.is_empty() {
+                named.extend(own.join("/sitemap.xml"));
+            }
+        }
+        if settings.feeds {
+            let known = self.sourcing.feeds.get(&host).map_or(feeds, Vec::as_slice);
+            named.extend(known.iter().cloned());
+        }
+        let mut links = Vec::new();
+        for url in named {
+            let url = self.at_home(&url).unwrap_or(url);
+            let refusal = self.refuses_source(host, &url);
+            let refusal = refusal.or((links.len() >= SOURCES).then_some(Refusal::SourceLimit));
+            if let Some(reason) = refusal {
+                self.skip(events, &url, Some(visit.id), reason, now);
+                continue;
+            }
+            let to = self.number(events, &url, Origin::Named, "", now);
+            let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
+            if waits && links.iter().all(|link: &Link| link.to != to) {
+                links.push(Link::bare(to, Relevance::ONE, Verdict::Follow(self.place_of_source(visit, url))));
+            }
+        }
+        Some(Event::Sources { host, links })
+    }
+
+    /// Where a source waits: as far from the seeds as a link of the page that proved its host, and as early as a seed.
+    fn place_of_source(&self, visit: &Visit, url: CrawlUrl) -> Place {
+        let seed = self.strategy.seed(&url);
+        let link = candidate(url, Evidence::default(), Relevance::ONE);
+        let verdict = self.strategy.judge(&Visit { links: &[link], ..*visit }).pop();
+        match verdict {
+            Some(Verdict::Follow(place)) => Place { trail: place.trail, ..seed },
+            _ => seed,
+        }
+    }
+
+    fn refuses_source(&self, host: HostId, url: &CrawlUrl) -> Option<Refusal> {
+        match self.hosts.id_of(url) {
+            Some(own) if own == host => {}
+            _ => return Some(Refusal::ForeignSource),
+        }
+        (!self.may_be_asked(host, url)).then(|| self.conditions.scope.refuses(url).unwrap_or(Refusal::Host))
+    }
+
+    /// What is taken of what a sitemap or a feed names: links, and further sitemaps (among `sources` too).
+    pub(super) fn take_listed(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        hints: Hints,
+        sources: &mut Vec<UrlId>,
+        now: Millis,
+    ) -> Vec<Link> {
+        let mut links = Vec::new();
+        for url in hints.sitemaps {
+            links.extend(self.source(events, id, &url, Origin::Listed(id), sources, now));
+        }
+        let host = self.urls.get(id).host();
+        let on_topic = self.is_on_topic(host);
+        let mut seen = FxHashSet::default();
+        let mut named: Vec<Hint> = Vec::new();
+        for mut hint in hints.pages {
+            if let Some(plain) = self.without_session(&hint.url) {
+                hint.url = plain;
+            }
+            if let Some(home) = self.at_home(&hint.url) {
+                hint.url = home;
+            }
+            let known = self.urls.find(&hint.url);
+            let waits =
+                known.is_none_or(|known| matches!(self.urls.get(known).state, LinkState::Dropped | LinkState::Queued));
+            if !waits || known == Some(id) || !seen.insert(hint.url.fingerprint()) {
+                continue;
+            }
+            // As links are, before anything that holds for sources alone.
+            let refusal = if !hints.feed && self.hosts.id_of(&hint.url) != Some(host) {
+                Some(Refusal::ForeignSource)
+            } else {
+                let unpromising = hint.relevance == Relevance::ZERO && !on_topic;
+                let refusal = self.refuses(&hint.url).or_else(|| self.refuses_new(&hint.url));
+                refusal.or(unpromising.then_some(Refusal::Unpromising))
+            };
+            match refusal {
+                None => named.push(hint),
+                Some(reason) if known.is_none() => self.skip(events, &hint.url, Some(id), reason, now),
+                Some(_) => {}
+            }
+        }
+        // The most promising first, then the newest, then as they stand there.
+        named.sort_by_key(|hint| (Reverse(OrderedFloat(hint.relevance.get())), Reverse(hint.at)));
+        let taken = self.sourcing.asked.get(&host).map_or(0, |asked| asked.pages);
+        let left = self.conditions.sources.per_host.saturating_sub(taken) as usize;
+        for hint in named.split_off(left.min(named.len())) {
+            if self.urls.find(&hint.url).is_none() {
+                self.skip(events, &hint.url, Some(id), Refusal::SourceLimit, now);
+            }
+        }
+        let mut targets = Vec::with_capacity(named.len());
+        let mut candidates = Vec::with_capacity(named.len());
+        for Hint { url, anchor, evidence, relevance, .. } in named {
+            targets.push(self.number(events, &url, Origin::Listed(id), &anchor, now));
+            candidates.push(candidate(url, evidence, relevance));
+        }
+        let visit = Visit {
+            id,
+            relevance: Relevance::ZERO,
+            relevant: false,
+            place: self.urls.get(id).place(),
+            layer: None,
+            link_threshold: self.conditions.link_threshold,
+            links: &candidates,
+        };
+        links.extend(self.judge(&visit, &targets, None).links);
+        links
+    }
+
+    /// A source has moved.
+    pub(super) fn follow_source(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        to: &CrawlUrl,
+        sources: &mut Vec<UrlId>,
+        now: Millis,
+    ) -> Vec<Link> {
+        self.source(events, id, to, Origin::Redirect(id), sources, now).into_iter().collect()
+    }
+
+    /// A further file that this one names or leads to.
+    fn source(
+        &mut self,
+        events: &mut Vec<Event>,
+        id: UrlId,
+        url: &CrawlUrl,
+        origin: Origin,
+        sources: &mut Vec<UrlId>,
+        now: Millis,
+    ) -> Option<Link> {
+        let home = self.at_home(url);
+        let url = home.as_ref().unwrap_or(url);
+        let host = self.urls.get(id).host();
+        let files = self.sourcing.asked.get(&host).map_or(0, |asked| asked.files) + sources.len();
+        let level = self.sourcing.sources.get(&id).copied().unwrap_or(LEVELS);
+        let limit = (files >= FILES || level >= LEVELS).then_some(Refusal::SourceLimit);
+        if let Some(reason) = self.refuses_source(host, url).or(limit) {
+            if self.urls.find(url).is_none() {
+                self.skip(events, url, Some(id), reason, now);
+            }
+            return None;
+        }
+        let to = self.number(events, url, origin, "", now);
+        let waits = matches!(self.urls.get(to).state, LinkState::Dropped | LinkState::Queued);
+        if !waits || self.sourcing.is_source(to) || sources.contains(&to) {
+            return None;
+        }
+        sources.push(to);
+        Some(Link::bare(to, Relevance::ONE, Verdict::Follow(self.urls.get(id).place())))
+    }
+
+    /// Whether the pages of a host are relevant as a rule.
+    fn is_on_topic(&self, host: HostId) -> bool {
+        let relevant = self.sourcing.relevant.get(&host).copied().unwrap_or_default();
+        u64::from(relevant) * 2 >= u64::from(self.hosts.get(host).pages)
+    }
+
+    /// The part of sources in the fold.
+    pub(super) fn observe_sources(&mut self, event: &Event) {
+        match event {
+            Event::Settled(page) if self.conditions.sources.is_on() && page.again.is_none() => {
+                let host = self.urls.get(page.id).host();
+                if page.relevant {
+                    *self.sourcing.relevant.entry(host).or_default() += 1;
+                }
+                if !page.feeds.is_empty() {
+                    self.sourcing.feeds.entry(host).or_insert_with(|| page.feeds.clone());
+                }
+            }
+            Event::Sources { host, links } => {
+                self.sourcing.asked.entry(*host).or_default().files += links.len();
+                self.sourcing.sources.extend(links.iter().map(|link| (link.to, 0)));
+            }
+            Event::Hinted { id, sources, links, .. } => {
+                let Some(level) = self.sourcing.sources.get(id).copied() else { return };
+                let asked = self.sourcing.asked.entry(self.urls.get(*id).host()).or_default();
+                asked.files += sources.len();
+                asked.pages += u32::try_from(links.len().saturating_sub(sources.len())).unwrap_or(u32::MAX);
+                self.sourcing.sources.extend(sources.iter().map(|source| (*source, level + 1)));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn candidate(url: CrawlUrl, evidence: Evidence, relevance: Relevance) -> Candidate {
+    Candidate { url, evidence, relevance, region: Region::Content, path: 0, role: None }
+}

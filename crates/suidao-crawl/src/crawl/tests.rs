@@ -1,0 +1,834 @@
+//! The machine driven by hand over webs of a few lines, without readers and topics: a page is a relevance and links.
+
+#[cfg(test)]
+mod bounds;
+#[cfg(test)]
+mod manners;
+
+use std::collections::BTreeMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::*;
+use crate::strategy::scope::Scope;
+use crate::strategy::{
+    BestFirst, BestNFirst, BreadthFirst, Dth, Focus, Reading, Settings, Strategy, StrategyName, UrlWeight,
+};
+use suidao_page::model::*;
+
+/// A web as text, a page a line: `URL RELEVANCE -> URL RELEVANCE, URL RELEVANCE` (relevance of page and of links),
+/// or `URL => URL` for a redirect, or `URL STATUS!` for a failure.
+fn web(text: &str) -> BTreeMap<String, Outcome> {
+    let url = |text: &str| CrawlUrl::parse(text).unwrap();
+    let line = |line: &str| {
+        if let Some((from, to)) = line.split_once(" => ") {
+            return (url(from).to_string(), Outcome::Redirect { to: url(to), permanent: true });
+        }
+        let (head, links) = line.split_once(" -> ").unwrap_or((line, ""));
+        let (from, what) = head.trim().rsplit_once(' ').unwrap();
+        if let Some(status) = what.strip_suffix('!') {
+            let kind = FailureKind::Status(status.parse().unwrap());
+            return (url(from).to_string(), Outcome::Failed(Failure { kind, retry_after: None }));
+        }
+        let outlink = |link: &str| {
+            let (to, relevance) = link.trim().rsplit_once(' ').unwrap();
+            let relevance = Relevance::new(relevance.parse().unwrap());
+            Outlink {
+                url: url(to),
+                anchor: String::new(),
+                evidence: Evidence::default(),
+                relevance,
+                region: Region::Content,
+                path: 0,
+                nofollow: false,
+            }
+        };
+        let page = Page {
+            title: from.to_owned(),
+            text: String::new(),
+            language: None,
+            author: None,
+            charset: "UTF-8".into(),
+            relevance: Relevance::new(what.parse().unwrap()),
+            terms: Vec::new(),
+            layer: None,
+            digest: Digest([0; 20]),
+            bytes: 1_000,
+            outlinks: links.split(',').filter(|link| !link.trim().is_empty()).map(outlink).collect(),
+            listing: false,
+            noindex: false,
+            rendered: false,
+            expires: None,
+            nofollow: false,
+            canonical: None,
+            feeds: Vec::new(),
+            // No two texts are alike.
+            sketch: Sketch { chars: 100, digest: xxh3_64(from.as_bytes()), simhash: xxh3_64(from.as_bytes()) },
+            missing: false,
+            published: None,
+            defects: Vec::new(),
+        };
+        (url(from).to_string(), Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None })
+    };
+    text.lines().map(str::trim).filter(|text| !text.is_empty()).map(line).collect()
+}
+
+fn conditions() -> Conditions {
+    Conditions {
+        limits: Limits::default(),
+        goals: crate::crawl::Goals::default(),
+        politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
+        scope: Scope::default(),
+        traps: crate::trap::Traps::default(),
+        sources: Sources::default(),
+        languages: Vec::new(),
+        agent: "suidao".into(),
+        seed: 1,
+        page_threshold: Relevance::new(0.5),
+        link_threshold: Relevance::new(0.15),
+        forums: ForumMode::Off,
+        watch: None,
+        refresh: None,
+    }
+}
+
+/// What was fetched, in order; the batches; why it ended; the time at the end.
+struct Run {
+    fetched: Vec<String>,
+    batches: Vec<Batch>,
+    stop: Stop,
+    at: Millis,
+    crawl: Crawl,
+}
+
+fn seeded(conditions: Conditions, strategy: impl Strategy + 'static, seeds: &[&str]) -> (Crawl, Batch) {
+    let mut crawl = Crawl::new(conditions, Box::new(strategy));
+    let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| CrawlUrl::parse(seed).unwrap()).collect();
+    let batch = crawl.seed(&seeds, Millis(0));
+    (crawl, batch)
+}
+
+/// Drives with up to `in_flight` tickets out, settled oldest first, a request taking 10 ms.
+fn drive(mut crawl: Crawl, first: Batch, web: &BTreeMap<String, Outcome>, in_flight: usize) -> Run {
+    let mut fetched = Vec::new();
+    let mut batches = vec![first];
+    let mut at = Millis(0);
+    let mut out = std::collections::VecDeque::new();
+    loop {
+        if out.len() < in_flight {
+            match crawl.next(at) {
+                Next::Fetch(ticket) => {
+                    fetched.push(ticket.url.as_str().trim_start_matches("http://").to_owned());
+                    out.push_back(ticket);
+                    continue;
+                }
+                Next::Wait(Some(until)) if out.is_empty() => {
+                    at = until;
+                    continue;
+                }
+                Next::Wait(_) => {}
+                Next::Done(stop) => {
+                    batches.extend(crawl.finish(at));
+                    return Run { fetched, batches, stop, at, crawl };
+                }
+            }
+        }
+        let ticket: Ticket = out.pop_front().expect("a machine that waits for nothing has something in flight");
+        at = at.after(10);
+        let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+        let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+        batches.push(crawl.settle(ticket, outcome, Delivery::default(), at));
+    }
+}
+
+fn run(conditions: Conditions, strategy: impl Strategy + 'static, text: &str) -> Run {
+    let (crawl, batch) = seeded(conditions, strategy, &["http://s.cn/"]);
+    drive(crawl, batch, &web(text), 1)
+}
+
+/// Two islands, three off-topic pages apart; the link at the entrance promises nothing, the ones inside do.
+const ISLANDS: &str = "
+    http://s.cn/ 0.9 -> http://s.cn/a 0.3, http://s.cn/off 0
+    http://s.cn/a 0.8 -> http://s.cn/ 0.3
+    http://s.cn/off 0.1 -> http://t.cn/1 0.2, http://t.cn/x 0
+    http://t.cn/1 0 -> http://t.cn/2 0.4
+    http://t.cn/2 0 -> http://i.cn/ 0.6
+    http://t.cn/x 0 -> http://t.cn/y 0
+    http://t.cn/y 0
+    http://i.cn/ 0.7 -> http://i.cn/b 0.1
+    http://i.cn/b 0.9
+";
+
+#[test]
+fn dth_digs_where_links_promise_and_breadth_first_takes_all_in_turn() {
+    let dug = run(conditions(), Dth::default(), ISLANDS);
+    let order = ["s.cn/", "s.cn/a", "s.cn/off", "t.cn/1", "t.cn/2", "i.cn/", "i.cn/b", "t.cn/x", "t.cn/y"];
+    assert_eq!(dug.fetched, order);
+    assert_eq!(dug.stop, Stop::FrontierEmpty);
+    let flat = run(conditions(), BreadthFirst, ISLANDS);
+    let order = ["s.cn/", "s.cn/a", "s.cn/off", "t.cn/1", "t.cn/x", "t.cn/2", "t.cn/y", "i.cn/", "i.cn/b"];
+    assert_eq!(flat.fetched, order);
+}
+
+#[test]
+fn hard_focus_never_sees_the_second_island() {
+    let run = run(conditions(), BestFirst { focus: Focus::Hard }, ISLANDS);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/off"]);
+    assert_eq!(run.crawl.progress().refused, 2);
+}
+
+#[test]
+fn the_tunnel_ends_when_k_is_used_up() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/1 0
+        http://s.cn/1 0 -> http://s.cn/2 0, http://s.cn/3 0.5
+        http://s.cn/2 0 -> http://s.cn/4 0
+        http://s.cn/3 0 -> http://s.cn/5 0
+        http://s.cn/5 0 -> http://s.cn/6 0
+    ";
+    let run = run(conditions(), Dth { kdepth: 2, ..Dth::default() }, text);
+    // k: /1 gets 1; of its links /3 keeps 1 and /2 gets 0; /5 gets 0, so /6 and /4 are dropped.
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/1", "s.cn/3", "s.cn/2", "s.cn/5"]);
+    let dropped = run.batches.iter().flat_map(|batch| &batch.events).filter_map(|event| match event {
+        Event::Settled(page) => {
+            Some(page.links.iter().filter(|link| link.verdict == Verdict::Drop(Refusal::TunnelEnd)))
+        }
+        _ => None,
+    });
+    assert_eq!(dropped.flatten().count(), 2);
+}
+
+#[test]
+fn a_page_at_the_end_of_a_tunnel_is_expanded_when_a_longer_one_reaches_it() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/end 0.1, http://s.cn/good 0
+        http://s.cn/end 0 -> http://s.cn/treasure 0
+        http://s.cn/good 0.9 -> http://s.cn/end 0
+        http://s.cn/treasure 0.9
+    ";
+    let run = run(conditions(), Dth { kdepth: 1, ..Dth::default() }, text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/end", "s.cn/good", "s.cn/treasure"]);
+}
+
+#[test]
+fn hops_and_depth_are_capped_however_promising_the_links() {
+    let trap: String = (0..99).map(|n| format!("http://s.cn/{n} 0 -> http://s.cn/{} 0.9\n", n + 1)).collect();
+    let text = format!("http://s.cn/ 0 -> http://s.cn/0 0.9\n{trap}");
+    assert_eq!(run(conditions(), Dth::default(), &text).fetched.len(), 49);
+    let shallow = Conditions { limits: Limits { depth: Some(3), ..Limits::default() }, ..conditions() };
+    assert_eq!(run(shallow, Dth::default(), &text).fetched.len(), 4);
+}
+
+#[test]
+fn a_limit_of_n_pages_gives_n_pages_whatever_is_in_flight() {
+    let pages: String = (0..50).map(|n| format!("http://h{n}.cn/ 0.9\n")).collect();
+    let links: Vec<String> = (0..70).map(|n| format!("http://h{n}.cn/ 0")).collect();
+    let web = web(&format!("http://s.cn/ 0.9 -> {}\n{pages}", links.join(", ")));
+    for in_flight in [1, 7, 64] {
+        let limits = Limits { pages: Some(20), ..Limits::default() };
+        let (crawl, batch) = seeded(Conditions { limits, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let run = drive(crawl, batch, &web, in_flight);
+        assert_eq!((run.crawl.progress().pages, run.stop), (20, Stop::PageLimit), "{in_flight} in flight");
+    }
+}
+
+#[test]
+fn failures_do_not_count_as_pages_and_hosts_have_budgets() {
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/404 0, http://s.cn/a 0, http://s.cn/b 0, http://t.cn/ 0
+        http://s.cn/a 0
+        http://s.cn/b 0
+        http://t.cn/ 0
+    ";
+    let limits = Limits { pages_per_host: Some(2), ..Limits::default() };
+    let run = run(Conditions { limits, ..conditions() }, BreadthFirst, text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/404", "s.cn/a", "t.cn/"]);
+    let refused = Event::Refused { id: UrlId(3), reason: Refusal::HostBudget };
+    assert!(run.batches.iter().any(|batch| batch.events.contains(&refused)));
+}
+
+#[test]
+fn one_request_a_host_and_the_delay_between_them() {
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0, http://t.cn/ 0
+        http://s.cn/a 0
+        http://s.cn/b 0
+        http://t.cn/ 0
+    ";
+    let politeness = Politeness { delay: 2.0, robots: false, ..Politeness::default() };
+    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web(text), 8);
+    assert_eq!(run.fetched, ["s.cn/", "t.cn/", "s.cn/a", "s.cn/b"]);
+    assert_eq!(run.at, Millis(10 + 2000 + 10 + 2000 + 10));
+}
+
+#[test]
+fn transient_failures_are_tried_again_and_then_given_up() {
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/a 0
+        http://s.cn/a 503!
+    ";
+    let run = run(conditions(), BreadthFirst, text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "s.cn/a", "s.cn/a"]);
+    assert_eq!(run.crawl.progress().failed, 1);
+    // 5 s and 10 s of backing off.
+    assert_eq!(run.at, Millis(10 + 10 + 5_000 + 10 + 10_000 + 10));
+}
+
+#[test]
+fn redirects_are_tickets_of_their_own_and_pass_k_through() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/a 0
+        http://s.cn/a => http://t.cn/b
+        http://t.cn/b 0 -> http://t.cn/c 0
+        http://t.cn/c 0
+    ";
+    let run = run(conditions(), Dth::default(), text);
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/a", "t.cn/b", "t.cn/c"]);
+    let places: Vec<(u16, Tunnel)> = run
+        .batches
+        .iter()
+        .flat_map(|batch| &batch.events)
+        .filter_map(|event| match event {
+            Event::Settled(page) => Some((page.place.trail.depth, page.place.trail.k)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(places, [(0, Tunnel::Unbounded), (1, Tunnel::Left(11)), (2, Tunnel::Left(10))]);
+}
+
+#[test]
+fn redirects_in_a_circle_and_out_of_scope_end() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/0 0, http://s.cn/out 0
+        http://s.cn/out => http://evil.cn/
+    ";
+    let chain: String = (0..20).map(|n| format!("http://s.cn/{n} => http://s.cn/{}\n", n + 1)).collect();
+    let scope = Scope { deny_hosts: vec!["evil.cn".into()], ..Scope::default() };
+    let run = run(Conditions { scope, ..conditions() }, BreadthFirst, &format!("{text}{chain}"));
+    assert_eq!(run.fetched, ["s.cn/", "s.cn/0", "s.cn/1", "s.cn/2", "s.cn/3", "s.cn/4", "s.cn/5", "s.cn/out"]);
+}
+
+#[test]
+fn a_redirect_in_a_circle_is_a_failure_and_one_to_what_was_had_is_not() {
+    let text = "
+        http://s.cn/ 0 -> http://s.cn/wall 0, http://s.cn/1 0, http://s.cn/5 0, http://s.cn/6 0
+        http://s.cn/wall => http://s.cn/wall?PHPSESSID=0123456789abcdef
+        http://s.cn/1 => http://s.cn/2
+        http://s.cn/2 => http://s.cn/3
+        http://s.cn/3 => http://s.cn/1
+        http://s.cn/5 => http://s.cn/
+        http://s.cn/6 => http://s.cn/5
+    ";
+    let run = run(conditions(), BreadthFirst, text);
+    let urls = ["wall", "3"].map(|path| CrawlUrl::parse(&format!("http://s.cn/{path}")).unwrap());
+    let events = run.batches.iter().flat_map(|batch| &batch.events);
+    let failed: Vec<CrawlUrl> = events
+        .filter_map(|event| match event {
+            Event::Failed { id, failure } if failure.kind == FailureKind::RedirectLoop => Some(run.crawl.url(*id)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!((failed.as_slice(), run.crawl.progress().failed), (&urls[..], 2));
+    assert_eq!(run.fetched.len(), 7, "each once: {:?}", run.fetched);
+}
+
+fn robots(text: &str) -> Outcome {
+    Outcome::Robots(RobotsRules::Rules(text.as_bytes().to_vec()))
+}
+
+#[test]
+fn robots_are_asked_first_and_obeyed() {
+    let mut web = web("
+        http://s.cn/ 0.9 -> http://s.cn/private/x 0, http://s.cn/open 0, http://t.cn/ 0
+        http://s.cn/open 0
+        http://t.cn/ 0
+    ");
+    web.insert(
+        "http://s.cn/robots.txt".into(),
+        robots("User-agent: *\nDisallow: /private\nCrawl-delay: 3\nSitemap: http://x.cn/1.xml\nsitemap:/2"),
+    );
+    web.insert(
+        "http://t.cn/robots.txt".into(),
+        Outcome::Redirect { to: CrawlUrl::parse("http://u.cn/r").unwrap(), permanent: false },
+    );
+    web.insert("http://u.cn/r".into(), robots("User-agent: suidao\nDisallow: /"));
+    let politeness = Politeness { delay: 0.0, ..Politeness::default() };
+    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    let order = ["s.cn/robots.txt", "s.cn/", "t.cn/robots.txt", "u.cn/r", "s.cn/open"];
+    assert_eq!(run.fetched, order);
+    assert!(run.at.0 > 6_000, "two waits of 3 s, but it is {:?}", run.at);
+    let refused = run.batches.iter().flat_map(|batch| &batch.events);
+    assert_eq!(refused.filter(|event| matches!(event, Event::Refused { reason: Refusal::Robots, .. })).count(), 2);
+    let maps = |url| run.crawl.sitemaps(&CrawlUrl::parse(url).unwrap());
+    assert_eq!(maps("http://s.cn/any"), [CrawlUrl::parse("http://x.cn/1.xml").unwrap()]);
+    assert!(maps("http://t.cn/").is_empty() && maps("http://never.cn/").is_empty());
+}
+
+#[test]
+fn robots_that_cannot_be_had_forbid_all_for_a_while() {
+    let mut web = web("http://s.cn/ 0.9");
+    let failed = |kind| Outcome::Failed(Failure { kind, retry_after: None });
+    web.insert("http://s.cn/robots.txt".into(), failed(FailureKind::Status(503)));
+    let politeness = Politeness { delay: 0.0, ..Politeness::default() };
+    let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    // Tried after 10 s and 60 s more; the next wait, 360 s, is beyond the crawl's patience.
+    assert_eq!(run.fetched, ["s.cn/robots.txt"; 3]);
+    assert_eq!((run.stop, run.crawl.progress().queued), (Stop::OnlyUnreachable, 1));
+}
+
+#[test]
+fn a_private_address_is_given_up_at_once_and_by_name() {
+    let mut web = web("http://s.cn/ 0.9");
+    for path in ["", "robots.txt"] {
+        let failure = Failure { kind: FailureKind::PrivateAddress, retry_after: None };
+        web.insert(format!("http://s.cn/{path}"), Outcome::Failed(failure));
+    }
+    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    assert_eq!((run.stop, run.crawl.progress().failed), (Stop::FrontierEmpty, 1));
+    assert!(run.at.0 < 10_000, "no second try at robots.txt, but it is {:?}", run.at);
+}
+
+#[test]
+fn a_host_that_fails_is_left_alone() {
+    let links: Vec<String> = (0..20).map(|n| format!("http://dead.cn/{n} 0")).collect();
+    let text = format!("http://s.cn/ 0.9 -> {}", links.join(", "));
+    let mut web = web(&text);
+    for n in 0..20 {
+        let failure = Failure { kind: FailureKind::Connect, retry_after: None };
+        web.insert(format!("http://dead.cn/{n}"), Outcome::Failed(failure));
+    }
+    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    assert!(run.fetched.len() <= 11, "{} requests", run.fetched.len());
+}
+
+/// A machine restored from a run's first batches, and the rest of the run done again.
+fn resumed(
+    strategy: impl Fn() -> Box<dyn Strategy>,
+    web: &BTreeMap<String, Outcome>,
+    cut: usize,
+) -> (Vec<String>, Vec<String>) {
+    let seeds = [CrawlUrl::parse("http://s.cn/").unwrap()];
+    let mut crawl = Crawl::new(conditions(), strategy());
+    let batch = crawl.seed(&seeds, Millis(0));
+    let whole = drive(crawl, batch, web, 1);
+    let mut restored = Crawl::new(conditions(), strategy());
+    let cut = cut.min(whole.batches.len());
+    for batch in &whole.batches[..cut] {
+        restored.restore(batch);
+    }
+    let batch = restored.seed(&seeds, Millis(0));
+    let rest = drive(restored, batch, web, 1);
+    let mut again = whole.fetched[..cut.saturating_sub(1).min(whole.fetched.len())].to_vec();
+    again.extend(rest.fetched);
+    (whole.fetched, again)
+}
+
+/// A web of 60 pages on 5 hosts with links all over.
+fn tangle() -> BTreeMap<String, Outcome> {
+    let name = |n: usize| {
+        if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{}{n}", n % 5, "a/".repeat(n % 4)) }
+    };
+    let line = |n: usize| {
+        let links: Vec<String> = (1..6)
+            .map(|step| format!("{} {}", name((n * 7 + step * step * 3) % 60), (n * step % 10) as f32 / 20.0))
+            .collect();
+        let mut links = links;
+        links.sort();
+        links.dedup_by_key(|link| link.split(' ').next().unwrap().to_owned());
+        format!("{} {} -> {}", name(n), if n.is_multiple_of(7) { 0.8 } else { 0.1 }, links.join(", "))
+    };
+    web(&(0..60).map(line).collect::<Vec<_>>().join("\n"))
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(60))]
+    #[test]
+    fn a_restored_machine_goes_on_as_if_nothing_had_happened(cut in 1usize..60, which in 0usize..6) {
+        let strategy = || -> Box<dyn Strategy> {
+            match which {
+                0 => Box::new(Dth::default()),
+                1 => Box::new(Dth { reading: Reading::Interleave, kdepth: 3, ..Dth::default() }),
+                2 => Box::new(Dth { reading: Reading::Preempt, kdepth: 2, ..Dth::default() }),
+                3 => Box::new(BestFirst::default()),
+                4 => Box::new(UrlWeight::default()),
+                _ => Box::new(crate::strategy::PageRank::default()),
+            }
+        };
+        let (whole, again) = resumed(strategy, &tangle(), cut);
+        proptest::prop_assert_eq!(whole, again);
+    }
+
+    #[test]
+    fn pieces_of_anything_else_are_refused(piece in proptest::collection::vec(0u8.., 0..40)) {
+        // It may be a piece by chance; it must not end in a panic.
+        let mut crawl = Crawl::new(conditions(), Box::new(Dth::default()));
+        crawl.take_piece(&piece);
+    }
+
+    #[test]
+    fn a_machine_from_its_pieces_goes_on_as_one_from_its_events(
+        cut in 1usize..80,
+        in_flight in 1usize..12,
+        which in 0usize..5,
+        polite: bool,
+    ) {
+        let strategy = || -> Box<dyn Strategy> {
+            let name = match which {
+                0 => StrategyName::Tunnel,
+                1 => StrategyName::BestNFirst,
+                2 => StrategyName::UrlWeight,
+                3 => StrategyName::Pagerank,
+                _ => StrategyName::Dth,
+            };
+            Settings { name, ..Settings::default() }.build(Relevance::new(0.5))
+        };
+        let politeness = Politeness { delay: if polite { 2.0 } else { 0.0 }, robots: polite, ..Politeness::default() };
+        let new = || Crawl::new(Conditions { politeness: politeness.clone(), ..conditions() }, strategy());
+        let mut web = tangle();
+        for host in 0..3 {
+            web.insert(format!("http://h{host}.cn/robots.txt"), robots("User-agent: *\nDisallow: /a/a/a/\nCrawl-delay: 3"));
+        }
+        let (mut live, mut told) = (new(), new());
+        let first = live.seed(&[CrawlUrl::parse("http://s.cn/").unwrap()], Millis(0));
+        told.restore(&first);
+        let (mut at, mut out, mut settled) = (Millis(0), std::collections::VecDeque::new(), 0);
+        while settled < cut {
+            match live.next(at) {
+                Next::Fetch(ticket) => {
+                    out.push_back(ticket);
+                    if out.len() < in_flight {
+                        continue;
+                    }
+                }
+                Next::Wait(Some(until)) if out.is_empty() => {
+                    at = until;
+                    continue;
+                }
+                Next::Wait(_) => {}
+                Next::Done(_) => break,
+            }
+            let ticket: Ticket = out.pop_front().unwrap();
+            at = at.after(10);
+            let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+            let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+            told.restore(&live.settle(ticket, outcome, Delivery::default(), at));
+            settled += 1;
+        }
+        if let Some(batch) = live.finish(at) {
+            told.restore(&batch);
+        }
+        let mut kept = new();
+        for piece in live.pieces().unwrap() {
+            proptest::prop_assert!(kept.take_piece(&piece));
+        }
+        proptest::prop_assert!(kept.set_up());
+        proptest::prop_assert_eq!(kept.progress(), told.progress());
+        // One piece too few or too many: it is noticed, or makes no difference that anybody would stumble over.
+        let pieces: Vec<Vec<u8>> = live.pieces().unwrap().collect();
+        for (odd, times) in (0..pieces.len()).flat_map(|odd| [(odd, 0), (odd, 2)]) {
+            let mut mixed = new();
+            let taken = pieces.iter().enumerate().all(|(number, piece)| {
+                (0..if number == odd { times } else { 1 }).all(|_| mixed.take_piece(piece))
+            });
+            if taken && mixed.set_up() {
+                drive(mixed, Batch { at, took: None, events: Vec::new() }, &web, 1);
+            }
+        }
+        let rest = |crawl: Crawl| drive(crawl, Batch { at, took: None, events: Vec::new() }, &web, 1);
+        let (kept, told) = (rest(kept), rest(told));
+        proptest::prop_assert_eq!(kept.fetched, told.fetched);
+        proptest::prop_assert_eq!(kept.batches, told.batches);
+    }
+
+    #[test]
+    fn no_page_is_fetched_twice_whatever_is_in_flight(in_flight in 1usize..20) {
+        let (crawl, batch) = seeded(conditions(), Dth::default(), &["http://s.cn/"]);
+        let mut fetched = drive(crawl, batch, &tangle(), in_flight).fetched;
+        let all = fetched.len();
+        fetched.sort();
+        fetched.dedup();
+        proptest::prop_assert_eq!(fetched.len(), all);
+    }
+}
+
+#[test]
+fn a_host_is_one_web_under_the_scheme_it_answers() {
+    let connect = || Outcome::Failed(Failure { kind: FailureKind::Connect, retry_after: None });
+    let mut web = web("
+        http://s.cn/ 0.9 -> https://s.cn/a 0, http://s.cn/a 0, https://t.cn/ 0, http://u.cn/ 0
+        http://s.cn/a 0.9
+        http://t.cn/ 0.9 -> https://t.cn/b 0
+        http://t.cn/b 0.9
+        http://u.cn/ => https://u.cn/
+        https://u.cn/ 0.9 -> http://u.cn/c 0
+        https://u.cn/c 0.9
+    ");
+    for robots in ["http://s.cn", "http://t.cn", "http://u.cn", "https://u.cn"] {
+        web.insert(format!("{robots}/robots.txt"), Outcome::Robots(RobotsRules::AllowAll));
+    }
+    web.insert("https://t.cn/robots.txt".into(), connect());
+    for robots in [false, true] {
+        let politeness = Politeness { delay: 0.0, robots, ..Politeness::default() };
+        let mut web = web.clone();
+        web.insert("https://t.cn/".into(), connect());
+        let (crawl, batch) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &["http://s.cn/"]);
+        let run = drive(crawl, batch, &web, 1);
+        let mut pages: Vec<String> =
+            run.fetched.into_iter().filter(|url| !url.contains("robots.txt") && url != "https://t.cn/").collect();
+        pages.sort();
+        assert_eq!(
+            pages,
+            ["https://u.cn/", "https://u.cn/c", "s.cn/", "s.cn/a", "t.cn/", "t.cn/b", "u.cn/"],
+            "{robots}"
+        );
+        assert_eq!((run.crawl.progress().pages, run.crawl.progress().failed), (6, 0));
+    }
+}
+
+#[test]
+fn a_host_that_mixes_schemes_loses_no_page() {
+    let web = web("
+        http://s.cn/ 0.9 -> http://s.cn/login 0, http://s.cn/r 0, http://s.cn/q 0
+        http://s.cn/login => https://s.cn/login
+        https://s.cn/login 0.1
+        https://s.cn/r => http://s.cn/r
+        http://s.cn/r 0.9
+        http://s.cn/q 0.9
+        https://s.cn/q => http://s.cn/q
+    ");
+    let (crawl, batch) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let run = drive(crawl, batch, &web, 1);
+    assert_eq!(run.crawl.progress().pages, 4, "{:?}", run.fetched);
+}
+
+#[test]
+fn a_longer_tunnel_to_a_page_in_flight_counts() {
+    let web = web("
+        http://s.cn/ 0 -> http://a.cn/ 0, http://b.cn/ 0
+        http://a.cn/ 0.9 -> http://b.cn/ 0
+        http://b.cn/ 0 -> http://c.cn/ 0
+        http://c.cn/ 0.9
+    ");
+    for in_flight in [1, 2] {
+        let (crawl, batch) = seeded(conditions(), Dth { kdepth: 1, ..Dth::default() }, &["http://s.cn/"]);
+        let mut fetched = drive(crawl, batch, &web, in_flight).fetched;
+        fetched.sort();
+        assert_eq!(fetched, ["a.cn/", "b.cn/", "c.cn/", "s.cn/"], "{in_flight} in flight");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config::with_cases(60))]
+
+    /// However the clock jumps, back or forth by years, the machine neither panics nor loses or doubles a page; and
+    /// tickets given back change nothing but the order.
+    #[test]
+    fn clocks_that_jump_and_tickets_given_back_cost_no_page(
+        jumps in proptest::collection::vec((0u64..40, proptest::num::i64::ANY, 0u8..4), 1..40),
+        in_flight in 1usize..6,
+    ) {
+        let name = |n: usize| if n == 0 { "http://s.cn/".to_owned() } else { format!("http://h{}.cn/{n}", n % 4) };
+        let line = |n: usize| format!("{} 0.8 -> {} 0.5, {} 0.5", name(n), name((n * 2 + 1) % 40), name((n * 2 + 2) % 40));
+        let web = web(&(0..30).map(line).collect::<Vec<_>>().join("\n"));
+        let polite = Conditions { politeness: Politeness { delay: 1.0, robots: false, ..Politeness::default() }, ..conditions() };
+        let (crawl, first) = seeded(polite.clone(), BreadthFirst, &["http://s.cn/"]);
+        let mut wanted = drive(crawl, first, &web, 1).fetched;
+        wanted.sort();
+        let (mut crawl, first) = seeded(polite.clone(), BreadthFirst, &["http://s.cn/"]);
+        let mut batches = vec![first];
+        let mut fetched = Vec::new();
+        let mut at = Millis(1_000_000);
+        let mut out = std::collections::VecDeque::new();
+        let mut jumps = jumps.into_iter().cycle();
+        for turn in 0..20_000u32 {
+            let (steps, jump, act) = jumps.next().unwrap();
+            // Few enough jumps that the waits between them pass.
+            at = if turn % 37 == 0 { Millis(at.0.saturating_add_signed(jump >> (jump as u64 % 50))) } else { at.after(steps * 100) };
+            let mut idle = false;
+            if out.len() < in_flight {
+                match crawl.next(at) {
+                    Next::Fetch(ticket) => out.push_back(ticket),
+                    Next::Wait(Some(until)) if out.is_empty() => at = at.max(until),
+                    Next::Wait(_) => idle = true,
+                    Next::Done(_) if out.is_empty() => break,
+                    Next::Done(_) => idle = true,
+                }
+            }
+            let due = idle || out.len() == in_flight || act == 0;
+            if let Some(ticket) = due.then(|| out.pop_front()).flatten() {
+                if act == 1 && turn % 3 == 0 {
+                    crawl.give_back(ticket, at);
+                    continue;
+                }
+                fetched.push(ticket.url.as_str().trim_start_matches("http://").to_owned());
+                let missing = Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+                let outcome = web.get(ticket.url.as_str()).cloned().unwrap_or(missing);
+                batches.push(crawl.settle(ticket, outcome, Delivery::default(), at));
+            }
+        }
+        fetched.sort();
+        proptest::prop_assert_eq!(fetched, wanted);
+        // Whatever the times are, the log restores what it made.
+        let mut again = Crawl::new(polite, Box::new(BreadthFirst));
+        batches.iter().for_each(|batch| again.restore(batch));
+        let progress = |crawl: &Crawl| (crawl.progress().pages, crawl.progress().failed, crawl.progress().queued);
+        proptest::prop_assert_eq!(progress(&again), progress(&crawl));
+    }
+}
+
+#[test]
+fn an_answer_that_is_there_already_is_settled_out_of_turn() {
+    let web = web(ISLANDS);
+    let (mut crawl, _) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
+    let url = |text: &str| CrawlUrl::parse(text).unwrap();
+    assert!(crawl.claim(&url("http://s.cn/a"), Millis(0)).is_none(), "nobody has found it yet");
+    for next in ["http://s.cn/", "http://s.cn/off", "http://s.cn/a"] {
+        let ticket = crawl.claim(&url(next), Millis(5)).unwrap();
+        assert!(crawl.claim(&url(next), Millis(5)).is_none(), "one ticket");
+        crawl.settle(ticket, web[next].clone(), Delivery::default(), Millis(5));
+        assert!(crawl.claim(&url(next), Millis(5)).is_none(), "{next} is fetched");
+    }
+    assert_eq!(crawl.progress().pages, 3);
+    // Under the other scheme than it waits under: the host answered that.
+    let ticket = crawl.claim(&url("https://t.cn/1"), Millis(6)).unwrap();
+    let batch = crawl.settle(
+        ticket,
+        Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None }),
+        Delivery::default(),
+        Millis(6),
+    );
+    assert!(batch.events.iter().any(|event| matches!(event, Event::Scheme { https: true, .. })), "{batch:?}");
+    assert_eq!((crawl.progress().failed, crawl.in_flight()), (1, 0));
+    assert!(crawl.claim_robots("http://unknown.cn").is_none());
+    let ticket = crawl.claim_robots("http://s.cn").unwrap();
+    crawl.settle(ticket, robots("User-agent: *\nDisallow: /x"), Delivery::default(), Millis(7));
+    assert_eq!(crawl.in_flight(), 0);
+}
+
+/// A chain of pages, relevant or not as the letters say, and a link from each to one beside it.
+fn chain(relevant: &str) -> BTreeMap<String, Outcome> {
+    let line = |(n, kind): (usize, char)| {
+        let worth = if kind == '+' { 0.9 } else { 0.1 };
+        format!("http://s{n}.cn/ {worth} -> http://s{}.cn/ 0\n", n + 1)
+    };
+    web(&relevant.chars().enumerate().map(line).collect::<String>())
+}
+
+fn towards(goals: &[&str], relevant: &str, in_flight: usize) -> Run {
+    let mut wanted = Goals::default();
+    goals.iter().for_each(|goal| wanted.add(goal).unwrap());
+    let (crawl, batch) = seeded(Conditions { goals: wanted, ..conditions() }, BreadthFirst, &["http://s0.cn/"]);
+    drive(crawl, batch, &chain(relevant), in_flight)
+}
+
+#[test]
+fn a_crawl_stops_at_the_first_goal_it_reaches() {
+    let pages = "++-+-----+--++++++++";
+    for (goals, fetched, stop) in [
+        (&["pages=7"][..], 7, Stop::PageLimit),
+        (&["relevant=3"], 4, Stop::RelevantReached),
+        (&["relevant=3", "pages=3"], 3, Stop::PageLimit),
+        (&["bytes=4500"], 5, Stop::BytesReached),
+        // Of the last four pages the fewest are relevant at the eighth.
+        (&["harvest<0.25/4"], 8, Stop::TopicExhausted),
+        (&["harvest<0.1/8"], 20, Stop::FrontierEmpty),
+        (&["relevant=100"], 20, Stop::FrontierEmpty),
+        // A request takes 10 ms.
+        (&["minutes=0.001"], 6, Stop::TimeUp),
+    ] {
+        for in_flight in [1, 8] {
+            let run = towards(goals, pages, in_flight);
+            assert_eq!((run.crawl.progress().pages, run.stop), (fetched, stop), "{goals:?}, {in_flight} in flight");
+        }
+    }
+}
+
+#[test]
+fn a_goal_is_as_near_after_a_restart_as_it_was() {
+    let whole = towards(&["harvest<0.25/4"], "++-+-----+--++++", 1);
+    for cut in 0..whole.batches.len() {
+        let goals = Goals { harvest: Some(Exhaustion { under: 0.25, over: 4 }), ..Goals::default() };
+        let mut crawl = Crawl::new(Conditions { goals, ..conditions() }, Box::new(BreadthFirst));
+        whole.batches[..=cut].iter().for_each(|batch| crawl.restore(batch));
+        let again = crawl.seed(&[], Millis(0));
+        let rest = drive(crawl, again, &chain("++-+-----+--++++"), 1);
+        assert_eq!((rest.crawl.progress(), rest.stop), (whole.crawl.progress(), whole.stop), "cut after {cut}");
+    }
+}
+
+#[test]
+fn minutes_are_of_one_run_and_nobody_sleeps_over_their_end() {
+    let goals = Goals { minutes: Some(1.0), ..Goals::default() };
+    let politeness = Politeness { delay: 45.0, robots: false, ..Politeness::default() };
+    let conditions = Conditions { goals, politeness, ..conditions() };
+    let text = "
+        http://s.cn/ 0.9 -> http://s.cn/a 0, http://s.cn/b 0, http://s.cn/c 0
+        http://s.cn/a 0
+        http://s.cn/b 0
+        http://s.cn/c 0
+    ";
+    let (crawl, batch) = seeded(conditions.clone(), BreadthFirst, &["http://s.cn/"]);
+    let first = drive(crawl, batch, &web(text), 1);
+    assert_eq!((first.fetched.len(), first.stop, first.at), (2, Stop::TimeUp, Millis(60_000)));
+    let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
+    first.batches.iter().for_each(|batch| crawl.restore(batch));
+    // The second begins later, and has a minute of its own.
+    let batch = crawl.seed(&[], Millis(50_000));
+    assert_eq!(drive(crawl, batch, &web(text), 1).fetched.len(), 1);
+}
+
+#[test]
+fn a_rehearsal_tells_what_is_asked_for_and_in_which_order() {
+    let run = run(
+        Conditions { limits: Limits { pages: Some(3), ..Limits::default() }, ..conditions() },
+        Dth::default(),
+        ISLANDS,
+    );
+    let restored = || {
+        let mut crawl = Crawl::new(conditions(), Box::new(Dth::default()));
+        run.batches.iter().for_each(|batch| crawl.restore(batch));
+        crawl
+    };
+    let (told, stop) = restored().rehearse(Millis(5_000), 1, 10);
+    let urls: Vec<&str> = told.iter().map(|told| told.url.as_str()).collect();
+    // What the pages lead to is not known yet.
+    assert_eq!(urls, ["http://t.cn/1", "http://t.cn/x"]);
+    assert_eq!(stop, Some(Stop::FrontierEmpty));
+    assert!(matches!(told[0].turn, Turn::Page(_, place) if place.trail.depth == 2), "{:?}", told[0]);
+    let mut crawl = restored();
+    let overview = crawl.overview(Millis(5_000), 5);
+    let heads: Vec<&str> = overview.lanes.iter().flat_map(|lane| &lane.heads).map(|(url, _)| url.as_str()).collect();
+    assert_eq!(heads, urls, "the heads are what leaves first");
+    assert_eq!(overview.largest[0].name.as_ref(), "s.cn");
+    assert_eq!((overview.largest[0].pages, overview.hosts.ready), (3, 1));
+    assert!(overview.memory.iter().any(|(part, bytes)| *part == "urls" && *bytes > 0));
+    assert!(
+        matches!(crawl.next(Millis(5_000)), Next::Fetch(ticket) if ticket.url.as_str() == urls[0]),
+        "nothing changed"
+    );
+}
+
+#[test]
+fn a_rehearsal_asks_for_robots_first_and_keeps_to_the_delay() {
+    let politeness = Politeness { delay: 2.0, ..Politeness::default() };
+    let seeds = ["http://s.cn/", "http://s.cn/b", "http://t.cn/"];
+    let (mut crawl, _) = seeded(Conditions { politeness, ..conditions() }, BreadthFirst, &seeds);
+    let (told, _) = crawl.rehearse(Millis(0), 4, 9);
+    let told: Vec<(&str, bool, u64)> =
+        told.iter().map(|told| (told.url.as_str(), told.turn == Turn::Robots, told.after / 1000)).collect();
+    assert_eq!(
+        told,
+        [
+            ("http://s.cn/robots.txt", true, 0),
+            ("http://t.cn/robots.txt", true, 0),
+            ("http://s.cn/", false, 2),
+            ("http://t.cn/", false, 2),
+            ("http://s.cn/b", false, 4),
+        ]
+    );
+}

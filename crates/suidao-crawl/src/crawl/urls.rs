@@ -1,0 +1,204 @@
+//! Every URL the crawl knows, by number and by text.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::texts::Texts;
+use suidao_page::model::{
+    CrawlUrl, HostId, Lane, LinkState, Place, Priority, Refusal, Relevance, Rows, Trail, Tunnel, UrlId,
+};
+
+/// What the machine remembers of a URL.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Known {
+    host: HostId,
+    priority: f32,
+    inherited: f32,
+    depth: u16,
+    hops: u16,
+    k: u8,
+    lane: u8,
+    pub state: LinkState,
+    /// Why a link to it was dropped, if none was followed since: it is counted once.
+    pub dropped: Option<Refusal>,
+    /// It was a page that was given up.
+    pub was_page: bool,
+    /// Another run may go better: its address was private, or it was its host that failed.
+    pub in_another_run: bool,
+    /// Fetches that brought nothing (low 4 bits), redirects on the way here (high 4 bits).
+    counts: u8,
+}
+
+/// k = ∞ in one byte.
+const UNBOUNDED: u8 = u8::MAX;
+
+impl Known {
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    pub fn place(&self) -> Place {
+        let k = if self.k == UNBOUNDED { Tunnel::Unbounded } else { Tunnel::Left(self.k) };
+        Place {
+            lane: Lane(self.lane),
+            priority: Priority::new(self.priority),
+            trail: Trail { depth: self.depth, hops: self.hops, k, inherited: Relevance::new(self.inherited) },
+        }
+    }
+
+    pub fn set_place(&mut self, place: Place) {
+        self.lane = place.lane.0;
+        self.priority = place.priority.get();
+        self.depth = place.trail.depth;
+        self.hops = place.trail.hops;
+        self.inherited = place.trail.inherited.get();
+        self.k = match place.trail.k {
+            Tunnel::Unbounded => UNBOUNDED,
+            Tunnel::Left(left) => left.min(UNBOUNDED - 1),
+        };
+    }
+
+    pub fn tries(&self) -> u8 {
+        self.counts & 0x0f
+    }
+
+    pub fn count_try(&mut self) {
+        if self.tries() < 0x0f {
+            self.counts += 1;
+        }
+    }
+
+    pub fn forget_tries(&mut self) {
+        self.counts &= 0xf0;
+    }
+
+    pub fn redirects(&self) -> u8 {
+        self.counts >> 4
+    }
+
+    pub fn set_redirects(&mut self, redirects: u8) {
+        self.counts = (self.counts & 0x0f) | (redirects.min(0x0f) << 4);
+    }
+}
+
+/// The known URLs.
+#[derive(Default)]
+pub(super) struct Urls {
+    known: Rows<Known>,
+    texts: Texts,
+    index: hashbrown::HashTable<Indexed>,
+}
+
+/// Fingerprint and number. The fingerprint stands here and not in the record, so that to find a URL, or to let the index
+/// grow, no record is touched: at 10^7 URLs each is a cache miss.
+struct Indexed {
+    high: u32,
+    low: u32,
+    id: u32,
+}
+
+impl Indexed {
+    #[allow(clippy::cast_possible_truncation)] // the two halves
+    fn new(fingerprint: u64, id: u32) -> Self {
+        Self { high: (fingerprint >> 32) as u32, low: fingerprint as u32, id }
+    }
+
+    fn fingerprint(&self) -> u64 {
+        u64::from(self.high) << 32 | u64::from(self.low)
+    }
+}
+
+impl Urls {
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Bytes allocated.
+    pub fn memory(&self) -> usize {
+        self.known.memory() + self.texts.memory() + self.index.allocation_size()
+    }
+
+    pub fn find(&self, url: &CrawlUrl) -> Option<UrlId> {
+        self.find_fingerprint(url.fingerprint())
+    }
+
+    /// Finds all links of a page, with their hosts. In one go: each is a wait for memory, twice, and so they are waited
+    /// for together.
+    pub fn find_all<'a>(&self, urls: impl Iterator<Item = &'a CrawlUrl>) -> Vec<Option<(UrlId, HostId)>> {
+        let fingerprints: Vec<u64> = urls.map(CrawlUrl::fingerprint).collect();
+        let found: Vec<_> = fingerprints.into_iter().map(|fingerprint| self.find_fingerprint(fingerprint)).collect();
+        found.into_iter().map(|id| id.map(|id| (id, self.get(id).host()))).collect()
+    }
+
+    fn find_fingerprint(&self, fingerprint: u64) -> Option<UrlId> {
+        self.index.find(fingerprint, |known| known.fingerprint() == fingerprint).map(|known| UrlId(known.id))
+    }
+
+    /// Takes in a URL that [`Urls::find`] does not know.
+    pub fn insert(&mut self, url: &CrawlUrl, host: HostId) -> UrlId {
+        let id = u32::try_from(self.known.len()).expect("fewer than 2^32 URLs: memory ends long before");
+        let fingerprint = url.fingerprint();
+        self.texts.push(url.as_str());
+        self.known.push(Known {
+            host,
+            priority: 0.0,
+            inherited: 0.0,
+            depth: 0,
+            hops: 0,
+            k: 0,
+            lane: 0,
+            state: LinkState::Dropped,
+            dropped: None,
+            was_page: false,
+            in_another_run: false,
+            counts: 0,
+        });
+        self.index.insert_unique(fingerprint, Indexed::new(fingerprint, id), Indexed::fingerprint);
+        UrlId(id)
+    }
+
+    /// The records in portions, each with the text of its URLs, one a line.
+    pub fn portions(&self) -> impl Iterator<Item = (&[Known], Cow<'_, str>)> {
+        let mut from = 0;
+        self.known.portions().map(move |known| {
+            let lines = self.texts.lines(from, known.len());
+            from += known.len();
+            (known, lines)
+        })
+    }
+
+    /// Takes back a portion; false for what is none.
+    pub fn take_portion(&mut self, known: &[Known], lines: &str) -> bool {
+        let mut lines = lines.lines();
+        for &record in known {
+            let Some(Ok(url)) = lines.next().map(CrawlUrl::parse) else { return false };
+            let id = self.insert(&url, record.host);
+            *self.get_mut(id) = record;
+        }
+        lines.next().is_none()
+    }
+
+    /// The host of each, in order.
+    pub fn hosts(&self) -> impl Iterator<Item = HostId> {
+        self.known.iter().map(Known::host)
+    }
+
+    /// The numbers of all that are in a state.
+    pub fn in_state(&self, state: LinkState) -> Vec<UrlId> {
+        let ids = (0..).map(UrlId).zip(self.known.iter()).filter(|(_, known)| known.state == state);
+        ids.map(|(id, _)| id).collect()
+    }
+
+    pub fn get(&self, id: UrlId) -> &Known {
+        &self.known[id.0 as usize]
+    }
+
+    pub fn get_mut(&mut self, id: UrlId) -> &mut Known {
+        &mut self.known[id.0 as usize]
+    }
+
+    pub fn url(&self, id: UrlId) -> CrawlUrl {
+        CrawlUrl::parse(&self.texts.get(id.0 as usize)).expect("the text of a URL in normal form is one")
+    }
+}

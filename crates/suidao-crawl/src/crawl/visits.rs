@@ -1,0 +1,209 @@
+//! What visits of known pages came to, and which pages are due: the part of coming back in the fold.
+
+use std::cmp::Reverse;
+
+use crate::revisit::history::days;
+use suidao_page::model::{Budget, Event, LinkState, Millis, RefreshStep, UrlId};
+
+use super::machine::Crawl;
+use super::politeness::millis;
+use super::refresh::{Refreshing, Round, place};
+
+/// In milliseconds: longer than a round that comes to its end.
+const A_DAY: u64 = 86_400_000;
+
+impl Crawl {
+    /// The refresh's part of the fold, after the state has changed.
+    pub(super) fn observe_refresh(&mut self, event: &Event, at: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return self.observe_left_due(event) };
+        let (id, comes_again) = match event {
+            Event::Refresh(step) => return self.observe_refresh_step(step, at),
+            Event::Settled(page) => {
+                let host = self.urls.get(page.id).host();
+                refreshing.signals.name_feeds(host, &page.feeds);
+                let known = refreshing.histories.get(page.id);
+                let marks = known.and_then(|known| known.validators.as_ref());
+                if page.again.is_some_and(|found| found.text) && marks.is_some() && marks == page.validators.as_ref() {
+                    refreshing.liars.insert(host);
+                }
+                (Some(page.id), false)
+            }
+            Event::Hinted { id, pages, sources, useful, validators, .. } => {
+                self.count_spent(*id);
+                self.is_done(*id, at);
+                return self.observe_hints(*id, pages, sources, (*useful, validators), at);
+            }
+            Event::Failed { id, .. }
+                if refreshing.signals.is_source(*id) && refreshing.histories.get(*id).is_none() =>
+            {
+                refreshing.signals.read(*id, at, None);
+                (Some(*id), false)
+            }
+            Event::Unchanged { id, .. } | Event::Redirected { id, .. } | Event::Failed { id, .. } => (Some(*id), false),
+            Event::Retried { id, .. } => (Some(*id), true),
+            Event::Robots { .. } | Event::RobotsRedirected { .. } => (None, false),
+            Event::Refused { id, .. } | Event::Moved { id, .. } => {
+                refreshing.histories.observe(event, at);
+                self.is_done(*id, at);
+                return;
+            }
+            _ => {
+                refreshing.histories.observe(event, at);
+                return;
+            }
+        };
+        let again = id.is_some_and(|id| refreshing.due.contains_key(&id));
+        let before = id.and_then(|id| refreshing.histories.get(id)).map(|page| {
+            let still = (-page.rate(&refreshing.wish.settings) * days(at.since(page.last))).exp();
+            (page.signals, still)
+        });
+        let found = refreshing.histories.observe(event, at);
+        if let Some(round) = &mut refreshing.round {
+            // A host that is not there has taken nothing from the others.
+            let unanswered = !again && event.is_unanswered();
+            round.unanswered += u64::from(unanswered);
+            round.spent[0] += u64::from(!unanswered);
+            round.spent[1] += u64::from(again);
+        }
+        let Some(id) = id else { return };
+        if let (Some(found), Some((1.., still))) = (found, before) {
+            refreshing.signals.prove(self.urls.get(id).host(), still, found.text || found.links);
+        }
+        if comes_again && again {
+            self.queue_due(id);
+        } else {
+            self.is_done(id, at);
+        }
+    }
+
+    /// Of a crawl that comes back to nothing: which pages are due of a round that was not finished. They are left be, and
+    /// what their visits came to takes nothing away from a page that was fetched.
+    fn observe_left_due(&mut self, event: &Event) {
+        match event {
+            Event::Refresh(step) => {
+                if step.budget.is_some() {
+                    self.left_due.clear();
+                }
+                self.left_due.extend(step.due.iter().map(|(id, _)| *id).chain(step.sources.iter().copied()));
+            }
+            Event::Hinted { id, sources, .. } => {
+                self.left_due.remove(id);
+                self.left_due.extend(sources);
+            }
+            Event::Settled(page) => {
+                self.left_due.remove(&page.id);
+            }
+            Event::Unchanged { id, .. } => {
+                self.left_due.remove(id);
+            }
+            Event::Retried { id, .. } if self.left_due.contains(id) => self.set_state(*id, LinkState::Fetched),
+            Event::Redirected { id, .. } | Event::Failed { id, .. } | Event::Refused { id, .. }
+                if self.left_due.remove(id) =>
+            {
+                self.set_state(*id, LinkState::Fetched);
+            }
+            _ => {}
+        }
+    }
+
+    fn count_spent(&mut self, id: UrlId) {
+        if let Some(Refreshing { round: Some(round), due, .. }) = &mut self.refreshing {
+            round.spent[0] += 1;
+            round.spent[1] += u64::from(due.contains_key(&id));
+        }
+    }
+
+    /// Puts a page where it waits for its next visit: by its value, or by when it may be asked for at all.
+    pub(super) fn reschedule(&mut self, id: UrlId, now: Millis) {
+        let host = self.urls.get(id).host();
+        let Some(refreshing) = &mut self.refreshing else { return };
+        if refreshing.agenda.is_none() || refreshing.due.contains_key(&id) {
+            return;
+        }
+        let Some(page) = refreshing.histories.get(id).filter(|page| !page.retired) else { return };
+        let ripe = page.ripe(&refreshing.wish.settings);
+        let worth = page.later(&refreshing.wish.settings).map(|worth| refreshing.doubted(worth, page, host));
+        let asked = days(page.asked.0);
+        if ripe > now {
+            refreshing.early.push(Reverse((ripe, id)));
+            if let Some(agenda) = &mut refreshing.agenda {
+                agenda.remove(id);
+            }
+        } else if let (Some(agenda), Some(worth)) = (&mut refreshing.agenda, worth) {
+            agenda.put(id, host, worth, asked);
+        }
+    }
+
+    /// A visit is over: when is the next?
+    fn is_done(&mut self, id: UrlId, at: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        let was_due = refreshing.due.remove(&id).is_some();
+        self.reschedule(id, at);
+        // A page that could not be had is still one.
+        let state = self.urls.get(id).state;
+        if was_due && matches!(state, LinkState::Failed | LinkState::Refused | LinkState::Redirected) {
+            self.set_state(id, LinkState::Fetched);
+        }
+    }
+
+    fn observe_refresh_step(&mut self, step: &RefreshStep, at: Millis) {
+        let Some(refreshing) = &mut self.refreshing else { return };
+        let (shortest, wish) = (refreshing.wish.settings.shortest_ms(), refreshing.wish.budget);
+        if let Some(budget) = step.budget {
+            let left: Vec<UrlId> = refreshing.due.drain().map(|(id, _)| id).collect();
+            refreshing.round = (budget != Budget::Spent).then_some(Round { budget, begun: at, ..Round::default() });
+            refreshing.agenda = None;
+            for id in left {
+                if self.urls.get(id).state == LinkState::Queued {
+                    self.set_state(id, LinkState::Fetched);
+                }
+            }
+        }
+        if step.due.is_empty() && step.budget != Some(Budget::Spent) {
+            // A new beginning for the hosts too: they may be back. Those that failed last are asked when nothing else is left,
+            // and not sooner than a page is.
+            let beyond = match wish {
+                Budget::PerDay(_) => millis(self.conditions.politeness.patience).saturating_add(1),
+                _ => A_DAY,
+            };
+            let rest = self.hosts.stand_back(shortest, beyond, at);
+            for (host, until) in rest {
+                self.rest(host, until, at);
+            }
+        }
+        if let Some(refreshing) = &mut self.refreshing {
+            refreshing.signals.add(&step.sources, true);
+            if let Some(round) = &mut refreshing.round {
+                round.planned |= step.budget.is_none() && step.sources.is_empty();
+            }
+        }
+        self.make_sources_due(&step.sources);
+        self.make_pages_due(&step.due);
+    }
+
+    /// Sources are asked before pages.
+    pub(super) fn make_sources_due(&mut self, sources: &[UrlId]) {
+        let due: Vec<(UrlId, f32)> = sources.iter().map(|id| (*id, f32::MAX)).collect();
+        self.make_pages_due(&due);
+    }
+
+    fn make_pages_due(&mut self, due: &[(UrlId, f32)]) {
+        for (id, value) in due {
+            let Some(refreshing) = &mut self.refreshing else { return };
+            if matches!(self.urls.get(*id).state, LinkState::Queued | LinkState::InFlight) {
+                continue;
+            }
+            refreshing.due.insert(*id, *value);
+            self.urls.get_mut(*id).forget_tries();
+            self.set_state(*id, LinkState::Queued);
+            self.queue_due(*id);
+        }
+    }
+
+    pub(super) fn queue_due(&mut self, id: UrlId) {
+        let Some(Refreshing { due, queue, .. }) = &mut self.refreshing else { return };
+        if let Some(value) = due.get(&id) {
+            queue.push(self.urls.get(id).host(), id, place(*value));
+        }
+    }
+}

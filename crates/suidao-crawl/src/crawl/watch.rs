@@ -1,0 +1,137 @@
+//! Coming back to the boards of a forum at the instants of a schedule.
+
+use std::collections::BTreeMap;
+
+use suidao_forum::forum::schedule::{History, Method, Objective, cycle, plan};
+use suidao_page::model::{Event, ForumStep, Millis, UrlId};
+
+use super::machine::Crawl;
+
+/// Visits a day for each board, if nothing else is said: the middle of what the paper tries.
+const VISITS: u32 = 8;
+const DAY: i64 = 86_400;
+
+/// How boards are come back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// Visits a day, all boards together; eight for each if nothing is said.
+    pub per_day: Option<u32>,
+    /// When.
+    pub method: Method,
+}
+
+/// What is known of the visits. A fold of the events, but for the plan of the day, which follows from it.
+pub(super) struct Watching {
+    watch: Watch,
+    history: Option<History>,
+    visits: BTreeMap<UrlId, Millis>,
+    /// All that there was to fetch was fetched once.
+    complete: bool,
+    /// Local day of the plan, its length in days, and the instants of each board in hours.
+    plan: Option<(i64, u32, BTreeMap<UrlId, Vec<f64>>)>,
+    /// The next visit of any board.
+    next: Option<Millis>,
+}
+
+impl Watching {
+    pub fn new(watch: Watch) -> Self {
+        Self { watch, history: None, visits: BTreeMap::new(), complete: false, plan: None, next: None }
+    }
+
+    pub fn observe(&mut self, event: &Event, offset: i32) {
+        self.history.get_or_insert_with(|| History::new(offset)).observe(event);
+    }
+
+    pub fn visited(&mut self, boards: &[UrlId], at: Millis) {
+        for board in boards {
+            self.visits.insert(*board, at);
+        }
+    }
+
+    /// The plan of the local day of `now`.
+    fn plan(&mut self, boards: &[UrlId], offset: i32, now: Millis) {
+        let local = seconds(now) + i64::from(offset);
+        let day = local.div_euclid(DAY);
+        let planned = |plan: &(i64, u32, BTreeMap<UrlId, Vec<f64>>)| plan.0 == day && plan.2.len() == boards.len();
+        if self.plan.as_ref().is_some_and(planned) {
+            return;
+        }
+        let means: BTreeMap<UrlId, _> =
+            self.history.as_ref().map(|history| history.means(seconds(now))).into_iter().flatten().collect();
+        let statistics: Vec<_> = boards.iter().map(|board| means.get(board).copied().unwrap_or_default()).collect();
+        let number = u32::try_from(boards.len()).unwrap_or(u32::MAX);
+        let per_day = self.watch.per_day.unwrap_or(number.saturating_mul(VISITS)).max(1);
+        let instants = plan(&statistics, per_day, self.watch.method, Objective::default());
+        let length = cycle(boards.len(), per_day).max(1);
+        self.plan = Some((day, length, boards.iter().copied().zip(instants).collect()));
+    }
+
+    /// The first instant of a board after its last visit.
+    fn next_of(&self, board: UrlId, offset: i32, now: Millis) -> Option<Millis> {
+        let (_, length, instants) = self.plan.as_ref()?;
+        let instants = instants.get(&board)?;
+        // One that never listed a thread is due at once.
+        let last = self
+            .visits
+            .get(&board)
+            .copied()
+            .unwrap_or(Millis(now.0.saturating_sub(2 * 86_400_000 * u64::from(*length))));
+        let local = seconds(last) + i64::from(offset);
+        let cycle = i64::from(*length) * DAY;
+        let begins = local.div_euclid(cycle) * cycle;
+        #[allow(clippy::cast_possible_truncation)] // hours of some days
+        let seconds = |hours: f64| (hours * 3600.0).round() as i64;
+        let all = (0..2).flat_map(|round| instants.iter().map(move |hours| begins + round * cycle + seconds(*hours)));
+        // The second of the last visit itself is over.
+        let next = all.filter(|at| *at > local + 1).min()? - i64::from(offset);
+        u64::try_from(next * 1000).ok().map(Millis)
+    }
+}
+
+impl Crawl {
+    /// Queues the boards whose instant has come.
+    pub(super) fn visit_due(&mut self, now: Millis) {
+        let due = |watching: &Watching| watching.complete && watching.next.is_none_or(|next| next <= now);
+        if !self.forums.watching.as_ref().is_some_and(due) {
+            return;
+        }
+        let Some((site, _)) = self.forums.sites.values().next() else { return };
+        let (boards, offset) = (site.boards(), site.offset());
+        let Some(watching) = &mut self.forums.watching else { return };
+        watching.plan(&boards, offset, now);
+        let begun: Vec<UrlId> = boards
+            .iter()
+            .copied()
+            .filter(|board| watching.next_of(*board, offset, now).is_some_and(|next| next <= now))
+            .collect();
+        watching.visited(&begun, now);
+        // The plan of tomorrow is made tomorrow.
+        let midnight = (seconds(now) + i64::from(offset)).div_euclid(DAY) * DAY + DAY - i64::from(offset);
+        let next = boards.iter().filter_map(|board| watching.next_of(*board, offset, now)).min();
+        let midnight = u64::try_from(midnight * 1000).map_or(now.after(3_600_000), Millis);
+        watching.next = Some(next.map_or(midnight, |next| next.min(midnight)));
+        if begun.is_empty() {
+            return;
+        }
+        let event = Event::Forum(Box::new(ForumStep { due: begun.clone(), begun, ..ForumStep::default() }));
+        self.apply(&event, now);
+        self.pending.push(event);
+    }
+
+    /// Nothing is left to fetch: until when, if boards are come back to.
+    pub(super) fn rest_until_visit(&mut self, now: Millis) -> Option<Millis> {
+        if self.forums.sites.is_empty() {
+            return None;
+        }
+        let watching = self.forums.watching.as_mut()?;
+        if !watching.complete {
+            watching.complete = true;
+            self.visit_due(now);
+        }
+        self.forums.watching.as_ref()?.next
+    }
+}
+
+fn seconds(at: Millis) -> i64 {
+    i64::try_from(at.0 / 1000).unwrap_or(i64::MAX)
+}

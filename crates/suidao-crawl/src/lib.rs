@@ -1,0 +1,14 @@
+//! What next? The crawl as a synchronous state machine with two doors, [`crawl::Crawl::next`] and [`crawl::Crawl::settle`].
+//!
+//! Uses `suidao-page` and `suidao-forum`. It does no I/O, reads no clock and cannot fail; its state is a fold of its events,
+//! so the same seeds, settings and web give the same log, and a restart replays it.
+//!
+//! Start with [`crawl`] (frontier, hosts, robots.txt, politeness), then [`strategy`] (what each link is worth: one file a
+//! strategy), [`trap`] (what has no end), [`revisit`] (when to come back to a page) and [`replay`] (the driver without a
+//! network: a recorded or generated web and a virtual clock).
+
+pub mod crawl;
+pub mod replay;
+pub mod revisit;
+pub mod strategy;
+pub mod trap;

@@ -1,0 +1,136 @@
+//! The driver without a network: a recorded or generated web, and a virtual clock. The second of the two places where
+//! the crawl loop stands; `live` is the other.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::crawl::{Crawl, Delivery, Next, Outcome, Seeding, Ticket, Wanted, outcome};
+use suidao_page::model::{Batch, CrawlUrl, Failure, FailureKind, Fetched, Millis, Stop};
+use suidao_page::read::ROBOT;
+use suidao_page::topic::Topic;
+
+/// Virtual time from handing out a ticket to its settling, in milliseconds: as long as an ordinary host takes.
+const REQUEST: u64 = 100;
+
+/// A web that answers from memory or disk.
+pub trait Web: Send + Sync {
+    /// The answer to a GET of `url`, redirects and error statuses included.
+    ///
+    /// # Errors
+    /// [`Failure`] where a live fetch would have failed before an answer.
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure>;
+
+    /// The answer to a GET with these header fields, names in lower case; a web that knows no conditions looks at none.
+    ///
+    /// # Errors
+    /// As [`Web::get`].
+    fn get_with(&self, url: &CrawlUrl, _fields: &[(String, String)]) -> Result<Fetched, Failure> {
+        self.get(url)
+    }
+}
+
+impl<W: Web + ?Sized> Web for std::sync::Arc<W> {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        (**self).get(url)
+    }
+
+    fn get_with(&self, url: &CrawlUrl, fields: &[(String, String)]) -> Result<Fetched, Failure> {
+        (**self).get_with(url, fields)
+    }
+}
+
+/// Where a replay gets what a fetch came to.
+pub trait Source: Send + Sync {
+    /// What a fetch of `url` comes to; the same each time.
+    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome;
+}
+
+/// A web read with a topic, nothing kept.
+pub struct Reading<'a> {
+    /// What answers.
+    pub web: &'a dyn Web,
+    /// What its pages are scored by.
+    pub topic: &'a Topic,
+}
+
+impl Source for Reading<'_> {
+    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
+        let answer = self.web.get(url);
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            outcome(wanted, answer.as_ref().map_err(Clone::clone), None, self.topic, ROBOT)
+        }));
+        // A page that breaks a library is a page lost, as in a live crawl.
+        read.unwrap_or_else(|_| {
+            tracing::error!(%url, "reading this page panicked; it is left out: please report it");
+            Outcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
+        })
+    }
+}
+
+/// Drives `crawl` over `source` to its end with at most `in_flight` requests under way (0 counts as 1), and hands every
+/// batch to `sink` in order. The virtual clock starts at 0; every request takes 100 ms, waits take what they say. What
+/// is due first is settled first, and of what is due at one time what was handed out first.
+pub fn replay(
+    crawl: &mut Crawl,
+    seeds: &[CrawlUrl],
+    source: &dyn Source,
+    in_flight: usize,
+    mut sink: impl FnMut(Batch),
+) -> Stop {
+    replay_while(crawl, seeds, source, in_flight, |batch| {
+        sink(batch);
+        ControlFlow::Continue(())
+    })
+}
+
+/// As [`replay`], until `sink` breaks it off: [`Stop::PageLimit`], for whoever counts otherwise than the machine.
+pub fn replay_while(
+    crawl: &mut Crawl,
+    seeds: &[CrawlUrl],
+    source: &dyn Source,
+    in_flight: usize,
+    mut sink: impl FnMut(Batch) -> ControlFlow<()>,
+) -> Stop {
+    let mut now = Millis(0);
+    // All requests take as long, so the first handed out is the first due.
+    let mut under_way: VecDeque<(Millis, Ticket)> = VecDeque::new();
+    let mut seeding = Seeding::of(seeds);
+    while let Some(batch) = crawl.seed_portion(&mut seeding, now) {
+        if sink(batch).is_break() {
+            return Stop::PageLimit;
+        }
+    }
+    loop {
+        let mut wake = None;
+        while under_way.len() < in_flight.max(1) {
+            match crawl.next(now) {
+                Next::Fetch(ticket) => under_way.push_back((now.after(REQUEST), ticket)),
+                Next::Wait(until) => {
+                    wake = until;
+                    break;
+                }
+                Next::Done(stop) => {
+                    // The machine is done only when all its tickets are settled.
+                    if let Some(batch) = crawl.finish(now) {
+                        let _ = sink(batch);
+                    }
+                    return stop;
+                }
+            }
+        }
+        let due = under_way.front().map(|&(due, _)| due);
+        match wake.filter(|wake| due.is_none_or(|due| *wake < due)) {
+            Some(wake) => now = wake,
+            None => {
+                let (due, ticket) = under_way.pop_front().expect("with nothing under way the machine waits for a time");
+                now = due;
+                let outcome = source.outcome(&ticket.wanted, &ticket.url);
+                let delivery = Delivery { took: Some(REQUEST), from: None };
+                if sink(crawl.settle(ticket, outcome, delivery, now)).is_break() {
+                    return Stop::PageLimit;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,751 @@
+//! The running policy: which page next, for as long as there are requests.
+//!
+//! The best policy visits a page when its value reaches the price of a visit (see `worth`). The price is what visits
+//! lately were worth, a moving mean, so it follows the bandwidth by itself, without a solver (Busa-Fekete et al. 2025,
+//! section 5). Pages wait in a heap by the time at which they reach it, and of those that have the most valuable is taken: a
+//! decision is O(log n). Times hang on the price. Where that has risen they are early, which is noticed when they come;
+//! where it has fallen by more than a fifth, they are late, and are computed anew.
+//!
+//! Pages that are due are compared by value, and not by time: a price that lags behind by some per cent makes a queue, in
+//! which a page that is worth a visit every hour would wait among those that are worth one a month (which cost 2 to 4 per
+//! cent of the freshness in the simulation of docs/freshness.md).
+//!
+//! Where a host takes no more than so many visits a day, its pages have a heap of their own and, if that is what holds them
+//! back, a price of their own above the common one (Kolobov et al., SIGIR 2019); the hosts wait in one heap by their first pages.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use dary_heap::OctonaryHeap;
+use ordered_float::OrderedFloat;
+use rustc_hash::FxHashMap;
+
+use super::Worth;
+use suidao_page::model::{HostId, UrlId};
+
+/// A page's time and number in one integer: ties in order of discovery. Eight children of a node fit a cache line.
+type Entry = u64;
+
+/// Times are told apart by so many to a day: 10 seconds.
+const TICKS: f64 = 8640.0;
+
+/// The time of a page that is never worth the price.
+const NEVER: u32 = u32::MAX;
+
+/// That of a page that is ready, and stands in no heap of waiting ones.
+const READY: u32 = NEVER - 1;
+
+/// So many pages at least are compared by value, even if none is due, and those for each visit.
+const COMPARED: usize = 16;
+
+/// Of more pages values are computed anew when one in so many has been taken: so many a visit.
+const ANEW: usize = 4;
+
+/// Prices may fall to such a share before times are computed anew.
+const DRIFT: f64 = 1.0 / 1.2;
+
+/// One visit moves the logarithm of a price by this at most, over the number of visits it is a mean of.
+const OUTLIER: f64 = 7.0;
+
+/// A price is a mean over at least so many visits, and over a visit to one page in so many.
+const MEMORY: f64 = 32.0;
+const PART: f64 = 16.0;
+
+/// Value and number of a page that is ready: ties in order of discovery.
+type Ready = (OrderedFloat<f64>, Reverse<UrlId>);
+
+/// Whoever waits for a visit.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    worth: Worth,
+    last: f64,
+    host: u32,
+    /// When it is due, in ticks.
+    due: u32,
+}
+
+impl Slot {
+    /// What a visit is worth.
+    fn value(&self, now: f64) -> f64 {
+        self.worth.value(now - self.last)
+    }
+}
+
+/// The pages of one host, or all of them.
+#[derive(Debug, Default)]
+struct Queue {
+    /// May hold outdated entries: those that do not agree with the page's slot.
+    heap: OctonaryHeap<Reverse<Entry>>,
+    /// Pages that wait here.
+    live: usize,
+    /// The first entry as it stands in the heap of hosts; none while the host must not be asked.
+    announced: Option<Entry>,
+    price: Price,
+    /// The highest price of which times are.
+    timed_at: f64,
+    /// The span of time that visits are counted in, and the visits in it.
+    span: i64,
+    visits: u32,
+    /// Whether visits are limited by what the host takes, so that its price is its own.
+    bound: bool,
+    resting: bool,
+}
+
+/// A moving geometric mean of what visits were worth.
+#[derive(Clone, Copy, Debug, Default)]
+struct Price {
+    value: f64,
+    /// Visits that it is of: the fewer, the more one counts.
+    visits: f64,
+}
+
+impl Price {
+    fn observe(&mut self, value: f64, pages: usize) {
+        let memory = (pages as f64 / PART).max(MEMORY).min(self.visits + MEMORY / 4.0);
+        self.visits += 1.0;
+        self.value *= ((value / self.value).ln().clamp(-OUTLIER, OUTLIER) / memory).exp();
+    }
+}
+
+/// The pages to visit again, by when.
+///
+/// The same calls give the same answers.
+#[derive(Debug)]
+pub struct Agenda {
+    per_host: Option<f64>,
+    pages: FxHashMap<UrlId, Slot>,
+    /// By host; without a limit all pages are in the first.
+    queues: Vec<Queue>,
+    heads: BinaryHeap<Reverse<(Entry, u32)>>,
+    /// Hosts that were visited as often as they may be, by the span in which they may be again.
+    resting: BinaryHeap<Reverse<(i64, u32)>>,
+    price: Price,
+    /// The highest value of it of which times are.
+    timed_at: f64,
+    /// Pages of which the most valuable is taken, those that are due and some that soon will be, by value as last computed.
+    /// May hold outdated entries: pages that are not ready, or whose host rests.
+    ready: BinaryHeap<Ready>,
+    /// Pages taken from there since the values were computed.
+    taken: usize,
+}
+
+impl Agenda {
+    /// An empty one. `per_host`: the most visits to one host on one day, by the day's number; below one, in 1/`per_host` days.
+    pub fn new(per_host: Option<f64>) -> Self {
+        Self {
+            per_host,
+            pages: FxHashMap::default(),
+            queues: Vec::new(),
+            heads: BinaryHeap::new(),
+            resting: BinaryHeap::new(),
+            price: Price::default(),
+            timed_at: 0.0,
+            ready: BinaryHeap::new(),
+            taken: 0,
+        }
+    }
+
+    /// Pages that wait.
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether none does.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// What a visit must be worth: the mean of what visits lately were, where no limit of a host held them back. 0 before the first.
+    pub fn threshold(&self) -> f64 {
+        self.price.value
+    }
+
+    /// Takes a page in, visited last on the day `last`; if it is in, what is known of it is replaced.
+    pub fn put(&mut self, page: UrlId, host: HostId, worth: Worth, last: f64) {
+        self.remove(page);
+        let host = if self.per_host.is_some() { host.0 } else { 0 };
+        if self.queues.len() <= host as usize {
+            self.queues.resize_with(host as usize + 1, Queue::default);
+        }
+        let slot = Slot { worth, last, host, due: READY };
+        self.pages.insert(page, slot);
+        let queue = &mut self.queues[host as usize];
+        if queue.live == 0 {
+            queue.timed_at = 0.0;
+        }
+        queue.live += 1;
+        self.wait(page);
+        self.tidy(host);
+    }
+
+    /// Puts a page that stands nowhere into its heap.
+    fn wait(&mut self, page: UrlId) {
+        let host = self.pages[&page].host;
+        let price = self.price_of(host);
+        let slot = self.pages.get_mut(&page).expect("it is in");
+        slot.due = due(&slot.worth, slot.last, price);
+        let entry = entry(slot.due, page);
+        self.timed_at = self.timed_at.max(self.price.value);
+        let queue = &mut self.queues[host as usize];
+        queue.timed_at = queue.timed_at.max(price);
+        queue.heap.push(Reverse(entry));
+        self.announce(host);
+    }
+
+    /// Forgets a page.
+    pub fn remove(&mut self, page: UrlId) {
+        if let Some(slot) = self.pages.remove(&page) {
+            self.queues[slot.host as usize].live -= 1;
+            self.tidy(slot.host);
+        }
+    }
+
+    /// Takes off the most valuable of the pages that are due, of hosts that may be asked on the day `now`, with what a visit is
+    /// worth; none if there is no such page or no visit is worth anything. To be put back with what the visit has shown.
+    /// Days must not go back.
+    pub fn take(&mut self, now: f64) -> Option<(UrlId, f64)> {
+        self.wake(now);
+        if self.price.value == 0.0 && !self.begin(now) {
+            return None;
+        }
+        let page = loop {
+            self.make_ready(now);
+            if let Some((_, Reverse(page))) = self.ready.pop() {
+                break Some(page);
+            }
+            // None waits, or those that do are never worth the price: one of them may be worth something all the same.
+            if self.head().is_none() || !self.lower(now) {
+                break None;
+            }
+        }?;
+        self.taken += 1;
+        let Slot { host, .. } = self.pages[&page];
+        let value = self.pages[&page].value(now);
+        self.remove(page);
+        self.count(host, now);
+        self.learn(host, value);
+        self.announce(host);
+        Some((page, value))
+    }
+
+    /// Brings the most valuable page to the top of those that are ready.
+    fn make_ready(&mut self, now: f64) {
+        if self.ready.len() <= COMPARED || self.taken * ANEW >= self.ready.len() {
+            self.compare(now);
+        }
+        loop {
+            self.take_due(now);
+            // Were all of them outdated, then the next ones may have been left where they are.
+            if !self.drop_outdated() || !self.ready.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Takes pages that are due from the heaps, and the next ones if they are too few.
+    fn take_due(&mut self, now: f64) {
+        let now_tick = tick(now);
+        let mut worthless = Vec::new();
+        while let Some((first, host)) = self.head() {
+            let (due, page) = parts(first);
+            if due == NEVER || (due > now_tick && self.ready.len() >= COMPARED) {
+                break;
+            }
+            self.queues[host as usize].heap.pop();
+            let price = self.price_of(host);
+            let slot = self.pages.get_mut(&page).expect("it is current");
+            let value = slot.value(now);
+            if value <= 0.0 {
+                // Visited just now.
+                worthless.push((host, first));
+                self.announce(host);
+            } else if due <= now_tick && value < price && self::due(&slot.worth, slot.last, price) > now_tick {
+                // Its time was of a lower price.
+                self.wait(page);
+            } else {
+                slot.due = READY;
+                self.ready.push((OrderedFloat(value), Reverse(page)));
+                self.announce(host);
+            }
+        }
+        for (host, entry) in worthless {
+            self.queues[host as usize].heap.push(Reverse(entry));
+            self.announce(host);
+        }
+    }
+
+    /// Drops what is on top of the ready pages and is not ready, or must not be asked for; whether there was any.
+    fn drop_outdated(&mut self) -> bool {
+        let before = self.ready.len();
+        while let Some(&(_, Reverse(page))) = self.ready.peek() {
+            match self.pages.get(&page).filter(|slot| slot.due == READY) {
+                Some(slot) if !self.queues[slot.host as usize].resting => break,
+                Some(_) => self.wait(page),
+                None => {}
+            }
+            self.ready.pop();
+        }
+        self.ready.len() < before
+    }
+
+    /// Computes the values of the pages that are ready anew, for they grow, and not all alike. Those below the price wait again.
+    fn compare(&mut self, now: f64) {
+        self.taken = 0;
+        let mut pages: Vec<UrlId> = std::mem::take(&mut self.ready).into_iter().map(|(_, page)| page.0).collect();
+        // A page that was put anew and got ready again stands there twice.
+        pages.sort_unstable();
+        pages.dedup();
+        let valued = |page: UrlId| {
+            let slot = self.pages.get(&page).filter(|slot| slot.due == READY)?;
+            Some((OrderedFloat(slot.value(now)), Reverse(page), slot.host))
+        };
+        let mut valued: Vec<(OrderedFloat<f64>, Reverse<UrlId>, u32)> = pages.into_iter().filter_map(valued).collect();
+        valued.sort_unstable_by_key(|&entry| Reverse(entry));
+        for (place, (value, page, host)) in valued.into_iter().enumerate() {
+            if !self.queues[host as usize].resting && (place < COMPARED || value.0 >= self.price_of(host)) {
+                self.ready.push((value, page));
+            } else {
+                self.wait(page.0);
+            }
+        }
+    }
+
+    /// The first entry among all hosts that may be asked.
+    fn head(&mut self) -> Option<(Entry, u32)> {
+        while let Some(&Reverse((first, host))) = self.heads.peek() {
+            if self.queues[host as usize].announced == Some(first) {
+                if self.is_current(host, first) {
+                    return Some((first, host));
+                }
+                self.announce(host);
+            } else {
+                self.heads.pop();
+            }
+        }
+        None
+    }
+
+    fn is_current(&self, host: u32, entry: Entry) -> bool {
+        let (due, page) = parts(entry);
+        self.pages.get(&page).is_some_and(|slot| slot.due == due && slot.host == host)
+    }
+
+    /// Makes a host's first page known, unless it must not be asked.
+    fn announce(&mut self, host: u32) {
+        while let Some(&Reverse(first)) = self.queues[host as usize].heap.peek() {
+            if self.is_current(host, first) {
+                break;
+            }
+            self.queues[host as usize].heap.pop();
+        }
+        let queue = &mut self.queues[host as usize];
+        let first = queue.heap.peek().map(|first| first.0).filter(|_| !queue.resting);
+        if queue.announced != first {
+            queue.announced = first;
+            self.heads.extend(first.map(|first| Reverse((first, host))));
+        }
+    }
+
+    /// Drops outdated entries where they are more than the others.
+    fn tidy(&mut self, host: u32) {
+        let queue = &self.queues[host as usize];
+        if queue.heap.len() > 2 * queue.live + 64 {
+            let entries = self.current(host);
+            self.queues[host as usize].heap = entries.into_iter().map(Reverse).collect();
+            self.announce(host);
+        }
+        if self.heads.len() > 2 * self.queues.len() + 64 {
+            let queues = &self.queues;
+            self.heads.retain(|Reverse((entry, host))| queues[*host as usize].announced == Some(*entry));
+        }
+    }
+
+    /// Takes the entries of a host that stand for pages.
+    fn current(&mut self, host: u32) -> Vec<Entry> {
+        let heap = std::mem::take(&mut self.queues[host as usize].heap);
+        let mut entries: Vec<Entry> = heap.into_iter().map(|entry| entry.0).collect();
+        entries.retain(|&entry| self.is_current(host, entry));
+        // A page put back with the same time as before stands there twice.
+        entries.sort_unstable();
+        entries.dedup();
+        entries
+    }
+
+    fn price_of(&self, host: u32) -> f64 {
+        let queue = &self.queues[host as usize];
+        if queue.bound { queue.price.value.max(self.price.value) } else { self.price.value }
+    }
+
+    /// Computes the times of a host's pages anew.
+    fn retime(&mut self, host: u32) {
+        let price = self.price_of(host);
+        let mut entries = self.current(host);
+        for entry in &mut entries {
+            let (_, page) = parts(*entry);
+            let slot = self.pages.get_mut(&page).expect("it is current");
+            slot.due = due(&slot.worth, slot.last, price);
+            *entry = self::entry(slot.due, page);
+        }
+        let queue = &mut self.queues[host as usize];
+        queue.heap = entries.into_iter().map(Reverse).collect();
+        queue.timed_at = price;
+        self.announce(host);
+    }
+
+    fn retime_all(&mut self) {
+        self.timed_at = self.price.value;
+        self.heads.clear();
+        for host in 0..u32::try_from(self.queues.len()).expect("hosts are numbered by 32 bits") {
+            self.queues[host as usize].announced = None;
+            self.retime(host);
+        }
+    }
+
+    /// The first price: what the best of so many pages as a mean is taken over are worth now.
+    fn begin(&mut self, now: f64) -> bool {
+        let mut values = self.values(now);
+        if values.is_empty() {
+            return false;
+        }
+        let place = values.len() / (2.0 * PART) as usize;
+        let (_, value, _) = values.select_nth_unstable_by(place, |a, b| b.total_cmp(a));
+        // Without haste: the first visits are worth more than those to come.
+        self.price = Price { value: *value, visits: f64::INFINITY };
+        self.retime_all();
+        true
+    }
+
+    /// What visits are worth now, where they are worth anything and the host may be asked.
+    fn values(&self, now: f64) -> Vec<f64> {
+        let open = self.pages.values().filter(|slot| !self.queues[slot.host as usize].resting);
+        open.map(|slot| slot.value(now)).filter(|value| *value > 0.0).collect()
+    }
+
+    /// No page of a host that may be asked is ever worth the price, so that is too high.
+    fn lower(&mut self, now: f64) -> bool {
+        let best = self.values(now).into_iter().fold(0.0, f64::max);
+        if best <= 0.0 || self.price.value <= f64::MIN_POSITIVE {
+            return false;
+        }
+        self.price.value = (best / 2.0).min(self.price.value / 2.0);
+        for queue in self.queues.iter_mut().filter(|queue| !queue.resting) {
+            queue.bound = false;
+        }
+        self.retime_all();
+        true
+    }
+
+    /// Visits that a host takes in a span of days, and in which span a day is.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+    fn limit(&self, now: f64) -> Option<(u32, i64)> {
+        let (most, days) =
+            self.per_host.map(|cap| if cap >= 1.0 { (cap as u32, 1.0) } else { (1, 1.0 / cap.max(1e-9)) })?;
+        Some((most, (now / days).floor() as i64))
+    }
+
+    /// Counts a visit of a host, which then may have to rest.
+    fn count(&mut self, host: u32, now: f64) {
+        let Some((most, span)) = self.limit(now) else { return };
+        let queue = &mut self.queues[host as usize];
+        if span > queue.span || queue.visits == 0 {
+            // A host that was not asked as often as it takes has too high a price.
+            let missed = (span - queue.span - 1).clamp(0, 8) as i32;
+            let used = (f64::from(queue.visits) + 0.5) / f64::from(most);
+            queue.price.value *= used.clamp(0.5, 1.0) * 0.5_f64.powi(missed);
+            queue.bound &= queue.price.value > self.price.value;
+            queue.span = span;
+            queue.visits = 0;
+        }
+        queue.visits += 1;
+        if queue.visits >= most {
+            if !queue.bound {
+                queue.bound = true;
+                queue.price = Price { value: self.price.value, visits: 0.0 };
+            }
+            queue.resting = true;
+            self.resting.push(Reverse((queue.span + 1, host)));
+        }
+    }
+
+    fn wake(&mut self, now: f64) {
+        let Some((_, span)) = self.limit(now) else { return };
+        while let Some(&Reverse((_, host))) = self.resting.peek().filter(|rest| rest.0.0 <= span) {
+            self.resting.pop();
+            self.queues[host as usize].resting = false;
+            self.announce(host);
+        }
+    }
+
+    /// A visit to this host was worth so much.
+    fn learn(&mut self, host: u32, value: f64) {
+        let queue = &mut self.queues[host as usize];
+        if queue.bound {
+            queue.price.observe(value, queue.live);
+        } else {
+            self.price.observe(value, self.pages.len());
+        }
+        if self.price.value < DRIFT * self.timed_at {
+            self.retime_all();
+        } else if self.price_of(host) < DRIFT * self.queues[host as usize].timed_at {
+            self.retime(host);
+        }
+    }
+}
+
+/// When a page's value reaches the price.
+fn due(worth: &Worth, last: f64, price: f64) -> u32 {
+    let day = last + worth.days_until(price);
+    if day.is_finite() { tick(day) } else { NEVER }
+}
+
+/// Days before the first are told apart too.
+fn tick(day: f64) -> u32 {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+    let tick = (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32;
+    tick
+}
+
+fn entry(due: u32, page: UrlId) -> Entry {
+    (u64::from(due) << 32) | u64::from(page.0)
+}
+
+fn parts(entry: Entry) -> (u32, UrlId) {
+    ((entry >> 32) as u32, UrlId(u32::try_from(entry & u64::from(u32::MAX)).expect("masked to 32 bits")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::revisit::chance::draw;
+    use crate::revisit::optimum::{Objective, Rated, capped, rates};
+
+    /// Pages that change once in 100 days to ten times a day, of importance 0.03 to 1.
+    fn some_pages(count: u64) -> Vec<Rated> {
+        let page = |page| Rated {
+            importance: 10_f64.powf(-1.5 * draw(2 * page)),
+            rate: 10_f64.powf(3.0 * draw(2 * page + 1) - 2.0),
+        };
+        (0..count).map(page).collect()
+    }
+
+    fn worth(page: Rated) -> Worth {
+        Worth { importance: page.importance, rate: page.rate, yields: 0.0, doubt: 1.0, spared: false }
+    }
+
+    /// What visits bring a day, importance times share of time fresh, between two days; and when each page was visited.
+    struct Run {
+        total: f64,
+        visits: Vec<Vec<f64>>,
+    }
+
+    /// Runs so many visits a day, in rounds of `batch`.
+    fn run(
+        pages: &[Rated],
+        hosts: &[u32],
+        per_host: Option<f64>,
+        budget: f64,
+        batch: u32,
+        (from, to): (f64, f64),
+    ) -> Run {
+        let mut agenda = Agenda::new(per_host);
+        let put = |agenda: &mut Agenda, page: usize, last: f64| {
+            agenda.put(UrlId(page as u32), HostId(hosts[page]), worth(pages[page]), last);
+        };
+        (0..pages.len()).for_each(|page| put(&mut agenda, page, -draw(page as u64 + 77)));
+        let mut visits = vec![Vec::new(); pages.len()];
+        let mut now = 0.0;
+        while now < to {
+            for _ in 0..batch {
+                let Some((page, _)) = agenda.take(now) else { break };
+                visits[page.0 as usize].push(now);
+                put(&mut agenda, page.0 as usize, now);
+            }
+            now += f64::from(batch) / budget;
+        }
+        let fresh = |page: &Rated, at: &Vec<f64>| {
+            // Expected, from a visit to the next.
+            let mut times: Vec<f64> = at.iter().copied().filter(|&at| at >= from).collect();
+            times.push(to);
+            let before = at.iter().copied().rfind(|&at| at < from).unwrap_or(-1.0);
+            let mut total = 0.0;
+            let mut last = before;
+            for next in times {
+                let (start, end) = (last.max(from) - last, next - last);
+                total += ((-page.rate * start).exp() - (-page.rate * end).exp()) / page.rate;
+                last = next;
+            }
+            page.importance * total
+        };
+        let total = pages.iter().zip(&visits).map(|(page, at)| fresh(page, at)).sum::<f64>() / (to - from);
+        Run { total, visits }
+    }
+
+    #[test]
+    fn in_the_long_run_it_is_as_good_as_the_optimum() {
+        let pages = some_pages(400);
+        let hosts = vec![0; 400];
+        for (budget, batch) in [(40.0, 1), (40.0, 10), (400.0, 1), (400.0, 100)] {
+            let run = run(&pages, &hosts, None, budget, batch, (60.0, 160.0));
+            let [random, even] = [Objective::Freshness, Objective::Even]
+                .map(|objective| objective.total(&pages, &rates(&pages, budget, objective)));
+            assert!(run.total >= 0.99 * random, "{budget} in {batch}: {} of {random}", run.total);
+            assert!(run.total >= 0.99 * even, "{budget} in {batch}: {} of {even}", run.total);
+        }
+    }
+
+    #[test]
+    fn hosts_are_not_asked_more_often_than_they_take() {
+        let pages = some_pages(400);
+        // One large host, some small ones.
+        let hosts: Vec<u32> = (0..400).map(|page| if page % 2 == 0 { 0 } else { 1 + page as u32 % 7 }).collect();
+        for (cap, budget, days) in [(20.0, 100.0, 200.0), (5.0, 30.0, 400.0), (0.5, 100.0, 3000.0)] {
+            let run = run(&pages, &hosts, Some(cap), budget, 1, (days, 2.0 * days));
+            let best = Objective::Even.total(&pages, &capped(&pages, &hosts, &[cap; 8], budget, Objective::Even));
+            assert!(run.total >= 0.98 * best, "{cap} a host, {budget}: {} of {best}", run.total);
+            let span = if cap < 1.0 { 1.0 / cap } else { 1.0 };
+            let mut counts = BTreeMap::new();
+            for (at, host) in run.visits.iter().zip(&hosts).flat_map(|(at, host)| at.iter().map(move |at| (at, host))) {
+                *counts.entry((host, (at / span).floor() as i64)).or_insert(0) += 1;
+            }
+            assert!(counts.values().all(|&count| count <= (cap as u32).max(1)), "{cap}");
+        }
+    }
+
+    #[test]
+    fn it_follows_the_bandwidth() {
+        let pages = some_pages(200);
+        let mut agenda = Agenda::new(None);
+        let mut now = 0.0;
+        let mut price = [0.0; 2];
+        (0..200).for_each(|page| agenda.put(UrlId(page), HostId(0), worth(pages[page as usize]), 0.0));
+        for (place, budget) in [(0, 20.0), (1, 200.0), (0, 20.0)] {
+            let until = now + 60.0;
+            while now < until {
+                now += 1.0 / budget;
+                let (page, _) = agenda.take(now).unwrap();
+                agenda.put(page, HostId(0), worth(pages[page.0 as usize]), now);
+            }
+            assert!(price[place] == 0.0 || (agenda.threshold() / price[place]).ln().abs() < 0.3, "back where it was");
+            price[place] = agenda.threshold();
+        }
+        assert!(price[1] < price[0] / 2.0, "{price:?}: more visits are worth less each");
+    }
+
+    #[test]
+    fn spared_pages_are_visited_however_fast_they_change() {
+        let mut agenda = Agenda::new(None);
+        let page_of = |page: u32| {
+            // The first ten change by the minute.
+            let rate = if page < 10 { 1000.0 } else { 0.1 };
+            Worth { importance: 1.0, rate, yields: 0.0, doubt: 1.0, spared: page < 5 }
+        };
+        (0..100).for_each(|page| agenda.put(UrlId(page), HostId(0), page_of(page), 0.0));
+        let mut last = [0.0; 100];
+        let mut longest = [0.0_f64; 100];
+        for visit in 1..20_000_u32 {
+            let now = f64::from(visit) / 20.0;
+            let (page, _) = agenda.take(now).unwrap();
+            let place = page.0 as usize;
+            if now > 100.0 {
+                longest[place] = longest[place].max(now - last[place]);
+            }
+            last[place] = now;
+            agenda.put(page, HostId(0), page_of(page.0), now);
+        }
+        assert!(longest[..5].iter().all(|&days| days > 0.0 && days < 20.0), "{longest:?}");
+        assert!(last[5..10].iter().all(|&day| day < 100.0), "given up: {:?}", &last[5..10]);
+    }
+
+    fn plain(importance: f64) -> Worth {
+        Worth { importance, rate: 0.1, yields: 0.0, doubt: 1.0, spared: false }
+    }
+
+    #[test]
+    fn what_is_put_anew_replaces() {
+        let mut agenda = Agenda::new(None);
+        for round in 0..1000_u32 {
+            for page in 0..10 {
+                agenda.put(UrlId(page), HostId(0), plain(f64::from(page + round) / 100.0), 0.0);
+            }
+        }
+        assert_eq!(agenda.len(), 10);
+        assert!(agenda.queues[0].heap.len() < 100 && agenda.heads.len() < 100, "outdated entries are dropped");
+        agenda.put(UrlId(3), HostId(0), Worth { doubt: 0.01, ..plain(10.0) }, 0.0);
+        assert_eq!(agenda.take(1.0).unwrap().0, UrlId(3), "a signal");
+        agenda.remove(UrlId(9));
+        agenda.remove(UrlId(9));
+        let rest: Vec<u32> = std::iter::from_fn(|| agenda.take(1.0)).map(|(page, _)| page.0).collect();
+        assert_eq!(rest, [8, 7, 6, 5, 4, 2, 1, 0]);
+        assert!(agenda.is_empty() && agenda.take(2.0).is_none());
+    }
+
+    #[test]
+    fn ties_are_broken_by_discovery_and_worthless_pages_wait() {
+        let mut agenda = Agenda::new(None);
+        assert!(agenda.take(0.0).is_none());
+        for page in [4, 2, 3, 1] {
+            agenda.put(UrlId(page), HostId(0), plain(if page == 1 { 0.0 } else { 1.0 }), 0.0);
+        }
+        assert!(agenda.take(0.0).is_none(), "all visited just now");
+        let order: Vec<u32> = std::iter::from_fn(|| agenda.take(3.0)).map(|(page, _)| page.0).collect();
+        assert_eq!(order, [2, 3, 4]);
+        assert_eq!(agenda.len(), 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Against a plain map: what is in, what was taken, and no page that is worth anything is withheld.
+        #[test]
+        fn it_holds_what_was_put(
+            steps in proptest::collection::vec((0_u8..6, 0_u32..12, 0.0..1.0), 1..150),
+            per_host in proptest::option::of(0.3..6.0),
+        ) {
+            let mut agenda = Agenda::new(per_host);
+            let mut twin = Agenda::new(per_host);
+            let mut map = BTreeMap::new();
+            let mut counts = BTreeMap::new();
+            let mut now = 0.0;
+            for (step, page, importance) in steps {
+                match step {
+                    0..3 => {
+                        for agenda in [&mut agenda, &mut twin] {
+                            agenda.put(UrlId(page), HostId(page % 3), plain(importance), now);
+                        }
+                        map.insert(UrlId(page), (plain(importance), now));
+                    }
+                    3 => {
+                        agenda.remove(UrlId(page));
+                        twin.remove(UrlId(page));
+                        map.remove(&UrlId(page));
+                    }
+                    _ => {
+                        now += importance;
+                        let taken = agenda.take(now);
+                        prop_assert_eq!(taken, twin.take(now));
+                        let span = per_host.map_or(1.0, |cap| if cap < 1.0 { 1.0 / cap } else { 1.0 });
+                        let most = per_host.map_or(u32::MAX, |cap| (cap as u32).max(1));
+                        let of = |page: UrlId| (page.0 % 3, (now / span).floor() as i64);
+                        if let Some((page, value)) = taken {
+                            let (worth, last) = map.remove(&page).unwrap();
+                            prop_assert!(value == worth.value(now - last) && value > 0.0);
+                            let count = counts.entry(of(page)).or_insert(0);
+                            *count += 1;
+                            prop_assert!(*count <= most);
+                        } else {
+                            for (&page, (worth, last)) in &map {
+                                let full = counts.get(&of(page)).is_some_and(|&count| count >= most);
+                                prop_assert!(full || worth.value(now - last) == 0.0, "{:?} is withheld", page);
+                            }
+                        }
+                    }
+                }
+                prop_assert_eq!(agenda.len(), map.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! What is known of each page from its visits: when it was there, when it had changed, what it led to. A fold of the events,
+//! apart from the machine so that the plan, the running policy, `suidao history` and the exports all say the same.
+//!
+//! A page has changed when the digest of its main text is another; a listing when the set of links in its main content is.
+//! What a page yields is counted by the links that nobody had found before.
+
+use rustc_hash::FxHashMap;
+
+use super::adaptive::Nutch;
+use super::settings::{Policy, RefreshSettings};
+use super::{Changes, Worth};
+use suidao_page::model::{Digest, Event, FailureKind, Found, Millis, Origin, Settled, UrlId, Validators};
+
+/// Milliseconds of a day.
+pub const DAY: f64 = 86_400_000.0;
+
+/// New links of a page before anything is known of it, in the time of the prior: of a listing, and of another page.
+const NEW_LINKS: [f64; 2] = [1.0, 0.1];
+
+/// What the own text of a listing counts: it is the way to documents, and none itself.
+const LISTING: f64 = 0.2;
+
+/// One page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tracked {
+    /// When it was fetched first.
+    pub first: Millis,
+    /// When it was last there.
+    pub last: Millis,
+    /// When it was last asked for, whatever came of it.
+    pub asked: Millis,
+    /// When it was found changed last; none while it never was.
+    pub changed: Option<Millis>,
+    /// When the answer on record was fetched.
+    pub whole: Millis,
+    /// Different texts seen, the first among them.
+    pub versions: u32,
+    /// Visits that found it there.
+    pub visits: u32,
+    /// Whether it had changed between visits.
+    pub changes: Changes,
+    /// Interval by the adaptive schedule, and the wait for the next visit, in days.
+    pub interval: (f64, f64),
+    /// Links found on it that nobody had found before, the first visit left out.
+    pub new_links: u32,
+    /// Pages fetched that were found on it first, and the sum of their relevance.
+    pub led_to: (u32, f64),
+    /// Links to it.
+    pub inlinks: u32,
+    /// Eq. (1), at its last visit.
+    pub relevance: f64,
+    /// At or above the page threshold.
+    pub relevant: bool,
+    /// Most of it is a row of records with links.
+    pub listing: bool,
+    /// Since when it is missing: 404, 410, or a redirect that is not for good.
+    pub missing: Option<Millis>,
+    /// It is gone, and no page of the crawl any more.
+    pub retired: bool,
+    /// What the server gave to ask by whether it has changed.
+    pub validators: Option<Box<Validators>>,
+    /// Times in a row that the server said it has not changed.
+    pub vouched: u32,
+    /// Signals since it was last there that it has changed.
+    pub signals: u32,
+    /// Digest of the body on record.
+    pub body: Digest,
+    text: u64,
+    outlinks: u64,
+}
+
+impl Tracked {
+    /// Of a page whose first visit was at the beginning of time, and of which nothing else is known.
+    pub fn first(relevance: f64, relevant: bool, listing: bool, settings: &RefreshSettings) -> Self {
+        Self {
+            first: Millis(0),
+            last: Millis(0),
+            asked: Millis(0),
+            changed: None,
+            whole: Millis(0),
+            versions: 1,
+            visits: 1,
+            changes: Changes::default(),
+            interval: (settings.prior, settings.prior),
+            new_links: 0,
+            led_to: (0, 0.0),
+            inlinks: 0,
+            relevance,
+            relevant,
+            listing,
+            missing: None,
+            retired: false,
+            validators: None,
+            vouched: 0,
+            signals: 0,
+            body: Digest([0; 20]),
+            text: 0,
+            outlinks: 0,
+        }
+    }
+
+    fn new(page: &Settled, at: Millis, settings: &RefreshSettings) -> Self {
+        Self {
+            first: at,
+            last: at,
+            asked: at,
+            whole: at,
+            validators: page.validators.clone(),
+            body: page.digest,
+            text: page.sketch.digest,
+            outlinks: page.outlinks,
+            ..Self::first(f64::from(page.relevance.get()), page.relevant, page.listing, settings)
+        }
+    }
+
+    /// What has changed, by the digests of main text and links.
+    pub fn compare(&self, text: u64, outlinks: u64) -> Found {
+        Found { text: text != self.text, links: outlinks != self.outlinks }
+    }
+
+    /// The page was there, and as it was before unless `found` says otherwise.
+    pub fn visited(&mut self, found: Found, at: Millis) {
+        let interval = days(at.since(self.last));
+        let changed = if self.listing { found.links || found.text } else { found.text };
+        self.changes.observe(interval, changed);
+        let since_change = self.changed.map_or(0.0, |changed| days(at.since(changed)));
+        self.interval = Nutch::default().next(self.interval.0, changed, since_change);
+        self.visits += 1;
+        self.versions += u32::from(found.text);
+        if changed {
+            self.changed = Some(at);
+        }
+        (self.last, self.asked) = (at, at);
+        (self.missing, self.retired) = (None, false);
+        self.signals = 0;
+        self.vouched = if changed { 0 } else { self.vouched + 1 };
+    }
+
+    fn settled(&mut self, page: &Settled, new_links: u32, at: Millis) -> Found {
+        let compared = self.compare(page.sketch.digest, page.outlinks);
+        let found = Found { links: compared.links || new_links > 0, ..compared };
+        self.new_links += new_links;
+        self.listing = page.listing;
+        self.visited(found, at);
+        self.relevance = f64::from(page.relevance.get());
+        self.relevant = page.relevant;
+        self.validators.clone_from(&page.validators);
+        (self.text, self.outlinks, self.body, self.whole) = (page.sketch.digest, page.outlinks, page.digest, at);
+        found
+    }
+
+    fn missed(&mut self, at: Millis) {
+        self.asked = at;
+        self.missing.get_or_insert(at);
+    }
+
+    /// Changes a day, as far as is known.
+    pub fn rate(&self, settings: &RefreshSettings) -> f64 {
+        self.changes.rate(settings.prior)
+    }
+
+    /// New links a day, as far as is known: the mean of a gamma distribution that begins at its prior.
+    pub fn new_links_a_day(&self, settings: &RefreshSettings) -> f64 {
+        let prior = NEW_LINKS[usize::from(!self.listing)];
+        (prior + f64::from(self.new_links)) / (settings.prior + days(self.last.since(self.first)))
+    }
+
+    /// What a page behind one of its links is worth, as far as is known.
+    pub fn leads_to(&self) -> f64 {
+        (self.led_to.1 + self.relevance) / (f64::from(self.led_to.0) + 1.0)
+    }
+
+    /// What the page itself is worth: its relevance, and more the more links lead to it.
+    pub fn importance(&self) -> f64 {
+        let own = if self.listing { LISTING } else { 1.0 };
+        own * self.relevance * (1.0 + f64::from(self.inlinks).ln_1p())
+    }
+
+    /// What coming back to it is worth, by the days since it was asked for last; none where it is not to be asked for.
+    pub fn worth(&self, settings: &RefreshSettings, now: Millis) -> Option<Worth> {
+        let waits = self.missing.is_some_and(|missing| days(now.since(missing)) < settings.grace);
+        if waits { None } else { self.later(settings) }
+    }
+
+    /// From when on it may be asked for: not too soon after the last time, when it is missing not before its grace is over, and
+    /// by the adaptive schedule not before its interval is.
+    pub fn ripe(&self, settings: &RefreshSettings) -> Millis {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
+        let millis = |days: f64| (days * DAY).ceil() as u64;
+        let rested = self.asked.after(settings.shortest_ms());
+        match (self.missing, settings.policy) {
+            (Some(missing), _) => rested.max(missing.after(millis(settings.grace))),
+            (None, Policy::Adaptive) => rested.max(self.asked.after(millis(self.interval.1))),
+            _ => rested,
+        }
+    }
+
+    /// The same, of a page that is missing when its grace will be over.
+    pub fn later(&self, settings: &RefreshSettings) -> Option<Worth> {
+        let nothing = Worth { importance: 0.0, rate: 0.0, yields: 0.0, doubt: 1.0, spared: false };
+        if self.retired {
+            return None;
+        }
+        // A square grows as fast as what a page yields.
+        Some(match settings.policy {
+            Policy::Uniform => Worth { yields: 2.0, ..nothing },
+            Policy::Adaptive => Worth { yields: 2.0 / self.interval.1.max(1e-6).powi(2), ..nothing },
+            Policy::CrawlValue if self.missing.is_some() => {
+                let rate = 1.0 / settings.grace.max(1e-3);
+                Worth { importance: self.importance(), rate, spared: true, ..nothing }
+            }
+            Policy::CrawlValue => Worth {
+                importance: self.importance(),
+                rate: self.rate(settings),
+                yields: self.new_links_a_day(settings) * self.leads_to(),
+                doubt: 1.0,
+                spared: self.relevant,
+            },
+        })
+    }
+}
+
+/// Milliseconds as days.
+#[allow(clippy::cast_precision_loss)] // exact for 285,000 years
+pub fn days(ms: u64) -> f64 {
+    ms as f64 / DAY
+}
+
+/// The pages of a crawl. Memory: 270 bytes a page, 8 for each known URL.
+#[derive(Clone, Debug, Default)]
+pub struct Histories {
+    pages: FxHashMap<UrlId, Tracked>,
+    /// Page that each known URL was found on first.
+    found_on: Vec<Option<UrlId>>,
+    /// Links to each known URL.
+    inlinks: Vec<u32>,
+    /// Links found since the last page was settled, and on which page.
+    news: (Option<UrlId>, u32),
+    settings: RefreshSettings,
+}
+
+impl Histories {
+    /// None yet.
+    pub fn new(settings: &RefreshSettings) -> Self {
+        Self { settings: settings.clone(), ..Self::default() }
+    }
+
+    /// Takes an event in; events come in order, each once. What was found of a page that was known, if it was visited.
+    pub fn observe(&mut self, event: &Event, at: Millis) -> Option<Found> {
+        match event {
+            Event::Discovered(found) => {
+                let from = if let Origin::Link(from) = found.origin { Some(from) } else { None };
+                self.found_on.push(from);
+                self.inlinks.push(0);
+                if from.is_some() && from == self.news.0 {
+                    self.news.1 += 1;
+                } else {
+                    self.news = (from, u32::from(from.is_some()));
+                }
+            }
+            Event::Settled(page) => return self.settled(page, at),
+            Event::Unchanged { id, validators, .. } => {
+                let page = self.pages.get_mut(id)?;
+                if validators.is_some() {
+                    page.validators.clone_from(validators);
+                }
+                page.visited(Found::default(), at);
+                return Some(Found::default());
+            }
+            Event::Redirected { id, .. } => {
+                if let Some(page) = self.pages.get_mut(id) {
+                    page.missed(at);
+                }
+            }
+            Event::Failed { id, failure } => {
+                if let Some(page) = self.pages.get_mut(id) {
+                    match failure.kind {
+                        FailureKind::Status(404 | 410) => page.missed(at),
+                        _ => page.asked = at,
+                    }
+                }
+            }
+            Event::Refused { id, .. } => {
+                if let Some(page) = self.pages.get_mut(id) {
+                    page.asked = at;
+                }
+            }
+            Event::Retired { id, .. } => {
+                if let Some(page) = self.pages.get_mut(id) {
+                    page.retired = true;
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn settled(&mut self, page: &Settled, at: Millis) -> Option<Found> {
+        let new_links = if self.news.0 == Some(page.id) { self.news.1 } else { 0 };
+        self.news = (None, 0);
+        if let Some(known) = self.pages.get_mut(&page.id) {
+            return Some(known.settled(page, new_links, at));
+        }
+        let mut tracked = Tracked::new(page, at, &self.settings);
+        tracked.inlinks = self.inlinks.get(page.id.0 as usize).copied().unwrap_or(0);
+        self.pages.insert(page.id, tracked);
+        for to in page.links.iter().map(|link| link.to).chain(page.known.iter().copied()) {
+            if let Some(count) = self.inlinks.get_mut(to.0 as usize) {
+                *count += 1;
+            }
+            if let Some(target) = self.pages.get_mut(&to) {
+                target.inlinks += 1;
+            }
+        }
+        let from = self.found_on.get(page.id.0 as usize).copied().flatten();
+        if let Some(from) = from.and_then(|from| self.pages.get_mut(&from)) {
+            from.led_to.0 += 1;
+            from.led_to.1 += f64::from(page.relevance.get());
+        }
+        None
+    }
+
+    /// The site says that a page has changed since it was last there. It may say so again and again, and means one change.
+    pub fn signal(&mut self, id: UrlId) {
+        if let Some(page) = self.pages.get_mut(&id) {
+            page.signals = 1;
+        }
+    }
+
+    /// One page.
+    pub fn get(&self, id: UrlId) -> Option<&Tracked> {
+        self.pages.get(&id)
+    }
+
+    /// All pages, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (UrlId, &Tracked)> {
+        self.pages.iter().map(|(id, page)| (*id, page))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+}

@@ -1,0 +1,115 @@
+//! `[refresh]` of the configuration.
+
+use serde::{Deserialize, Serialize};
+
+/// How the next page to come back to is chosen.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Policy {
+    /// By what a visit is worth: importance, learnt change rate, new links, signals.
+    #[default]
+    CrawlValue,
+    /// By an interval that grows while a page stays the same and shrinks when it changes, as Nutch does.
+    Adaptive,
+    /// The page that was asked for the longest time ago.
+    Uniform,
+}
+
+/// `[refresh]`. Times in days.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RefreshSettings {
+    /// How the next page is chosen.
+    pub policy: Policy,
+    /// Share of the requests that goes to pages never fetched, as long as there are any that wait.
+    pub discovery: f64,
+    /// Requests of a round, where neither requests nor minutes are given.
+    pub requests: u64,
+    /// Requests a day, where the refresh goes on for ever.
+    pub per_day: u64,
+    /// Most visits to one host in a round, or in a day where it goes on for ever.
+    pub per_host: Option<u32>,
+    /// Before anything is known of a page it is taken to change half a time in two intervals of so many days.
+    pub prior: f64,
+    /// A page that is missing is kept so long, and then asked for once more before it is given up.
+    pub grace: f64,
+    /// A page is not asked for again sooner.
+    pub shortest: f64,
+    /// Sitemaps that robots.txt names are asked which pages have changed.
+    pub sitemaps: bool,
+    /// Feeds that pages name are asked for the same.
+    pub feeds: bool,
+}
+
+impl Default for RefreshSettings {
+    fn default() -> Self {
+        Self {
+            policy: Policy::CrawlValue,
+            discovery: 0.8,
+            requests: 1_000,
+            per_day: 5_000,
+            per_host: None,
+            prior: 7.0,
+            grace: 7.0,
+            shortest: 1.0 / 24.0,
+            sitemaps: true,
+            feeds: true,
+        }
+    }
+}
+
+impl RefreshSettings {
+    /// Whether a visit of this value may be made: under the adaptive policy not before its interval is over.
+    pub fn is_time(&self, value: f64) -> bool {
+        self.policy != Policy::Adaptive || value >= 1.0
+    }
+
+    /// `shortest` in milliseconds.
+    pub fn shortest_ms(&self) -> u64 {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked, and `as` saturates
+        let ms = (self.shortest * 86_400_000.0).ceil() as u64;
+        ms
+    }
+
+    /// What is wrong with the settings, if anything: the key and the sentence.
+    ///
+    /// # Errors
+    /// The key and what it must be.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if !(0.0..=1.0).contains(&self.discovery) {
+            return Err(("refresh.discovery", "must be a share from 0 to 1"));
+        }
+        if self.requests == 0 {
+            return Err(("refresh.requests", "must be at least 1"));
+        }
+        if !(1..=1_000_000_000).contains(&self.per_day) {
+            return Err(("refresh.per_day", "must be a number from 1 to 1e9"));
+        }
+        if self.per_host == Some(0) {
+            return Err(("refresh.per_host", "must be at least 1"));
+        }
+        if !(0.001..=36_500.0).contains(&self.prior) {
+            return Err(("refresh.prior", "must be a number of days from 0.001 to 36500"));
+        }
+        for (key, value) in [("refresh.grace", self.grace), ("refresh.shortest", self.shortest)] {
+            if !(0.0..=36_500.0).contains(&value) {
+                return Err((key, "must be a number of days from 0 to 36500"));
+            }
+        }
+        Ok(())
+    }
+}

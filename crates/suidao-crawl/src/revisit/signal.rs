@@ -1,0 +1,125 @@
+//! How far a source of signals can be believed: a sitemap's lastmod, a feed.
+//!
+//! A page that changed after a signal does not prove the signal: pages change anyway. A source that names pages at random would
+//! be believed for all the pages that change often, and waste visits on them (the test below). So pages that had not
+//! changed are counted against what was to be expected of them without signals: if signals are lies with probability q, then
+//! of pages that would be unchanged with probability e^(-Δt), q e^(-Δt) are.
+//!
+//! Signals of a page since the last visit count as one. A source that lies does so more than once, and doubts of 0.98
+//! multiplied would make a truth of it.
+
+/// How far a source of signals is believed.
+///
+/// Before anything is checked, one of two signals is believed. From 1,000 expected pages on, older ones count half.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trust {
+    /// Visits after signals that found no change, and how many would have been expected to without them.
+    unchanged: f64,
+    expected: f64,
+}
+
+/// What is remembered, in pages that were expected to be unchanged.
+const MEMORY: f64 = 1000.0;
+
+impl Trust {
+    /// A visit to a page with a signal, or several, since the visit before, and whether the page had changed. `still`: the
+    /// probability that it would not have, for all that was known without the signals: e^(-rate days).
+    pub fn observe(&mut self, still: f64, changed: bool) {
+        self.expected += still.clamp(0.0, 1.0).max(0.0);
+        self.unchanged += f64::from(u8::from(!changed));
+        if self.expected > MEMORY {
+            self.unchanged /= 2.0;
+            self.expected /= 2.0;
+        }
+    }
+
+    /// Probability that no signal is true of those that a page had since the last visit, in (0, 1]: 1 without any.
+    pub fn doubt(&self, signals: u32) -> f64 {
+        if signals == 0 { 1.0 } else { ((self.unchanged + 1.0) / (self.expected + 2.0)).min(1.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::revisit::chance::draw;
+    use crate::revisit::{Agenda, Worth};
+    use suidao_page::model::{HostId, UrlId};
+
+    #[test]
+    fn a_source_is_believed_as_it_proved_true() {
+        let mut trust = Trust::default();
+        assert_eq!((trust.doubt(0), trust.doubt(1), trust.doubt(2)), (1.0, 0.5, 0.5));
+        (0..98).for_each(|visit| trust.observe(1.0, visit < 49));
+        assert!((trust.doubt(1) - 0.5).abs() < 1e-12);
+        let (mut liar, mut honest) = (Trust::default(), Trust::default());
+        for _ in 0..5000 {
+            liar.observe(1.0, false);
+            honest.observe(0.5, true);
+        }
+        assert!(liar.doubt(1) > 0.99 && liar.doubt(9) <= 1.0);
+        assert!(honest.doubt(1) > 0.0 && honest.doubt(1) < 0.01);
+        for still in [f64::NAN, -1.0, 0.0, 1.0, 2.0] {
+            [true, false].into_iter().for_each(|changed| liar.observe(still, changed));
+            assert!(liar.doubt(1) > 0.0 && liar.doubt(1) <= 1.0, "{still}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_changes_anyway_proves_nothing() {
+        // Signals at random on pages that are still the same with this probability.
+        for still in [0.1, 0.5, 0.9] {
+            let mut trust = Trust::default();
+            (0..1500).for_each(|visit| trust.observe(still, draw(visit) > still));
+            assert!(trust.doubt(1) > 0.9, "{still}: {}", trust.doubt(1));
+        }
+    }
+
+    /// Share of pages fresh from day 20 to day 100, if `told` of all changes have a signal and there are so many `lies` to a page and
+    /// day. `heed` signals, believed as far as learnt.
+    fn freshness(told: f64, lies: f64, heed: bool) -> f64 {
+        const PAGES: u32 = 200;
+        const STEP: f64 = 0.05;
+        let rate = |page: u32| 10_f64.powf(2.0 * draw(u64::from(page)) - 1.7);
+        let (mut agenda, mut trust) = (Agenda::new(None), Trust::default());
+        // Signals since the last visit, day of that, whether the page is still the same.
+        let mut pages = vec![(0, 0.0, true); PAGES as usize];
+        let worth =
+            |page: u32, doubt: f64| Worth { importance: 1.0, rate: rate(page), yields: 0.0, doubt, spared: false };
+        (0..PAGES).for_each(|page| agenda.put(UrlId(page), HostId(0), worth(page, 1.0), 0.0));
+        let mut fresh = 0;
+        for step in 0..2000_u32 {
+            let now = f64::from(step) * STEP;
+            for page in 0..PAGES {
+                let at = 3 * u64::from(step * PAGES + page);
+                let changed = draw(at) < -(-rate(page) * STEP).exp_m1();
+                let signal = if changed { draw(at + 1) < told } else { draw(at + 2) < lies * STEP };
+                let (signals, last, same) = &mut pages[page as usize];
+                *same &= !changed;
+                *signals += u32::from(signal);
+                fresh += u32::from(*same && step >= 400);
+                if signal && heed {
+                    agenda.put(UrlId(page), HostId(0), worth(page, trust.doubt(*signals)), *last);
+                }
+            }
+            let Some((page, _)) = agenda.take(now) else { continue };
+            let (signals, last, same) = std::mem::replace(&mut pages[page.0 as usize], (0, now, true));
+            if signals > 0 {
+                trust.observe((-rate(page.0) * (now - last)).exp(), !same);
+            }
+            agenda.put(page, HostId(0), worth(page.0, 1.0), now);
+        }
+        f64::from(fresh) / f64::from(1600 * PAGES)
+    }
+
+    #[test]
+    fn signals_help_and_lies_do_no_harm() {
+        let deaf = freshness(0.0, 0.0, false);
+        for (told, lies, least) in
+            [(1.0, 0.0, 1.12), (0.5, 0.05, 1.02), (0.5, 0.2, 0.97), (0.0, 0.2, 0.97), (0.0, 1.0, 0.98)]
+        {
+            let heeding = freshness(told, lies, true);
+            assert!(heeding > least * deaf, "{told} told, {lies} lies a day: {heeding}, without {deaf}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What each round of refresh brought. A fold of the log, for `refresh.csv` and for those who ask at the end of a round.
+
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use suidao_page::model::{Batch, Budget, Event, Origin, UrlId};
+
+/// One round; of a refresh without end, one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Round {
+    /// When it began, RFC 3339.
+    #[serde(skip)]
+    pub begun: suidao_page::model::Millis,
+    /// Within what.
+    #[serde(skip)]
+    pub budget: Budget,
+    /// It reached its end.
+    pub ended: bool,
+    /// Pages fetched before that were chosen.
+    pub due: u64,
+    /// Requests, all together.
+    pub requests: u64,
+    /// Pages fetched before that were asked for.
+    pub visits: u64,
+    /// Of them: the text was another.
+    pub changed: u64,
+    /// Of them: the text was the same, the links of the main content others.
+    pub relinked: u64,
+    /// Of them: the bytes were others, text and links the same.
+    pub rewritten: u64,
+    /// Of them: the same bytes.
+    pub same: u64,
+    /// Of them: the server said that nothing has changed (304), and sent nothing.
+    pub not_modified: u64,
+    /// Of them: not there (404, 410, a redirect), or not to be had.
+    pub missing: u64,
+    /// Of them: given up, for they were missed too long or have moved.
+    pub retired: u64,
+    /// Sitemaps and feeds read.
+    pub sources: u64,
+    /// Pages that they said have changed.
+    pub signals: u64,
+    /// Links found on them that nobody had found before.
+    pub new_links: u64,
+    /// Pages never fetched before that were fetched.
+    pub pages: u64,
+    /// Relevant ones among them.
+    pub relevant: u64,
+    /// Requests that nobody answered, robots.txt among them; they count as requests only where a page was due.
+    pub unanswered: u64,
+}
+
+/// All rounds of a crawl.
+#[derive(Clone, Debug, Default)]
+pub struct Rounds {
+    /// In order.
+    pub rounds: Vec<Round>,
+    due: FxHashSet<UrlId>,
+    found: (Option<UrlId>, u64),
+}
+
+impl Rounds {
+    /// Takes a batch in; batches come in order, each once.
+    pub fn observe(&mut self, batch: &Batch) {
+        for event in &batch.events {
+            self.observe_event(event, batch.at);
+        }
+    }
+
+    fn observe_event(&mut self, event: &Event, at: suidao_page::model::Millis) {
+        if let Event::Refresh(step) = event {
+            match step.budget {
+                Some(Budget::Spent) => {
+                    self.due.clear();
+                    if let Some(round) = self.rounds.last_mut() {
+                        round.ended = true;
+                    }
+                }
+                Some(budget) => {
+                    self.due.clear();
+                    self.rounds.push(Round { begun: at, budget, ..Round::default() });
+                }
+                None => {}
+            }
+            self.due.extend(step.due.iter().map(|(id, _)| *id));
+            if let Some(round) = self.rounds.last_mut() {
+                round.due += step.due.len() as u64;
+            }
+        }
+        let Some(round) = self.rounds.last_mut().filter(|round| !round.ended) else { return };
+        round.unanswered += u64::from(event.is_unanswered());
+        match event {
+            Event::Discovered(found) => {
+                let Origin::Link(from) = found.origin else { return };
+                self.found = if self.found.0 == Some(from) { (Some(from), self.found.1 + 1) } else { (Some(from), 1) };
+            }
+            Event::Settled(page) => {
+                round.requests += 1;
+                let new_links = if self.found.0 == Some(page.id) { self.found.1 } else { 0 };
+                self.found = (None, 0);
+                match page.again {
+                    None => {
+                        round.pages += 1;
+                        round.relevant += u64::from(page.is_relevant_document());
+                    }
+                    Some(found) => {
+                        self.due.remove(&page.id);
+                        round.visits += 1;
+                        round.new_links += new_links;
+                        match (found.text, found.links) {
+                            (true, _) => round.changed += 1,
+                            (false, true) => round.relinked += 1,
+                            (false, false) => round.rewritten += 1,
+                        }
+                    }
+                }
+            }
+            Event::Unchanged { id, status, .. } => {
+                self.due.remove(id);
+                round.requests += 1;
+                round.visits += 1;
+                if *status == 304 {
+                    round.not_modified += 1;
+                } else {
+                    round.same += 1;
+                }
+            }
+            Event::Redirected { id, .. } | Event::Failed { id, .. } => {
+                round.requests += 1;
+                if self.due.remove(id) {
+                    round.visits += 1;
+                    round.missing += 1;
+                }
+            }
+            Event::Hinted { pages, .. } => {
+                round.requests += 1;
+                round.sources += 1;
+                round.signals += pages.len() as u64;
+            }
+            Event::Retired { .. } => round.retired += 1,
+            Event::Retried { .. } | Event::Robots { .. } | Event::RobotsRedirected { .. } => round.requests += 1,
+            _ => {}
+        }
+    }
+}

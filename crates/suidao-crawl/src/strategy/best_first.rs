@@ -1,0 +1,75 @@
+//! Best-first search, the BFS (最佳优先) of paper 001: a link is worth what the page it stands on is worth.
+//!
+//! Hard focus follows the links of relevant pages only (Jiang, Zhu, Wang 2020, section 1, after Chakrabarti, van den
+//! Berg, Dom 1999): once the topic island is exhausted, so is the crawl. Soft focus follows all.
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{Lane, Place, Priority, Refusal, Tunnel, Verdict};
+
+use super::{Strategy, Visit};
+
+/// Whose links are followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Focus {
+    /// Relevant pages' only.
+    Hard,
+    /// Every page's.
+    #[default]
+    Soft,
+}
+
+impl std::fmt::Display for Focus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Hard => "hard",
+            Self::Soft => "soft",
+        })
+    }
+}
+
+/// Best-first search by Sim of the parent page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct BestFirst {
+    /// Whose links are followed.
+    pub focus: Focus,
+}
+
+impl Strategy for BestFirst {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        let verdict = if self.focus == Focus::Hard && !visit.relevant {
+            Verdict::Drop(Refusal::OffTopicPage)
+        } else {
+            Verdict::Follow(Place {
+                lane: Lane::MAIN,
+                priority: Priority::new(visit.relevance.get()),
+                trail: visit.trail(Tunnel::Unbounded),
+            })
+        };
+        vec![verdict; visit.links.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{links, places, visit};
+    use super::*;
+
+    #[test]
+    fn links_are_worth_their_page() {
+        let links = links(&[0.9, 0.0]);
+        let soft = BestFirst { focus: Focus::Soft };
+        let verdicts = soft.judge(&visit(0.25, Tunnel::Unbounded, &links));
+        assert_eq!(places(&verdicts), [Some((0, 0.25, Tunnel::Unbounded)); 2]);
+    }
+
+    #[test]
+    fn hard_focus_leaves_off_topic_pages_alone() {
+        let links = links(&[0.9]);
+        let hard = BestFirst { focus: Focus::Hard };
+        assert_eq!(hard.judge(&visit(0.49, Tunnel::Unbounded, &links)), [Verdict::Drop(Refusal::OffTopicPage)]);
+        assert_eq!(places(&hard.judge(&visit(0.5, Tunnel::Unbounded, &links))), [Some((0, 0.5, Tunnel::Unbounded))]);
+    }
+}

@@ -1,0 +1,75 @@
+//! Context-focused crawling: Diligenti, Coetzee, Lawrence, Giles, Gori 2000. A page's words tell how many links it is
+//! from the topic ([`suidao_page::topic::Layers`]); its links wait in the queue of that layer, and the queue nearest to the
+//! topic is served first, that of all other pages last.
+//!
+//! Within a queue the paper orders by the classifier's likelihood, which naive Bayes puts at 1 for nearly every page;
+//! here the page's relevance orders.
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{Discipline, Lane, Place, Priority, Trail, Tunnel, Verdict};
+use suidao_page::topic::OTHER;
+
+use super::{Strategy, Visit, merge_trails};
+
+/// Context graphs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ContextGraph {
+    /// File of the layers, made by `suidao topic layers`; there is no default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl Strategy for ContextGraph {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        let place = Place {
+            lane: Lane(visit.layer.unwrap_or(OTHER)),
+            priority: Priority::new(visit.relevance.get()),
+            trail: visit.trail(Tunnel::Unbounded),
+        };
+        vec![Verdict::Follow(place); visit.links.len()]
+    }
+
+    fn merge(&self, old: Place, new: Place) -> Place {
+        let rank = |place: &Place| (std::cmp::Reverse(place.lane), place.priority);
+        let better = if rank(&new) > rank(&old) { new } else { old };
+        Place { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+    }
+
+    fn discipline(&self) -> Discipline {
+        Discipline::LowestFirst
+    }
+
+    fn seed(&self, _url: &suidao_page::model::CrawlUrl) -> Place {
+        Place { lane: Lane(0), priority: Priority::new(1.0), trail: Trail::SEED }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{links, places, visit};
+    use super::*;
+
+    fn judge(layer: Option<u8>) -> Place {
+        let links = links(&[0.9]);
+        let visit = Visit { layer, ..visit(0.25, Tunnel::Unbounded, &links) };
+        match ContextGraph::default().judge(&visit)[0] {
+            Verdict::Follow(place) => place,
+            Verdict::Drop(_) => panic!("dropped"),
+        }
+    }
+
+    #[test]
+    fn links_wait_in_the_queue_of_their_pages_layer() {
+        let layers = [Some(0), Some(3), None].map(|layer| places(&[Verdict::Follow(judge(layer))])[0]);
+        assert_eq!(layers, [0, 3, 5].map(|lane| Some((lane, 0.25, Tunnel::Unbounded))));
+    }
+
+    #[test]
+    fn found_again_nearer_to_the_topic_a_url_moves_up() {
+        let (far, near) = (judge(Some(3)), judge(Some(1)));
+        let merge = |old, new| ContextGraph::default().merge(old, new).lane;
+        assert_eq!((merge(far, near), merge(near, far)), (Lane(1), Lane(1)));
+    }
+}

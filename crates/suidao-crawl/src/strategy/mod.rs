@@ -1,0 +1,453 @@
+//! Where to go next: given a page, what each of its links is worth.
+//!
+//! A strategy is a pure question. It sees a [`Visit`] and answers with a [`Verdict`] per link; the frontier orders, the
+//! machine admits, the host decides when. What changes lives in the [`Trail`] a link takes over; a strategy
+//! that learns sums up events besides, and remembers nothing that they do not hold.
+
+mod best_first;
+mod best_n_first;
+mod boards;
+mod breadth_first;
+mod context_graph;
+mod dth;
+mod fish_search;
+mod opic;
+mod pagerank;
+pub mod port;
+mod random;
+pub mod scope;
+mod shark_search;
+mod static_tunnel;
+mod tunnel;
+mod url_weight;
+
+use serde::de::IntoDeserializer;
+use serde::{Deserialize, Serialize};
+use strum::VariantArray as _;
+
+pub use best_first::{BestFirst, Focus};
+pub use best_n_first::BestNFirst;
+pub use boards::Boards;
+pub use breadth_first::BreadthFirst;
+pub use context_graph::ContextGraph;
+pub use dth::{Dth, Reading};
+pub use fish_search::FishSearch;
+pub use opic::Opic;
+pub use pagerank::PageRank;
+pub use random::Random;
+pub use shark_search::SharkSearch;
+pub use static_tunnel::StaticTunnel;
+pub use tunnel::TunnelSettings;
+pub use url_weight::{UrlWeight, url_weight};
+
+use suidao_page::model::{
+    CrawlUrl, Discipline, Event, Evidence, Lane, Place, Priority, Region, Relevance, Role, Trail, Tunnel, UrlId,
+    Verdict,
+};
+
+/// A link as strategies see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Where it leads.
+    pub url: CrawlUrl,
+    /// Eq. (3)'s parts.
+    pub evidence: Evidence,
+    /// Eq. (3).
+    pub relevance: Relevance,
+    /// Where on the page it stands.
+    pub region: Region,
+    /// Hash of the tag names and classes from the root to it.
+    pub path: u32,
+    /// What it is in a forum, where its host is one.
+    pub role: Option<Role>,
+}
+
+/// A page just read: all that a strategy may know.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'a> {
+    /// The page's URL by its number.
+    pub id: UrlId,
+    /// Eq. (1) of the page.
+    pub relevance: Relevance,
+    /// Whether that reaches the page threshold.
+    pub relevant: bool,
+    /// The place it was taken from, with the trail that led to it.
+    pub place: Place,
+    /// How many links away from the topic it is by its words, where the topic knows layers and it is in one.
+    pub layer: Option<u8>,
+    /// The link threshold of the lexicon, for eq. (3).
+    pub link_threshold: Relevance,
+    /// The page's links, each URL once.
+    pub links: &'a [Candidate],
+}
+
+impl Visit<'_> {
+    /// What every link of this page takes over, whatever the strategy: one link deeper, and the off-topic pages
+    /// crossed since the last relevant one.
+    pub fn trail(&self, k: Tunnel) -> Trail {
+        let trail = self.place.trail;
+        Trail {
+            depth: trail.depth.saturating_add(1),
+            hops: if self.relevant { 0 } else { trail.hops.saturating_add(1) },
+            k,
+            inherited: if self.relevant { self.relevance } else { trail.inherited },
+        }
+    }
+}
+
+/// Decides what the links of a page are worth.
+pub trait Strategy: Send + Sync {
+    /// One verdict per link of the visit, in its order.
+    fn judge(&self, visit: &Visit) -> Vec<Verdict>;
+
+    /// The place of a queued URL that was found again; by default the better rank, the longer tunnel, the shorter path.
+    fn merge(&self, old: Place, new: Place) -> Place {
+        let better = if new.priority > old.priority { new } else { old };
+        Place { trail: merge_trails(old.trail, new.trail, better.trail.inherited), ..better }
+    }
+
+    /// Whether it learns from what it [`observe`](Strategy::observe)s: then every link of a page is told, with all that is
+    /// known of it, and not only those that change the state.
+    fn learns(&self) -> bool {
+        false
+    }
+
+    /// Learns from what happened. What is remembered is a fold of the events, so that a restart learns it again. URLs
+    /// whose worth may have risen go into `risen`; the links of the page just settled need not.
+    fn observe(&mut self, _event: &Event, _risen: &mut Vec<UrlId>) {}
+
+    /// The present worth of a URL that waits, where that changes while it waits: asked when it is queued, when it has
+    /// risen, and when it comes to the head.
+    fn appraise(&self, _id: UrlId) -> Option<Priority> {
+        None
+    }
+
+    /// Bytes of memory that what it remembers takes, as far as it knows.
+    fn memory(&self) -> usize {
+        0
+    }
+
+    /// What it has learnt, in pieces that [`recall`](Strategy::recall) takes in this order; nothing where nothing is
+    /// remembered. For a restart that need not observe every event again.
+    fn learnt(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    /// Takes in a piece of what an equal strategy had learnt; false for one that is none.
+    fn recall(&mut self, _piece: &[u8]) -> bool {
+        false
+    }
+
+    /// Whether what it has learnt is whole and of so many URLs, after pieces were taken in.
+    fn knows(&self, _urls: usize) -> bool {
+        true
+    }
+
+    /// How the frontier serves the lanes.
+    fn discipline(&self) -> Discipline {
+        Discipline::BestFirst
+    }
+
+    /// Where a seed waits.
+    fn seed(&self, _url: &CrawlUrl) -> Place {
+        Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail: Trail::SEED }
+    }
+}
+
+/// The longest tunnel and the shortest path of two ways to a URL.
+fn merge_trails(old: Trail, new: Trail, inherited: Relevance) -> Trail {
+    Trail { depth: old.depth.min(new.depth), hops: old.hops.min(new.hops), k: old.k.max(new.k), inherited }
+}
+
+/// The strategies by name.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum StrategyName {
+    /// Our own: learns which listings, links and hosts lead to the topic
+    #[default]
+    Tunnel,
+    /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020), link-scored unless strategy.dth.reading says otherwise
+    Dth,
+    /// Best first by the relevance of the page a link was found on
+    BestFirst,
+    /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
+    BestNFirst,
+    /// First links of relevant pages, dying out off topic (De Bra, Post 1994)
+    FishSearch,
+    /// By anchor, context and what the path hands down (Hersovici et al. 1998)
+    SharkSearch,
+    /// Across at most k off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002)
+    StaticTunnel,
+    /// One queue for each distance from the topic, told by the page's words (Diligenti et al. 2000)
+    ContextGraph,
+    /// PageRank over the frontier with a topical gate
+    Pagerank,
+    /// By cash that pages share out among their links (Abiteboul, Preda, Cobena 2003)
+    Opic,
+    /// By directory depth of the URL (Tianwang)
+    UrlWeight,
+    /// In order of discovery
+    BreadthFirst,
+    /// In random order: the lower bound
+    Random,
+}
+
+/// `[strategy]` of the configuration: which one, and each one's parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// Which strategy drives the crawl.
+    pub name: StrategyName,
+    /// Parameters of `dth`.
+    pub dth: Dth,
+    /// Parameters of `tunnel`.
+    pub tunnel: TunnelSettings,
+    /// Parameters of `best-first`.
+    pub best_first: BestFirst,
+    /// Parameters of `best-n-first`.
+    pub best_n_first: BestNFirst,
+    /// Parameters of `fish-search`.
+    pub fish_search: FishSearch,
+    /// Parameters of `shark-search`.
+    pub shark_search: SharkSearch,
+    /// Parameters of `static-tunnel`.
+    pub static_tunnel: StaticTunnel,
+    /// Parameters of `context-graph`.
+    pub context_graph: ContextGraph,
+    /// Parameters of `pagerank`.
+    pub pagerank: PageRank,
+    /// Parameters of `url-weight`.
+    pub url_weight: UrlWeight,
+    /// Parameters of `random`.
+    pub random: Random,
+}
+
+/// Why a text names no strategy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoStrategy {
+    /// No strategy of this name.
+    #[error("no strategy is called {0}; there are {1}")]
+    Name(String, String),
+    /// The strategy has no such variant.
+    #[error("{0} takes no parameter {1} in its name; set it with --set strategy.{0}.KEY=VALUE")]
+    Parameter(StrategyName, String),
+}
+
+impl NoStrategy {
+    fn name(name: &str) -> Self {
+        let names: Vec<String> = StrategyName::VARIANTS.iter().map(ToString::to_string).collect();
+        Self::Name(name.to_owned(), names.join(", "))
+    }
+}
+
+/// The variant that is written so in a configuration.
+fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
+    let word: serde::de::value::StrDeserializer<serde::de::value::Error> = word.into_deserializer();
+    T::deserialize(word).ok()
+}
+
+impl Settings {
+    /// The strategy chosen.
+    pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
+        match self.name {
+            StrategyName::Dth => Box::new(self.dth.clone()),
+            StrategyName::Tunnel => Box::new(tunnel::TunnelSearch::new(self.tunnel.clone(), page_threshold)),
+            StrategyName::BestFirst => Box::new(self.best_first.clone()),
+            StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
+            StrategyName::FishSearch => Box::new(self.fish_search.clone()),
+            StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
+            StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
+            StrategyName::ContextGraph => Box::new(self.context_graph.clone()),
+            StrategyName::Pagerank => Box::new(self.pagerank.clone()),
+            StrategyName::Opic => Box::new(Opic),
+            StrategyName::UrlWeight => Box::new(self.url_weight.clone()),
+            StrategyName::BreadthFirst => Box::new(BreadthFirst),
+            StrategyName::Random => Box::new(self.random.clone()),
+        }
+    }
+
+    /// These settings with the strategy written as its name, or its name and the parameter that tells its variants
+    /// apart, as [`Settings::label`] gives it: `breadth-first`, `dth queue`, `best-first hard`.
+    ///
+    /// # Errors
+    /// [`NoStrategy`] says what is wrong with the name.
+    pub fn named(&self, text: &str) -> Result<Self, NoStrategy> {
+        let (name, parameter) =
+            text.trim().split_once(' ').map_or((text.trim(), None), |(name, p)| (name, Some(p.trim())));
+        let mut settings = self.clone();
+        settings.name = variant(name).ok_or_else(|| NoStrategy::name(name))?;
+        let Some(word) = parameter else { return Ok(settings) };
+        let wrong = || NoStrategy::Parameter(settings.name, word.to_owned());
+        match settings.name {
+            StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
+            StrategyName::BestNFirst => settings.best_n_first.n = word.parse().map_err(|_| wrong())?,
+            StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
+            StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
+            _ => return Err(wrong()),
+        }
+        Ok(settings)
+    }
+
+    /// The strategy with what tells its variants apart: `dth link-scored`, `best-first hard`.
+    pub fn label(&self) -> String {
+        match self.name {
+            StrategyName::Dth => format!("dth {}", self.dth.reading),
+            StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
+            StrategyName::BestNFirst => format!("best-n-first {}", self.best_n_first.n),
+            StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
+            name => name.to_string(),
+        }
+    }
+
+    /// What is wrong with the parameters, if anything: the key and the sentence.
+    ///
+    /// # Errors
+    /// The key and what it must be.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if self.tunnel.kdepth == 0 {
+            return Err(("strategy.tunnel.kdepth", "must be at least 1"));
+        }
+        if self.tunnel.half_worth <= 0.0 || !self.tunnel.half_worth.is_finite() {
+            return Err(("strategy.tunnel.half-worth", "must be more than 0"));
+        }
+        let own = &self.tunnel;
+        for (key, share) in [
+            ("strategy.tunnel.listing", own.listing),
+            ("strategy.tunnel.inherit", own.inherit),
+            ("strategy.tunnel.bridge", own.bridge),
+            ("strategy.tunnel.explore-seeds", own.explore_seeds),
+            ("strategy.tunnel.explore-found", own.explore_found),
+        ] {
+            if !(0.0..=2.0).contains(&share) {
+                return Err((key, "must lie between 0 and 2"));
+            }
+        }
+        if self.dth.kdepth == 0 {
+            return Err(("strategy.dth.kdepth", "must be at least 1"));
+        }
+        if self.dth.interleave == 0 {
+            return Err(("strategy.dth.interleave", "must be at least 1"));
+        }
+        if self.name == StrategyName::ContextGraph && self.context_graph.model.is_none() {
+            return Err(("strategy.context-graph.model", "must name a file of layers, made by `suidao topic layers`"));
+        }
+        if self.best_n_first.n == 0 {
+            return Err(("strategy.best-n-first.n", "must be at least 1"));
+        }
+        if self.static_tunnel.k == 0 {
+            return Err(("strategy.static-tunnel.k", "must be at least 1"));
+        }
+        let shark = &self.shark_search;
+        for (key, share) in [
+            ("strategy.shark-search.delta", shark.delta),
+            ("strategy.shark-search.beta", shark.beta),
+            ("strategy.shark-search.gamma", shark.gamma),
+        ] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err((key, "must lie between 0 and 1"));
+            }
+        }
+        if !(0.0..1.0).contains(&self.pagerank.damping) {
+            return Err(("strategy.pagerank.damping", "must lie in [0, 1)"));
+        }
+        if self.url_weight.at_random == 0 || self.url_weight.by_weight < self.url_weight.at_random {
+            return Err(("strategy.url-weight.by-weight", "must be at least at-random, which must be at least 1"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Links with these relevances.
+    pub fn links(relevances: &[f32]) -> Vec<Candidate> {
+        let candidate = |(at, &relevance): (usize, &f32)| Candidate {
+            url: CrawlUrl::parse(&format!("http://h.cn/{at}")).unwrap(),
+            evidence: Evidence::default(),
+            relevance: Relevance::new(relevance),
+            region: Region::Content,
+            path: 0,
+            role: None,
+        };
+        relevances.iter().enumerate().map(candidate).collect()
+    }
+
+    /// A page of this relevance, reached with this k, seen with thresholds of 0.5 and 0.15.
+    pub fn visit(relevance: f32, k: Tunnel, links: &[Candidate]) -> Visit<'_> {
+        Visit {
+            id: UrlId(0),
+            relevance: Relevance::new(relevance),
+            relevant: relevance >= 0.5,
+            place: Place {
+                lane: Lane::MAIN,
+                priority: Priority::new(0.4),
+                trail: Trail { depth: 3, hops: 2, k, inherited: Relevance::new(0.6) },
+            },
+            layer: None,
+            link_threshold: Relevance::new(0.15),
+            links,
+        }
+    }
+
+    /// Lane, priority and k of each verdict; `None` for drops.
+    pub fn places(verdicts: &[Verdict]) -> Vec<Option<(u8, f32, Tunnel)>> {
+        let place = |verdict: &Verdict| match verdict {
+            Verdict::Follow(place) => Some((place.lane.0, place.priority.get(), place.trail.k)),
+            Verdict::Drop(_) => None,
+        };
+        verdicts.iter().map(place).collect()
+    }
+
+    #[test]
+    fn a_url_found_again_keeps_the_best_of_both_ways() {
+        let place = |priority, hops, k| Place {
+            lane: Lane::MAIN,
+            priority: Priority::new(priority),
+            trail: Trail { depth: hops + 1, hops, k, inherited: Relevance::new(priority) },
+        };
+        let merged = BreadthFirst.merge(place(0.2, 5, Tunnel::Left(9)), place(0.7, 6, Tunnel::Left(3)));
+        assert_eq!((merged.priority.get(), merged.trail.hops, merged.trail.k), (0.7, 5, Tunnel::Left(9)));
+        assert!((merged.trail.inherited.get() - 0.7).abs() < 1e-6);
+    }
+
+    #[test]
+    fn every_label_names_its_strategy() {
+        for name in StrategyName::VARIANTS {
+            let label = Settings { name: *name, ..Settings::default() }.label();
+            assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
+        }
+        for label in
+            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "best-n-first 16", "static-tunnel 4"]
+        {
+            assert_eq!(Settings::default().named(label).unwrap().label(), label);
+        }
+        let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };
+        assert_eq!(based.named("dth queue").unwrap().dth.kdepth, 4, "what the name does not say stays");
+    }
+
+    #[test]
+    fn what_names_no_strategy_is_told() {
+        let told = |text: &str| Settings::default().named(text).unwrap_err().to_string();
+        assert!(told("deep-first").contains("no strategy is called deep-first; there are tunnel, dth"));
+        assert!(told("dth quick").contains("dth takes no parameter quick"));
+        assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));
+        assert!(told("").contains("there are"));
+    }
+}

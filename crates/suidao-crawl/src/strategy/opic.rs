@@ -1,0 +1,47 @@
+//! OPIC, on-line page importance computation: Abiteboul, Preda, Cobena 2003. Knows nothing of the topic.
+//!
+//! Every URL has cash. A page that is fetched pays all it has in equal shares to its links, and the URL with most cash
+//! is fetched next, which is their greedy choice. Cash therefore is the rank: it is added where a URL is found again,
+//! while it waits or is under way, and so needs no memory of its own. What a page is paid after its fetch would count
+//! at the next one, and there is none; nor does the paper's virtual page, which collects from pages without links and
+//! pays to all, find its way into one crawl's order.
+
+use suidao_page::model::{Lane, Place, Priority, Tunnel, Verdict};
+
+use super::{Strategy, Visit, merge_trails};
+
+/// On-line importance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opic;
+
+impl Strategy for Opic {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        #[allow(clippy::cast_precision_loss)] // a page has thousands of links at most
+        let share = visit.place.priority.get() / visit.links.len().max(1) as f32;
+        let place = Place { lane: Lane::MAIN, priority: Priority::new(share), trail: visit.trail(Tunnel::Unbounded) };
+        vec![Verdict::Follow(place); visit.links.len()]
+    }
+
+    fn merge(&self, old: Place, new: Place) -> Place {
+        Place {
+            lane: old.lane,
+            priority: Priority::new(old.priority.get() + new.priority.get()),
+            trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{links, places, visit};
+    use super::*;
+
+    #[test]
+    fn a_page_pays_all_it_has_and_cash_adds_up() {
+        let links = links(&[0.9, 0.0]);
+        let verdicts = Opic.judge(&visit(0.0, Tunnel::Unbounded, &links));
+        assert_eq!(places(&verdicts), [Some((0, 0.2, Tunnel::Unbounded)); 2]);
+        let (Verdict::Follow(old), Verdict::Follow(new)) = (verdicts[0], verdicts[1]) else { panic!("dropped") };
+        assert!((Opic.merge(old, new).priority.get() - 0.4).abs() < 1e-6);
+    }
+}

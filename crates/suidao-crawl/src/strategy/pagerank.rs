@@ -1,0 +1,80 @@
+//! PageRank over the frontier with a topical gate, the PR of paper 001 (Jiang, Zhu, Wang 2020, section 3).
+//!
+//! ```text
+//! new u:           PR(u) = (1 - d) + d PR(p) / out(p)
+//! u queued again:  PR(u) += d PR(p) / out(p)
+//! gate:            the links of pages with Sim < τ_page are dropped
+//! ```
+//! The paper's text gives the procedure, not the formula; this is its incremental form (ALGORITHMS 1.6).
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{Lane, Place, Priority, Refusal, Tunnel, Verdict};
+
+use super::{Strategy, Visit, merge_trails};
+
+/// PageRank of the URLs that wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct PageRank {
+    /// d, in `[0, 1)`.
+    pub damping: f32,
+}
+
+impl Default for PageRank {
+    fn default() -> Self {
+        Self { damping: 0.85 }
+    }
+}
+
+impl Strategy for PageRank {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        let out = visit.links.len();
+        if !visit.relevant {
+            return vec![Verdict::Drop(Refusal::OffTopicPage); out];
+        }
+        #[allow(clippy::cast_precision_loss)] // a page has thousands of links at most
+        let share = self.damping * visit.place.priority.get() / out.max(1) as f32;
+        let place = Place {
+            lane: Lane::MAIN,
+            priority: Priority::new(1.0 - self.damping + share),
+            trail: visit.trail(Tunnel::Unbounded),
+        };
+        vec![Verdict::Follow(place); out]
+    }
+
+    fn merge(&self, old: Place, new: Place) -> Place {
+        // The new place counts the initial value once more; only its share is added.
+        let share = new.priority.get() - (1.0 - self.damping);
+        Place {
+            lane: old.lane,
+            priority: Priority::new(old.priority.get() + share),
+            trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{links, places, visit};
+    use super::*;
+
+    #[test]
+    fn rank_flows_along_links_and_adds_up() {
+        let links = links(&[0.0, 0.0]);
+        let pagerank = PageRank::default();
+        let verdicts = pagerank.judge(&visit(0.9, Tunnel::Unbounded, &links));
+        let expected = 0.15 + 0.85 * 0.4 / 2.0;
+        assert!((places(&verdicts)[0].unwrap().1 - expected).abs() < 1e-6);
+        let (Verdict::Follow(old), Verdict::Follow(new)) = (verdicts[0], verdicts[1]) else { panic!("dropped") };
+        let twice = pagerank.merge(old, new);
+        assert!((twice.priority.get() - (0.15 + 0.85 * 0.4)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_gate_keeps_off_topic_pages_out() {
+        let links = links(&[0.9]);
+        let verdicts = PageRank::default().judge(&visit(0.1, Tunnel::Unbounded, &links));
+        assert_eq!(verdicts, [Verdict::Drop(Refusal::OffTopicPage)]);
+    }
+}

@@ -1,0 +1,94 @@
+//! At random: every URL that waits is as likely to be next. The lower bound.
+//!
+//! A number drawn once for each URL would not do: what has waited long has drawn badly, and newcomers would go first.
+//! So every URL gets a due time, that of its page plus an exponential draw, and the first due is next. An exponential
+//! wait forgets how long it has lasted, so old and new are equals, without a memory: the draw is a function of the seed
+//! and the URL. Exact with one request in flight and no host to wait for.
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Trail, Tunnel, Verdict};
+
+use super::{Strategy, Visit, merge_trails};
+
+/// Random order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Random {
+    /// Another seed, another order.
+    pub seed: u64,
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Self { seed: 1 }
+    }
+}
+
+impl Random {
+    /// When a URL found at `now` is due; negative, so that the first due ranks highest.
+    fn place(&self, url: &CrawlUrl, now: f32, trail: Trail) -> Place {
+        let bits = xxh3_64_with_seed(url.as_str().as_bytes(), self.seed);
+        #[allow(clippy::cast_precision_loss)] // 24 bits are a float's
+        let uniform = ((bits >> 40) as f32 + 0.5) / (1u32 << 24) as f32;
+        Place { lane: Lane::MAIN, priority: Priority::new(-(now - uniform.ln())), trail }
+    }
+}
+
+impl Strategy for Random {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        let now = -visit.place.priority.get();
+        let trail = visit.trail(Tunnel::Unbounded);
+        visit.links.iter().map(|link| Verdict::Follow(self.place(&link.url, now, trail))).collect()
+    }
+
+    fn merge(&self, old: Place, new: Place) -> Place {
+        Place { trail: merge_trails(old.trail, new.trail, old.trail.inherited.max(new.trail.inherited)), ..old }
+    }
+
+    fn seed(&self, url: &CrawlUrl) -> Place {
+        self.place(url, 0.0, Trail::SEED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::links;
+    use super::*;
+
+    /// Which of so many links of each page is fetched first: seeds' numbers 0 to 3, and once the first of them is
+    /// fetched, those of its four links, 4 to 7.
+    fn second(seed: u64) -> usize {
+        let random = Random { seed };
+        let all = links(&[0.0; 8]);
+        let mut waiting: Vec<(usize, Place)> = (0..4).map(|at| (at, random.seed(&all[at].url))).collect();
+        let best = |waiting: &[(usize, Place)]| (0..waiting.len()).max_by_key(|&at| waiting[at].1.priority).unwrap();
+        let first = best(&waiting);
+        let (_, place) = waiting.remove(first);
+        let links = &all[4..];
+        let mut visit = super::super::tests::visit(0.0, Tunnel::Unbounded, links);
+        visit.place = place;
+        for (at, verdict) in random.judge(&visit).into_iter().enumerate() {
+            let Verdict::Follow(place) = verdict else { panic!("dropped") };
+            waiting.push((4 + at, place));
+        }
+        waiting[best(&waiting)].0
+    }
+
+    #[test]
+    fn who_has_waited_is_as_likely_as_who_has_come() {
+        // 3 of 7 that wait have waited: 1286 of 3000, give or take 27.
+        let waited = (0..3000).filter(|&seed| second(seed) < 4).count();
+        assert!((1200..1370).contains(&waited), "{waited}");
+    }
+
+    #[test]
+    fn one_seed_one_order_and_further_links_change_nothing() {
+        let url = CrawlUrl::parse("http://h.cn/").unwrap();
+        let (one, two) = (Random { seed: 1 }.seed(&url), Random { seed: 2 }.seed(&url));
+        assert_eq!(one, Random { seed: 1 }.seed(&url));
+        assert!(one.priority != two.priority);
+        assert_eq!(Random::default().merge(one, two).priority, one.priority);
+    }
+}

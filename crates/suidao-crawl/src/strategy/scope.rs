@@ -1,0 +1,175 @@
+//! Which URLs the crawl may touch at all, whatever they are worth. Pure: a URL in, a reason or none out.
+
+use serde::{Deserialize, Serialize};
+
+use super::port;
+use suidao_page::model::{CrawlUrl, Refusal};
+
+/// `[scope]` of the configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Scope {
+    /// Schemes that may be fetched: `http`, `https`.
+    pub schemes: Vec<String>,
+    /// If not empty, only these hosts; an entry stands for its subdomains too.
+    pub allow_hosts: Vec<String>,
+    /// Never these hosts, nor their subdomains.
+    pub deny_hosts: Vec<String>,
+    /// Extensions of the path's last segment that are no pages, lower case, without the dot.
+    pub deny_extensions: Vec<String>,
+    /// Longest URL, in bytes; Chinese characters count nine in a path.
+    pub max_url_length: usize,
+    /// Ports that may be asked although they belong to a service that is not the web.
+    pub allow_ports: Vec<u16>,
+    /// Whether http and https of a host are one web: its URLs are taken under the scheme that it answers.
+    pub one_scheme: bool,
+    /// Whether a host that seeds name under https alone may be asked under http where its port for https cannot be connected
+    /// to: whoever stands between could see to that.
+    pub downgrade_seeds: bool,
+    /// Whose wish is heard that links be not followed.
+    pub nofollow: NoFollow,
+}
+
+/// Whose `nofollow` is heard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoFollow {
+    /// Nobody's.
+    Ignore,
+    /// A page's (meta robots, `X-Robots-Tag`): it speaks to crawlers. A link's `rel` says that the author does not vouch
+    /// for the target, and stands on most links to befriended sites: many hosts are reached by no other.
+    #[default]
+    Pages,
+    /// A link's too.
+    Links,
+}
+
+impl NoFollow {
+    /// Whether a link is left alone, given what its page and what its own `rel` says.
+    pub fn refuses(self, page: bool, link: bool) -> bool {
+        match self {
+            Self::Ignore => false,
+            Self::Pages => page,
+            Self::Links => page || link,
+        }
+    }
+}
+
+/// What the web calls everything that is no page.
+const NO_PAGES: &str = "7z aac ai apk arj asx atom avi bin bmp bz2 cab css csv deb dmg doc docx eot eps epub exe flac flv \
+    gif gz ico iso jar jpeg jpg js json lzh m3u m3u8 m4a m4v map mid midi mkv mobi mov mp2 mp3 mp4 mpeg mpg msi odp ods \
+    odt ogg ogv otf pdf png ppt pptx ps psd qt ra rar rdf rm rmvb rpm rss rtf svg swf tar tbz tgz tif tiff torrent ts \
+    ttf txz wav webm webp wma wmv woff woff2 xls xlsx xml xz zip zst";
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self {
+            schemes: vec!["http".into(), "https".into()],
+            allow_hosts: Vec::new(),
+            deny_hosts: Vec::new(),
+            deny_extensions: NO_PAGES.split_whitespace().map(str::to_owned).collect(),
+            max_url_length: 1024,
+            allow_ports: Vec::new(),
+            one_scheme: true,
+            downgrade_seeds: false,
+            nofollow: NoFollow::default(),
+        }
+    }
+}
+
+impl Scope {
+    /// Why `url` is out of scope; `None` if it is in.
+    pub fn refuses(&self, url: &CrawlUrl) -> Option<Refusal> {
+        if !self.schemes.iter().any(|scheme| scheme == url.scheme()) {
+            return Some(Refusal::Scheme);
+        }
+        let host = url.host();
+        let listed = |hosts: &[String]| hosts.iter().any(|listed| is_under(host, listed));
+        if (!self.allow_hosts.is_empty() && !listed(&self.allow_hosts)) || listed(&self.deny_hosts) {
+            return Some(Refusal::Host);
+        }
+        if let Some(reason) = self.refuses_port(url) {
+            return Some(reason);
+        }
+        if url.as_str().len() > self.max_url_length {
+            return Some(Refusal::UrlTooLong);
+        }
+        let last = url.path().rsplit('/').next().unwrap_or_default();
+        if let Some((_, extension)) = last.rsplit_once('.')
+            && self.deny_extensions.iter().any(|denied| denied.eq_ignore_ascii_case(extension))
+        {
+            return Some(Refusal::Extension);
+        }
+        None
+    }
+
+    /// [`Refusal::Port`] if the URL's port belongs to a service that is not the web, and is not let in.
+    pub fn refuses_port(&self, url: &CrawlUrl) -> Option<Refusal> {
+        let is_closed = |port: u16| port::is_foreign(port) && !self.allow_ports.contains(&port);
+        url.port().is_some_and(is_closed).then_some(Refusal::Port)
+    }
+}
+
+/// Whether `host` is `domain` or one of its subdomains.
+fn is_under(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_may_refuse_for_its_links_and_a_link_for_itself_if_asked() {
+        use NoFollow::{Ignore, Links, Pages};
+        let refused = |whose: NoFollow| [whose.refuses(true, false), whose.refuses(false, true)];
+        assert_eq!([Ignore, Pages, Links].map(refused), [[false, false], [true, false], [true, true]]);
+    }
+
+    fn refuses(scope: &Scope, url: &str) -> Option<Refusal> {
+        scope.refuses(&CrawlUrl::parse(url).unwrap())
+    }
+
+    #[test]
+    fn hosts_count_with_their_subdomains() {
+        let scope = Scope { allow_hosts: vec!["a.cn".into()], deny_hosts: vec!["ads.a.cn".into()], ..Scope::default() };
+        assert_eq!(refuses(&scope, "http://a.cn/"), None);
+        assert_eq!(refuses(&scope, "http://www.a.cn/"), None);
+        assert_eq!(refuses(&scope, "http://aa.cn/"), Some(Refusal::Host));
+        assert_eq!(refuses(&scope, "http://x.ads.a.cn/"), Some(Refusal::Host));
+    }
+
+    #[test]
+    fn ports_of_other_services_are_refused_unless_they_are_let_in() {
+        let scope = Scope { allow_ports: vec![6379], ..Scope::default() };
+        for (url, reason) in [
+            ("http://a.cn:25/", Some(Refusal::Port)),
+            ("https://a.cn:22/", Some(Refusal::Port)),
+            ("http://[2400:3200::1]:6667/", Some(Refusal::Port)),
+            ("http://a.cn:0/", Some(Refusal::Port)),
+            ("http://a.cn:11211/", Some(Refusal::Port)),
+            ("http://a.cn:6379/", None),
+            ("http://a.cn:8080/", None),
+            ("http://a.cn:443/", None),
+            ("http://a.cn/:25/", None),
+            ("http://[2400:3200::25]/", None),
+        ] {
+            assert_eq!(refuses(&scope, url), reason, "{url}");
+        }
+        assert_eq!(refuses(&Scope::default(), "http://a.cn:6379/"), Some(Refusal::Port));
+    }
+
+    #[test]
+    fn what_is_no_page_is_refused() {
+        let scope = Scope::default();
+        for (url, reason) in [
+            ("http://a.cn/b.PDF", Some(Refusal::Extension)),
+            ("http://a.cn/v1.2/b", None),
+            ("http://a.cn/b.html?f=x.pdf", None),
+        ] {
+            assert_eq!(refuses(&scope, url), reason, "{url}");
+        }
+        let long = format!("http://a.cn/{}", "x".repeat(1024));
+        assert_eq!(refuses(&scope, &long), Some(Refusal::UrlTooLong));
+    }
+}

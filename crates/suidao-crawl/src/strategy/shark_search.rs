@@ -1,0 +1,96 @@
+//! Shark-search: Hersovici, Jacovi, Maarek, Pelleg, Shtalhaim, Ur 1998, Fig. 2: fish-search with degrees instead of
+//! yes and no.
+//!
+//! ```text
+//! inherited = δ Sim(page)              if the page is relevant
+//!           = δ inherited of the page  otherwise
+//! context   = 1                        if R_Anchor > 0
+//!           = R_Context                otherwise
+//! near      = β R_Anchor + (1 - β) context
+//! potential = γ inherited + (1 - γ) near
+//! ```
+//! A URL found again keeps the larger potential and what goes with it. A seed has inherited nothing. The paper bounds
+//! the depth as fish-search does; its followers use it as a best-first search, and so does this: `limits.hops` bounds it.
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Relevance, Trail, Tunnel, Verdict};
+
+use super::{Candidate, Strategy, Visit};
+
+/// Shark-search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SharkSearch {
+    /// δ, in `[0, 1]`: what of a page's score its links inherit.
+    pub delta: f32,
+    /// β, in `[0, 1]`: weight of the anchor against its context.
+    pub beta: f32,
+    /// γ, in `[0, 1]`: weight of the inherited against what stands around the link.
+    pub gamma: f32,
+}
+
+impl Default for SharkSearch {
+    fn default() -> Self {
+        Self { delta: 0.5, beta: 0.8, gamma: 0.5 }
+    }
+}
+
+impl SharkSearch {
+    fn near(&self, link: &Candidate) -> f32 {
+        let anchor = link.evidence.anchor.get();
+        let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
+        self.beta * anchor + (1.0 - self.beta) * context
+    }
+}
+
+impl Strategy for SharkSearch {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        let handed_on = if visit.relevant { visit.relevance } else { visit.place.trail.inherited };
+        let inherited = Relevance::new(self.delta * handed_on.get());
+        let trail = Trail { inherited, ..visit.trail(Tunnel::Unbounded) };
+        let place = |link: &Candidate| {
+            let potential = self.gamma * inherited.get() + (1.0 - self.gamma) * self.near(link);
+            Place { lane: Lane::MAIN, priority: Priority::new(potential), trail }
+        };
+        visit.links.iter().map(|link| Verdict::Follow(place(link))).collect()
+    }
+
+    fn seed(&self, _url: &CrawlUrl) -> Place {
+        let trail = Trail { inherited: Relevance::ZERO, ..Trail::SEED };
+        Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{links, visit};
+    use super::*;
+
+    /// Potential and inherited score of a link with this anchor and context, on a page that inherited 0.6.
+    fn judge(relevance: f32, anchor: f32, context: f32) -> (f32, f32) {
+        let mut links = links(&[0.0]);
+        links[0].evidence.anchor = Relevance::new(anchor);
+        links[0].evidence.context = Relevance::new(context);
+        match SharkSearch::default().judge(&visit(relevance, Tunnel::Unbounded, &links))[0] {
+            Verdict::Follow(place) => (place.priority.get(), place.trail.inherited.get()),
+            Verdict::Drop(_) => panic!("dropped"),
+        }
+    }
+
+    fn near(left: (f32, f32), right: (f32, f32)) {
+        assert!((left.0 - right.0).abs() < 1e-6 && (left.1 - right.1).abs() < 1e-6, "{left:?}, not {right:?}");
+    }
+
+    #[test]
+    fn relevant_pages_hand_down_their_own_score_and_others_what_they_had() {
+        near(judge(0.8, 0.0, 0.0), (0.5 * 0.4, 0.4));
+        near(judge(0.4, 0.0, 0.0), (0.5 * 0.3, 0.3));
+    }
+
+    #[test]
+    fn the_context_counts_in_full_where_the_anchor_says_something() {
+        near(judge(0.4, 0.0, 0.7), (0.5 * 0.3 + 0.5 * 0.2 * 0.7, 0.3));
+        near(judge(0.4, 0.5, 0.1), (0.5 * 0.3 + 0.5 * (0.8 * 0.5 + 0.2), 0.3));
+    }
+}

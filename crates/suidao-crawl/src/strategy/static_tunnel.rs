@@ -1,0 +1,71 @@
+//! Static tunnelling: Bergmark, Lagoze, Sbityakov 2002: an off-topic page ends nothing, k of them in a row do. The
+//! ancestor of [`super::Dth`], which it equals where no link promises anything.
+//!
+//! ```text
+//! page relevant:        links get Sim(page), k = ∞
+//! off topic, k = ∞:     links get 0, k = K - 1
+//! off topic, k > 0:     links get 0, k - 1
+//! off topic, k = 0:     its links are dropped
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{Lane, Place, Priority, Refusal, Tunnel, Verdict};
+
+use super::{Strategy, Visit};
+
+/// Tunnels of one length.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct StaticTunnel {
+    /// K: off-topic pages that a tunnel crosses, at least 1; 12 is the longest way between relevant pages they saw.
+    pub k: u8,
+}
+
+impl Default for StaticTunnel {
+    fn default() -> Self {
+        Self { k: 12 }
+    }
+}
+
+impl Strategy for StaticTunnel {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        let (priority, k) = match visit.place.trail.k {
+            _ if visit.relevant => (visit.relevance.get(), Tunnel::Unbounded),
+            Tunnel::Unbounded => (0.0, Tunnel::Left(self.k.saturating_sub(1))),
+            Tunnel::Left(0) => return vec![Verdict::Drop(Refusal::TunnelEnd); visit.links.len()],
+            Tunnel::Left(left) => (0.0, Tunnel::Left(left - 1)),
+        };
+        let place = Place { lane: Lane::MAIN, priority: Priority::new(priority), trail: visit.trail(k) };
+        vec![Verdict::Follow(place); visit.links.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{links, places, visit};
+    use super::*;
+    use Tunnel::{Left, Unbounded};
+
+    fn judge(k: u8, relevance: f32, left: Tunnel) -> Option<(u8, f32, Tunnel)> {
+        let links = links(&[0.9]);
+        places(&StaticTunnel { k }.judge(&visit(relevance, left, &links)))[0]
+    }
+
+    #[test]
+    fn every_off_topic_page_costs_one_whatever_its_links_say() {
+        assert_eq!(judge(12, 0.1, Unbounded), Some((0, 0.0, Left(11))));
+        assert_eq!(judge(12, 0.1, Left(5)), Some((0, 0.0, Left(4))));
+        assert_eq!(judge(12, 0.1, Left(0)), None);
+    }
+
+    #[test]
+    fn a_relevant_page_ends_the_tunnel() {
+        assert_eq!(judge(12, 0.75, Left(0)), Some((0, 0.75, Unbounded)));
+    }
+
+    #[test]
+    fn of_length_one_it_crosses_one_page() {
+        assert_eq!(judge(1, 0.1, Unbounded), Some((0, 0.0, Left(0))));
+    }
+}

@@ -1,0 +1,113 @@
+//! What is read off a URL: what it seems to lead to, and which other URLs are made by the same rule of its site.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
+
+use suidao_page::model::CrawlUrl;
+use suidao_page::read::address::{Kind, bare, decoded, kind, segments, without_paging};
+
+/// What is read off a URL.
+pub(super) struct Form {
+    pub kind: Kind,
+    /// Hash of host and path without the number of the page: the pages of one listing share it. Of a document, in case it is
+    /// a listing after all, without its last number.
+    pub family: u64,
+    /// Hash of host and the shape of the path: the pages that one rule of a site makes share it.
+    pub template: u64,
+}
+
+/// Reads a URL.
+pub(super) fn form(url: &CrawlUrl) -> Form {
+    let decoded = decoded(url);
+    let segments = segments(&decoded);
+    let kind = kind(url);
+    let (base, _) = without_paging(&segments);
+    let mut family = FxHasher::default();
+    url.host().hash(&mut family);
+    if kind == Kind::Document {
+        let query = url.query().unwrap_or_default();
+        let whole = format!("{decoded}?{query}");
+        let end = whole.rfind(|c: char| c.is_ascii_digit()).map_or(whole.len(), |at| at + 1);
+        let start = whole[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        (&whole[..start.min(end)], whole.get(end..)).hash(&mut family);
+    } else {
+        (base, url.query()).hash(&mut family);
+    }
+    let mut template = FxHasher::default();
+    url.host().hash(&mut template);
+    for (at, segment) in segments.iter().enumerate() {
+        shape(segment, at + 1 == segments.len()).hash(&mut template);
+    }
+    if let Some(query) = url.query() {
+        // Names of parameters are the rule, their values what it is applied to.
+        for pair in query.split('&') {
+            pair.split('=').next().hash(&mut template);
+        }
+    }
+    Form { kind, family: family.finish(), template: template.finish() }
+}
+
+/// The shape of one segment: what a rule leaves the same.
+fn shape(segment: &str, last: bool) -> u64 {
+    let word = bare(segment);
+    let mut hasher = FxHasher::default();
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    if digits == word.len() {
+        "N".hash(&mut hasher);
+    } else if last && !is_numbered(word) {
+        "S".hash(&mut hasher);
+    } else if !word.is_ascii() || word.len() > 24 {
+        "X".hash(&mut hasher);
+    } else {
+        for byte in word.bytes() {
+            (if byte.is_ascii_digit() { b'#' } else { byte }).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
+}
+
+/// A short word and numbers: `list_2`, `thread-1234-1-1`.
+fn is_numbered(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let rest = &word.as_bytes()[letters..];
+    letters <= 10
+        && rest.iter().any(u8::is_ascii_digit)
+        && rest.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Whether the text of a link calls its target a page of recommended sites.
+pub(super) fn says_friends(anchor: &str) -> bool {
+    let anchor = anchor.trim();
+    let length = anchor.chars().count();
+    if length == 0 || length > 14 {
+        return false;
+    }
+    ["友链", "友情", "友人", "友鏈", "友鍊", "朋友", "伙伴", "邻居"].iter().any(|word| anchor.contains(word))
+        || ["link", "links", "friend", "friends", "blogroll", "friend links", "my friends"]
+            .iter()
+            .any(|word| anchor.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_of_a_listing_are_a_family_and_pages_of_a_rule_share_a_template() {
+        let form = |path: &str| form(&CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap());
+        assert_eq!(form("/tags/x/").family, form("/tags/x/page/2/").family);
+        assert_ne!(form("/tags/x/").family, form("/tags/y/").family);
+        assert_eq!(form("/2019/05/07/one/").template, form("/2020/11/30/two/").template);
+        assert_eq!(form("/show?id=1").template, form("/show?id=2").template);
+        assert_ne!(form("/show?id=1").template, form("/list?page=2").template);
+        assert_ne!(form("/post/one.html").template, form("/note/one.html").template);
+    }
+
+    #[test]
+    fn links_to_recommended_sites_are_known_by_their_text() {
+        assert!(
+            says_friends(" 友人帐 ") && says_friends("Friends") && !says_friends("我和朋友们一起去看了一场足球比赛")
+        );
+    }
+}

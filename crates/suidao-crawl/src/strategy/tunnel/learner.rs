@@ -1,0 +1,416 @@
+//! What `tunnel` has learnt, and what a URL is worth by it.
+
+mod pieces;
+
+use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::TunnelSettings;
+use super::kind;
+use super::sums::{Block, Family, Host, Members, Numbers, Strangers, Tally, Template, Yield};
+use suidao_page::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Rows, Settled, UrlId, Verdict};
+use suidao_page::read::address::Kind;
+
+/// Blocks that a URL takes part in, at most.
+const BLOCKS: usize = 4;
+const NONE: u32 = u32::MAX;
+/// What is known of a URL no link of which was seen.
+const LEAST: f32 = 0.01;
+/// What the ratio of a block may make of a prior.
+const RATIOS: std::ops::RangeInclusive<f32> = 0.02..=10.0;
+/// How far what documents in general turn out to be worth is expected of a template of which nothing is known: 0 favours
+/// what is known, 1 what is not.
+const USUAL: f32 = 0.7;
+/// Relevance of an anchor from which on it promises all that a tag may promise.
+const FULL_PROMISE: f32 = 0.25;
+/// So many hosts opened make a page a bridge that its URL does not show to be one.
+const BRIDGE: u32 = 3;
+/// Pages of recommended sites that are taken to have opened a host from the start.
+const FRIENDS_PRIOR: f32 = 2.0;
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Known {
+    kind: Kind,
+    seed: bool,
+    /// A sitemap or a feed that is asked for what it names.
+    source: bool,
+    /// Fetched, failed or refused: it waits no more.
+    gone: bool,
+    /// The text of its first link calls it a page of recommended sites.
+    called_friends: bool,
+    family: FamilyKey,
+    template: u32,
+    /// s: the best score of a link to it.
+    prior: f32,
+    blocks: [u32; BLOCKS],
+}
+
+impl Known {
+    fn host(&self) -> usize {
+        self.family.0 as usize
+    }
+}
+
+/// What a listing with its later pages is known by: the number of its host, ports apart, and 32 bits of [`kind::Form::family`]. Every URL
+/// has one; most are of documents and nothing is ever told of them, so only what is takes room among the families.
+type FamilyKey = (u32, u32);
+
+/// What a block of links is known by.
+type BlockKey = (bool, u32, u32);
+
+pub(super) struct Learner {
+    settings: TunnelSettings,
+    threshold: Relevance,
+    known: Rows<Known>,
+    hosts: Vec<Host>,
+    families: Vec<Family>,
+    templates: Vec<Template>,
+    blocks: Vec<Block>,
+    /// All documents.
+    all: Yield,
+    /// By place in the tag tree, of whatever host: themes are shared.
+    places: Vec<Yield>,
+    /// By the hashes of their names.
+    host_numbers: Numbers<u64>,
+    family_numbers: Numbers<FamilyKey>,
+    template_numbers: Numbers<u64>,
+    block_numbers: Numbers<BlockKey>,
+    place_numbers: Numbers<u32>,
+    /// Bodies of the documents fetched: the same once more is worth nothing.
+    bodies: FxHashSet<Digest>,
+    /// Hosts that the crawl discovered, by what their first documents were worth.
+    strangers: Strangers,
+    /// Pages of recommended sites: whether they opened a host.
+    friends: Tally,
+}
+
+impl Learner {
+    pub fn new(settings: TunnelSettings, threshold: Relevance) -> Self {
+        Self {
+            settings,
+            threshold,
+            known: Rows::default(),
+            hosts: Vec::new(),
+            families: Vec::new(),
+            templates: Vec::new(),
+            blocks: Vec::new(),
+            all: Yield::default(),
+            places: Vec::new(),
+            host_numbers: Numbers::default(),
+            family_numbers: Numbers::default(),
+            template_numbers: Numbers::default(),
+            block_numbers: Numbers::default(),
+            place_numbers: Numbers::default(),
+            bodies: FxHashSet::default(),
+            strangers: Strangers::default(),
+            friends: Tally::default(),
+        }
+    }
+
+    /// Bytes allocated.
+    pub fn memory(&self) -> usize {
+        let members = self.blocks.iter().map(|block| block.members.memory());
+        let members: usize = members.chain(self.families.iter().map(|family| family.members.memory())).sum();
+        members
+            + self.known.memory()
+            + self.hosts.capacity() * size_of::<Host>()
+            + self.families.capacity() * size_of::<Family>()
+            + self.templates.capacity() * size_of::<Template>()
+            + self.blocks.capacity() * size_of::<Block>()
+            + self.places.capacity() * size_of::<Yield>()
+            + self.host_numbers.memory()
+            + self.family_numbers.memory()
+            + self.template_numbers.memory()
+            + self.block_numbers.memory()
+            + self.place_numbers.memory()
+            + self.bodies.capacity() * (size_of::<Digest>() + 1)
+    }
+
+    pub fn threshold(&self) -> Relevance {
+        self.threshold
+    }
+
+    pub fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
+        match event {
+            Event::Discovered(found) => self.discover(found.id, &found.url, &found.anchor),
+            Event::Seeded(link) => {
+                let known = self.get_mut(link.to);
+                known.seed = true;
+                let host = known.host();
+                self.hosts[host].seeded = true;
+                self.hosts[host].met = true;
+            }
+            Event::Settled(settled) => {
+                self.settle(settled, risen);
+                if let Some(of) = settled.copy_of {
+                    self.inherit(settled.id, of);
+                }
+            }
+            Event::Sources { links, .. } => links.iter().for_each(|link| self.get_mut(link.to).source = true),
+            Event::Hinted { id, sources, links, .. } => {
+                self.get_mut(*id).gone = true;
+                for source in links.iter().filter(|link| sources.contains(&link.to)) {
+                    self.get_mut(source.to).source = true;
+                }
+                // What a sitemap names is a listing's: of those whose likes pay more is expected.
+                self.follow(*id, links, true);
+            }
+            Event::Expanded { id, links, .. } => {
+                let listing = self.get(*id).kind.is_listing();
+                self.follow(*id, links, listing);
+            }
+            Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
+                let from = self.get_mut(*id);
+                // A redirect may lead back to the spelling it moved from.
+                from.gone = matches!(event, Event::Redirected { .. });
+                if let Some(link) = link {
+                    self.inherit(*id, link.to);
+                }
+            }
+            Event::Failed { id, .. } | Event::Refused { id, .. } => self.get_mut(*id).gone = true,
+            _ => {}
+        }
+    }
+
+    /// What was expected of one URL is expected of another, which is fetched in its place.
+    fn inherit(&mut self, from: UrlId, to: UrlId) {
+        let &Known { seed, prior, blocks, .. } = self.get(from);
+        let to = self.get_mut(to);
+        to.seed |= seed;
+        to.prior = to.prior.max(prior);
+        if to.blocks == [NONE; BLOCKS] {
+            to.blocks = blocks;
+        }
+    }
+
+    /// Links that no page's settling told are followed.
+    fn follow(&mut self, from: UrlId, links: &[Link], listing: bool) {
+        let &Known { kind, family, template, .. } = self.get(from);
+        for link in links {
+            let Verdict::Follow(place) = link.verdict else { continue };
+            let target = self.get_mut(link.to);
+            if !target.gone {
+                target.prior = target.prior.max(place.priority.get());
+                self.promise(link, kind, family);
+                self.join(link, listing, family, template);
+            }
+        }
+    }
+
+    /// What a URL that waits is worth.
+    pub fn worth(&self, id: UrlId) -> f32 {
+        let known = self.get(id);
+        if known.seed || known.source {
+            return 2.0;
+        }
+        let host = self.hosts[known.host()];
+        let kappa = if host.seeded {
+            self.settings.explore_seeds
+        } else {
+            self.settings.explore_found * self.strangers.promise()
+        };
+        #[allow(clippy::cast_precision_loss)] // pages of one host
+        let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
+        let own = match known.kind {
+            Kind::Friends => self.settings.bridge * self.friends.mean(1.0, FRIENDS_PRIOR),
+            _ if self.leads_on(known) => self.settings.listing * self.value(known),
+            _ => self.document(known),
+        };
+        let bridge = self.settings.bridge * self.templates[known.template as usize].bridge_value();
+        own.max(bridge) + exploration
+    }
+
+    /// What a page is worth as a hub, 0 if it is none.
+    pub fn hub_value(&self, id: UrlId) -> f32 {
+        let known = self.get(id);
+        if self.leads_on(known) { self.value(known) } else { 0.0 }
+    }
+
+    fn get(&self, id: UrlId) -> &Known {
+        &self.known[id.0 as usize]
+    }
+
+    fn get_mut(&mut self, id: UrlId) -> &mut Known {
+        &mut self.known[id.0 as usize]
+    }
+
+    /// Whether a URL leads to a listing, by what it looks like or by what its likes turned out to be.
+    fn leads_on(&self, known: &Known) -> bool {
+        known.kind.is_listing() || self.templates[known.template as usize].makes_listings()
+    }
+
+    fn value(&self, known: &Known) -> f32 {
+        let family = self.family_numbers.get(&known.family).map(|number| &self.families[number as usize]);
+        if known.kind.is_listing() {
+            family.map_or(0.0, Family::value)
+        } else {
+            let nothing = Family::default();
+            family.unwrap_or(&nothing).value_or(self.templates[known.template as usize].hub_value())
+        }
+    }
+
+    fn document(&self, known: &Known) -> f32 {
+        let usual = self.all.ratio(1.0).powf(USUAL);
+        let template = self.templates[known.template as usize].documents.ratio(usual);
+        let ratio = |&block: &u32| {
+            let block = &self.blocks[block as usize];
+            let place = self.places[block.path as usize].ratio(usual) / usual;
+            block.documents.ratio(template * place.sqrt())
+        };
+        let blocks = known.blocks.iter().filter(|&&block| block != NONE);
+        let best = blocks.map(ratio).reduce(f32::max).unwrap_or(template);
+        (known.prior * best.clamp(*RATIOS.start(), *RATIOS.end())).min(1.0)
+    }
+
+    fn discover(&mut self, id: UrlId, url: &CrawlUrl, anchor: &str) {
+        debug_assert_eq!(self.known.len(), id.0 as usize, "numbers are given without gaps");
+        let form = kind::form(url);
+        let host = self.host_numbers.of(xxh3_64(url.authority().as_bytes()), &mut self.hosts, Host::default);
+        #[allow(clippy::cast_possible_truncation)] // 32 bits of a hash tell the families of one host apart
+        let family = (host, form.family as u32);
+        if form.kind.is_listing() {
+            self.family(family).members.add(id);
+        }
+        self.known.push(Known {
+            kind: form.kind,
+            seed: false,
+            source: false,
+            gone: false,
+            called_friends: kind::says_friends(anchor),
+            family,
+            template: self.template_numbers.of(form.template, &mut self.templates, Template::default),
+            prior: LEAST,
+            blocks: [NONE; BLOCKS],
+        });
+    }
+
+    fn settle(&mut self, settled: &Settled, risen: &mut Vec<UrlId>) {
+        let page = self.get_mut(settled.id);
+        page.gone = true;
+        let &mut Known { kind, seed, family, template, .. } = page;
+        let host = page.host();
+        self.hosts[host].pages += u32::from(settled.again.is_none());
+        self.hosts[host].met = true;
+        let listing = kind.is_listing() || settled.listing;
+        // What a copy is worth its address will be.
+        let counts = settled.again.is_none() && settled.copy_of.is_none();
+        let worth = if counts { self.worth_of(settled) } else { 0.0 };
+        // A seed was chosen by a person: it says nothing of what was expected. Nor does a page that was had before: what is
+        // learnt from it again is what it links to by now.
+        let is_document = !listing && !seed && counts;
+        if is_document {
+            self.account(settled.id, worth, risen);
+            let record = &mut self.hosts[host];
+            if !record.seeded {
+                self.strangers.meet(record, worth);
+            }
+        }
+        let mut opened = 0;
+        for link in &settled.links {
+            let Verdict::Follow(place) = link.verdict else { continue };
+            let target = &self.known[link.to.0 as usize];
+            let (gone, elsewhere) = (target.gone, target.host() != host);
+            let (kind_of_target, its_family) = (target.kind, target.family);
+            let met = std::mem::replace(&mut self.hosts[its_family.0 as usize].met, true);
+            opened += u32::from(!met);
+            if is_document && kind_of_target == Kind::Tag && link.region != Region::Navigation {
+                self.family(its_family).vote(worth);
+            }
+            if gone {
+                continue;
+            }
+            let target = &mut self.known[link.to.0 as usize];
+            if target.called_friends && !elsewhere && link.region != Region::Content {
+                target.kind = Kind::Friends;
+            }
+            target.prior = target.prior.max(place.priority.get());
+            self.promise(link, kind, family);
+            self.join(link, listing, family, template);
+        }
+        if settled.again.is_some() {
+            return;
+        }
+        self.templates[template as usize].fetch(settled.listing, opened >= BRIDGE);
+        if kind == Kind::Friends {
+            self.friends.add(if opened > 0 { 1.0 } else { 0.0 });
+        }
+    }
+
+    /// y: what a page is worth as a document.
+    fn worth_of(&mut self, settled: &Settled) -> f32 {
+        if !self.bodies.insert(settled.digest) || settled.foreign {
+            return 0.0;
+        }
+        let half = (self.settings.half_worth * self.threshold.get()).max(f32::MIN_POSITIVE);
+        let square = (settled.relevance.get() / half).min(1e3).powi(2);
+        square / (1.0 + square)
+    }
+
+    /// A document turned out to be worth something: told to every set it was a member of.
+    fn account(&mut self, id: UrlId, worth: f32, risen: &mut Vec<UrlId>) {
+        let &Known { prior, template, blocks, .. } = self.get(id);
+        let expected = prior.min(1.0);
+        self.all.add(worth, expected);
+        self.templates[template as usize].documents.add(worth, expected);
+        for number in blocks.into_iter().filter(|&block| block != NONE) {
+            let block = &mut self.blocks[number as usize];
+            block.documents.add(worth, expected);
+            self.places[block.path as usize].add(worth, expected);
+            let family = block.listing.map(|(family, template)| {
+                self.templates[template as usize].hub(worth);
+                self.families[family as usize].brought(worth);
+                family
+            });
+            // What paid may raise its likes; what did not is found out when they come to the head.
+            if worth > 0.0 {
+                let waits = |id: &UrlId| !self.known[id.0 as usize].gone;
+                risen.extend(self.blocks[number as usize].members.iter().filter(waits));
+                risen.extend(family.iter().flat_map(|&at| self.families[at as usize].members.iter()).filter(waits));
+            }
+        }
+    }
+
+    fn family(&mut self, key: FamilyKey) -> &mut Family {
+        let number = self.family_numbers.of(key, &mut self.families, Family::default);
+        &mut self.families[number as usize]
+    }
+
+    /// What a link promises of the listing it leads to.
+    fn promise(&mut self, link: &Link, from: Kind, from_family: FamilyKey) {
+        let target = &self.known[link.to.0 as usize];
+        let family = target.family;
+        let promise = match target.kind {
+            Kind::Document | Kind::Friends => return,
+            Kind::Tag => (link.evidence.anchor.get() / FULL_PROMISE).clamp(0.03, 0.9),
+            Kind::Paging if from != Kind::Home && from_family == family => self.family(family).promise(),
+            Kind::Paging | Kind::Home => 0.1,
+            Kind::TagIndex => 0.2,
+            Kind::Archive => 0.03,
+            Kind::Misc => 0.01,
+        };
+        self.family(family).be_promised(promise);
+    }
+
+    /// A link makes its target a member of its block: of a listing with its later pages, or of a template's documents.
+    fn join(&mut self, link: &Link, listing: bool, family: FamilyKey, template: u32) {
+        let path = self.place_numbers.of(link.path, &mut self.places, Yield::default);
+        let family = listing.then(|| self.family_numbers.of(family, &mut self.families, Family::default));
+        let new = || Block {
+            path,
+            listing: family.map(|family| (family, template)),
+            documents: Yield::default(),
+            members: Members::default(),
+        };
+        let source = family.unwrap_or(template);
+        let number = self.block_numbers.of((listing, source, path), &mut self.blocks, new);
+        let blocks = &mut self.known[link.to.0 as usize].blocks;
+        if blocks.contains(&number) {
+            return;
+        }
+        if let Some(free) = blocks.iter_mut().find(|block| **block == NONE) {
+            *free = number;
+            self.blocks[number as usize].members.add(link.to);
+        }
+    }
+}

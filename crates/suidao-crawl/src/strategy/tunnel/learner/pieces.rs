@@ -1,0 +1,109 @@
+//! What was learnt in pieces, and back, for a restart that need not observe every event again.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::sums::{Block, Family, Host, Numbers, Strangers, Tally, Template, Yield};
+use super::{BlockKey, FamilyKey, Known, Learner, NONE};
+use suidao_page::model::Digest;
+
+/// A piece of what was learnt, for a restart.
+#[derive(Serialize, Deserialize)]
+enum Piece<'a> {
+    /// Of URLs, in order of their numbers.
+    Known(Cow<'a, [Known]>),
+    /// Bodies of documents, in no order.
+    Bodies(Vec<Digest>),
+    /// All else: hosts, families, templates, blocks, places, each with its numbers.
+    Sums(Box<Sums<'a>>),
+}
+
+/// What is summed up, as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Sums<'a> {
+    hosts: (Cow<'a, [Host]>, Cow<'a, Numbers<u64>>),
+    families: (Cow<'a, [Family]>, Cow<'a, Numbers<FamilyKey>>),
+    templates: (Cow<'a, [Template]>, Cow<'a, Numbers<u64>>),
+    blocks: (Cow<'a, [Block]>, Cow<'a, Numbers<BlockKey>>),
+    places: (Cow<'a, [Yield]>, Cow<'a, Numbers<u32>>),
+    all: Yield,
+    strangers: Strangers,
+    friends: Tally,
+}
+
+/// URLs or bodies in a piece: some MB.
+const PIECE: usize = 1 << 16;
+
+impl Learner {
+    /// All that was learnt, in pieces.
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        // Every field: one that is forgotten here would be forgotten by a restart.
+        let Self {
+            settings: _,
+            threshold: _,
+            known,
+            hosts,
+            families,
+            templates,
+            blocks,
+            all,
+            places,
+            host_numbers,
+            family_numbers,
+            template_numbers,
+            block_numbers,
+            place_numbers,
+            bodies,
+            strangers,
+            friends,
+        } = self;
+        let sums = Sums {
+            hosts: (Cow::Borrowed(hosts), Cow::Borrowed(host_numbers)),
+            families: (Cow::Borrowed(families), Cow::Borrowed(family_numbers)),
+            templates: (Cow::Borrowed(templates), Cow::Borrowed(template_numbers)),
+            blocks: (Cow::Borrowed(blocks), Cow::Borrowed(block_numbers)),
+            places: (Cow::Borrowed(places), Cow::Borrowed(place_numbers)),
+            all: *all,
+            strangers: *strangers,
+            friends: *friends,
+        };
+        let mut digests = bodies.iter().copied();
+        let bodies = std::iter::from_fn(move || {
+            let piece: Vec<Digest> = digests.by_ref().take(PIECE).collect();
+            (!piece.is_empty()).then_some(Piece::Bodies(piece))
+        });
+        let known = known.portions().map(|known| Piece::Known(Cow::Borrowed(known)));
+        let pieces = std::iter::once(Piece::Sums(Box::new(sums))).chain(known).chain(bodies);
+        pieces.map(|piece| postcard::to_stdvec(&piece).expect("plain data is written to memory"))
+    }
+
+    /// Takes a piece in; false for one that is none.
+    pub fn recall(&mut self, piece: &[u8]) -> bool {
+        match postcard::from_bytes(piece) {
+            Ok(Piece::Known(known)) => self.known.extend(known.into_owned()),
+            Ok(Piece::Bodies(bodies)) => self.bodies.extend(bodies),
+            Ok(Piece::Sums(sums)) => {
+                let Sums { hosts, families, templates, blocks, places, all, strangers, friends } = *sums;
+                (self.hosts, self.host_numbers) = (hosts.0.into_owned(), hosts.1.into_owned());
+                (self.families, self.family_numbers) = (families.0.into_owned(), families.1.into_owned());
+                (self.templates, self.template_numbers) = (templates.0.into_owned(), templates.1.into_owned());
+                (self.blocks, self.block_numbers) = (blocks.0.into_owned(), blocks.1.into_owned());
+                (self.places, self.place_numbers) = (places.0.into_owned(), places.1.into_owned());
+                (self.all, self.strangers, self.friends) = (all, strangers, friends);
+            }
+            Err(_) => return false,
+        }
+        true
+    }
+
+    /// Whether it knows so many URLs, and of each all that it takes part in.
+    pub fn knows(&self, urls: usize) -> bool {
+        let known = |known: &Known| {
+            known.host() < self.hosts.len()
+                && (known.template as usize) < self.templates.len()
+                && known.blocks.iter().all(|&block| block == NONE || (block as usize) < self.blocks.len())
+        };
+        self.known.len() == urls && self.known.iter().all(known)
+    }
+}

@@ -1,0 +1,145 @@
+//! `tunnel`, the strategy of our own: what a page is worth as a way to others is learnt apart from what it is worth as a
+//! document (ALGORITHMS 8.9, after shark-search, Hersovici et al. 1998; apprentices of links, Chakrabarti, Punera,
+//! Subramanyam 2002; and bandits over groups of links, Meusel, Mika, Blanco 2014).
+//!
+//! ```text
+//! s(v)      = γ inherited + (1 - γ) (β R_Anchor + (1 - β) context)           the best over the links to v, as shark-search
+//! y(p)      = x² / (1 + x²),  x = Sim(p) / (.8 τ_page)                        what a document turned out to be worth
+//! ratio(g)  = (Σ y + prior) / (Σ s + 1)                                       observed over expected, of a set of documents;
+//!             the prior of a template is ratio(all documents)^.7
+//! document  = s(v) · max over blocks b of ratio(b), drawn towards ratio(template) · ratio(place in the tag tree)^½
+//! listing   = .65 · what its links brought, drawn towards what files itself under it, drawn towards what links call it
+//! bridge    = .5 · share of the pages of recommended sites that opened a host; of any template likewise
+//! worth     = one of these + κ / √(pages of the host + 1);  κ of hosts that nobody named falls where few of them paid
+//! ```
+//! Tag and category pages look on-topic and hold nothing, and one host starves the others: so listings earn by what they
+//! lead to, and every host is worth a look. k is kept as dth keeps it, for the record, and drops nothing.
+
+mod kind;
+mod learner;
+mod sums;
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{CrawlUrl, Event, Lane, Place, Priority, Relevance, Trail, Tunnel, UrlId, Verdict};
+
+use super::{Candidate, Strategy, Visit, merge_trails};
+use learner::Learner;
+
+/// γ: weight of the inherited against what stands around the link.
+const GAMMA: f32 = 0.5;
+/// β: weight of the anchor against its context.
+const BETA: f32 = 0.8;
+/// What of a page's score its links inherit.
+const DELTA: f32 = 0.5;
+
+/// Parameters of `tunnel`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TunnelSettings {
+    /// Length of a tunnel none of whose links promises anything; for the record only.
+    pub kdepth: u8,
+    /// A document is worth half at this share of the page threshold.
+    pub half_worth: f32,
+    /// What a listing is worth beside a document that is worth as much.
+    pub listing: f32,
+    /// What of a listing's value its links inherit.
+    pub inherit: f32,
+    /// What a page that opens hosts is worth.
+    pub bridge: f32,
+    /// κ of hosts with a seed: what a first look at a host is worth.
+    pub explore_seeds: f32,
+    /// κ of hosts that the crawl discovered.
+    pub explore_found: f32,
+}
+
+impl Default for TunnelSettings {
+    fn default() -> Self {
+        Self {
+            kdepth: 12,
+            half_worth: 0.8,
+            listing: 0.65,
+            inherit: 0.5,
+            bridge: 0.5,
+            explore_seeds: 0.4,
+            explore_found: 0.7,
+        }
+    }
+}
+
+/// Tunnelling by what hubs are worth.
+pub(super) struct TunnelSearch {
+    settings: TunnelSettings,
+    learner: Learner,
+}
+
+impl TunnelSearch {
+    pub fn new(settings: TunnelSettings, page_threshold: Relevance) -> Self {
+        Self { learner: Learner::new(settings.clone(), page_threshold), settings }
+    }
+}
+
+impl Strategy for TunnelSearch {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        let handed_on = if visit.relevant { visit.relevance.get() } else { visit.place.trail.inherited.get() };
+        let hub = self.settings.inherit * self.learner.hub_value(visit.id);
+        let inherited = Relevance::new((DELTA * handed_on).max(hub));
+        let place = |link: &Candidate| {
+            let anchor = link.evidence.anchor.get();
+            let context = if anchor > 0.0 { 1.0 } else { link.evidence.context.get() };
+            let score = GAMMA * inherited.get() + (1.0 - GAMMA) * (BETA * anchor + (1.0 - BETA) * context);
+            let k = match visit.place.trail.k {
+                _ if visit.relevant => Tunnel::Unbounded,
+                Tunnel::Unbounded => Tunnel::Left(self.settings.kdepth - 1),
+                Tunnel::Left(left) if link.relevance >= visit.link_threshold => Tunnel::Left(left),
+                Tunnel::Left(left) => Tunnel::Left(left.saturating_sub(1)),
+            };
+            let trail = Trail { inherited, ..visit.trail(k) };
+            // The prior s; the learner takes it from the event and makes of it what the link is worth.
+            Place { lane: Lane::MAIN, priority: Priority::new(score.clamp(0.01, 0.97)), trail }
+        };
+        visit.links.iter().map(|link| Verdict::Follow(place(link))).collect()
+    }
+
+    fn merge(&self, old: Place, new: Place) -> Place {
+        let inherited = old.trail.inherited.max(new.trail.inherited);
+        Place { trail: merge_trails(old.trail, new.trail, inherited), ..old }
+    }
+
+    fn seed(&self, _url: &CrawlUrl) -> Place {
+        // What an off-topic seed hands on is what a page at the threshold would.
+        let trail = Trail { inherited: self.learner.threshold(), ..Trail::SEED };
+        Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail }
+    }
+
+    fn learns(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
+        self.learner.observe(event, risen);
+    }
+
+    fn memory(&self) -> usize {
+        self.learner.memory()
+    }
+
+    fn appraise(&self, id: UrlId) -> Option<Priority> {
+        Some(Priority::new(self.learner.worth(id)))
+    }
+
+    fn learnt(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
+        Box::new(self.learner.pieces())
+    }
+
+    fn recall(&mut self, piece: &[u8]) -> bool {
+        self.learner.recall(piece)
+    }
+
+    fn knows(&self, urls: usize) -> bool {
+        self.learner.knows(urls)
+    }
+}
+
+#[cfg(test)]
+mod tests;

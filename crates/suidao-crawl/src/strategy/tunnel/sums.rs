@@ -1,0 +1,314 @@
+//! What the crawl has brought so far, added up: by template, by block of links, by listing, by host.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::UrlId;
+
+/// Members of a set that are looked at again when one of it pays: the latest.
+const MEMBERS: usize = 100;
+/// Documents that a template, a block, a place in the tag tree are taken to have brought, as expected, from the start.
+const PRIOR: f32 = 1.0;
+/// Documents that a listing's promise counts for against what its own documents are worth.
+const PROMISE_COUNTS: f32 = 3.0;
+/// What the links of a listing are taken to bring before any was fetched.
+const HUB_PRIOR: f32 = 0.1;
+
+/// What a set of documents brought, and what was expected of it.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Yield {
+    observed: f32,
+    expected: f32,
+}
+
+impl Yield {
+    /// Observed over expected, drawn towards `prior` while little is known.
+    pub fn ratio(self, prior: f32) -> f32 {
+        (self.observed + PRIOR * prior) / (self.expected + PRIOR)
+    }
+
+    pub fn add(&mut self, observed: f32, expected: f32) {
+        self.observed += observed;
+        self.expected += expected;
+    }
+}
+
+/// A number of things and what they were worth in all.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Tally {
+    worth: f32,
+    count: f32,
+}
+
+impl Tally {
+    pub fn add(&mut self, worth: f32) {
+        self.worth += worth;
+        self.count += 1.0;
+    }
+
+    /// The mean, `prior` counting for so many.
+    pub fn mean(self, prior: f32, counts: f32) -> f32 {
+        (self.worth + counts * prior) / (self.count + counts)
+    }
+}
+
+/// URLs that wait and belong together.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Members(VecDeque<UrlId>);
+
+impl Members {
+    pub fn add(&mut self, id: UrlId) {
+        if self.0.len() == MEMBERS {
+            self.0.pop_front();
+        }
+        self.0.push_back(id);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = UrlId> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// Bytes allocated.
+    pub fn memory(&self) -> usize {
+        self.0.capacity() * size_of::<UrlId>()
+    }
+}
+
+/// The pages that one rule of a site makes.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Template {
+    /// Its documents.
+    pub documents: Yield,
+    fetched: u32,
+    listings: u32,
+    /// The documents that the links of its listings led to.
+    hub: Tally,
+    /// Its pages that opened hosts.
+    bridges: u32,
+}
+
+impl Template {
+    pub fn fetch(&mut self, listing: bool, bridge: bool) {
+        self.fetched += 1;
+        self.listings += u32::from(listing);
+        self.bridges += u32::from(bridge);
+    }
+
+    pub fn hub(&mut self, worth: f32) {
+        self.hub.add(worth);
+    }
+
+    /// Whether its pages turned out to be listings, whatever their URLs look like.
+    pub fn makes_listings(&self) -> bool {
+        self.fetched >= 2 && self.listings * 2 > self.fetched
+    }
+
+    /// What a listing of it is worth of which nothing else is known.
+    pub fn hub_value(&self) -> f32 {
+        self.hub.mean(HUB_PRIOR, PROMISE_COUNTS)
+    }
+
+    /// Share of its pages that opened hosts, 0 before two were fetched; low while few were.
+    #[allow(clippy::cast_precision_loss)] // pages of one template
+    pub fn bridge_value(&self) -> f32 {
+        if self.fetched < 2 { 0.0 } else { self.bridges as f32 / (self.fetched as f32 + 2.0) }
+    }
+}
+
+/// The links of one block of a template: what stands in one place of the tag tree on all pages of a listing, or on all
+/// documents of a template.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Block {
+    /// Hash of the place in the tag tree.
+    pub path: u32,
+    /// The listing, and the template of its pages.
+    pub listing: Option<(u32, u32)>,
+    pub documents: Yield,
+    pub members: Members,
+}
+
+/// A listing with its later pages.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Family {
+    /// The documents that its links led to.
+    out: Tally,
+    /// The documents that file themselves under it.
+    own: Tally,
+    /// What links promised of it.
+    promise: f32,
+    pub members: Members,
+}
+
+impl Family {
+    pub fn brought(&mut self, worth: f32) {
+        self.out.add(worth);
+    }
+
+    pub fn vote(&mut self, worth: f32) {
+        self.own.add(worth);
+    }
+
+    pub fn promise(&self) -> f32 {
+        self.promise
+    }
+
+    pub fn be_promised(&mut self, promise: f32) {
+        self.promise = self.promise.max(promise);
+    }
+
+    /// What its links bring: by those fetched; before that by the documents that file themselves under it; before that by
+    /// what links call it.
+    pub fn value(&self) -> f32 {
+        self.out.mean(self.own.mean(self.promise, PROMISE_COUNTS), 1.0)
+    }
+
+    /// The same where nobody files under it or calls it anything: `prior` stands in.
+    pub fn value_or(&self, prior: f32) -> f32 {
+        self.out.mean(prior, 1.0)
+    }
+}
+
+/// A host.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Host {
+    /// Pages fetched from it.
+    pub pages: u32,
+    /// A seed lies on it.
+    pub seeded: bool,
+    /// It was met before: a link to it opens nothing.
+    pub met: bool,
+    /// Documents fetched from it, up to [`LOOK`], and the best worth of one.
+    documents: u8,
+    best: f32,
+}
+
+/// Hosts that are taken to have been met from the start, every other of them with something to offer.
+const STRANGERS: f32 = 5.0;
+/// Documents that make up the first look at a host.
+const LOOK: u8 = 3;
+
+/// What a first look at hosts that nobody named brought.
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct Strangers {
+    best: f32,
+    count: f32,
+}
+
+impl Strangers {
+    /// A document of a host was fetched.
+    pub fn meet(&mut self, host: &mut Host, worth: f32) {
+        if host.documents < LOOK {
+            self.count += f32::from(u8::from(host.documents == 0));
+            self.best += (worth - host.best).max(0.0);
+            host.best = host.best.max(worth);
+            host.documents += 1;
+        }
+    }
+
+    /// 1 while nothing is known, and if every other host has something to offer; less where few have.
+    pub fn promise(self) -> f32 {
+        (2.0 * (self.best + 0.5 * STRANGERS) / (self.count + STRANGERS)).min(1.0).powi(2)
+    }
+}
+
+/// Numbers in order of first mention.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound(serialize = "K: Serialize", deserialize = "K: Deserialize<'de> + std::hash::Hash + Eq"))]
+pub(super) struct Numbers<K>(FxHashMap<K, u32>);
+
+impl<K> Default for Numbers<K> {
+    fn default() -> Self {
+        Self(FxHashMap::default())
+    }
+}
+
+impl<K> Numbers<K> {
+    /// Bytes allocated, without what the keys own.
+    pub fn memory(&self) -> usize {
+        self.0.capacity() * (size_of::<(K, u32)>() + 1)
+    }
+}
+
+impl<K: std::hash::Hash + Eq> Numbers<K> {
+    /// The number of `key`, if it has one.
+    pub fn get<Q: std::hash::Hash + Eq + ?Sized>(&self, key: &Q) -> Option<u32>
+    where
+        K: std::borrow::Borrow<Q>,
+    {
+        self.0.get(key).copied()
+    }
+
+    /// The number of `key`; makes room for a new one in `list`.
+    pub fn of<T>(&mut self, key: K, list: &mut Vec<T>, new: impl FnOnce() -> T) -> u32 {
+        *self.0.entry(key).or_insert_with(|| {
+            list.push(new());
+            u32::try_from(list.len() - 1).expect("no more than there are URLs")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_starts_at_its_prior_and_ends_at_what_was_seen() {
+        let mut documents = Yield::default();
+        assert!((documents.ratio(0.7) - 0.7).abs() < 1e-6);
+        for _ in 0..1000 {
+            documents.add(0.1, 0.5);
+        }
+        assert!((documents.ratio(0.7) - 0.2).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_listing_is_worth_what_it_promised_then_what_files_under_it_then_what_it_brought() {
+        let mut family = Family::default();
+        family.be_promised(0.6);
+        family.be_promised(0.2);
+        assert!((family.value() - 0.6).abs() < 1e-6);
+        (0..300).for_each(|_| family.vote(0.9));
+        assert!((family.value() - 0.9).abs() < 0.01);
+        (0..300).for_each(|_| family.brought(0.0));
+        assert!(family.value() < 0.01);
+    }
+
+    #[test]
+    fn a_template_is_known_by_two_pages() {
+        let mut template = Template::default();
+        template.fetch(true, true);
+        assert!(!template.makes_listings() && template.bridge_value() == 0.0);
+        template.fetch(true, true);
+        assert!(template.makes_listings() && template.bridge_value() == 0.5);
+        template.fetch(false, false);
+        template.fetch(false, false);
+        assert!(!template.makes_listings());
+    }
+
+    #[test]
+    fn strangers_promise_less_where_few_of_them_pay() {
+        let mut strangers = Strangers::default();
+        assert!((strangers.promise() - 1.0).abs() < 1e-6);
+        let mut generous = strangers;
+        for _ in 0..50 {
+            strangers.meet(&mut Host::default(), 0.02);
+            let mut host = Host::default();
+            [0.0, 0.9, 0.1].into_iter().for_each(|worth| generous.meet(&mut host, worth));
+        }
+        assert!(strangers.promise() < 0.05 && generous.promise() > 0.99);
+        let mut known = Host::default();
+        (0..3).for_each(|_| strangers.meet(&mut known, 0.0));
+        let before = strangers.promise();
+        strangers.meet(&mut known, 1.0);
+        assert!((strangers.promise() - before).abs() < 1e-6, "the first look is over");
+    }
+
+    #[test]
+    fn the_oldest_members_are_forgotten() {
+        let mut members = Members::default();
+        (0..150).for_each(|id| members.add(UrlId(id)));
+        assert!(members.iter().eq((50..150).map(UrlId)));
+    }
+}

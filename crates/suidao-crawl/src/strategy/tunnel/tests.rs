@@ -1,0 +1,260 @@
+use super::*;
+use suidao_page::model::{Digest, Discovered, Evidence, Link, Origin, Region, Settled, Sketch};
+
+/// A crawl told to the strategy by hand.
+struct Told {
+    strategy: TunnelSearch,
+    urls: Vec<String>,
+    bodies: u8,
+    log: Vec<Event>,
+}
+
+/// A link to be told: where it leads, its text's relevance, where it stands.
+type Said<'a> = (&'a str, f32, Region, u32);
+
+const CONTENT: Region = Region::Content;
+const LABEL: Region = Region::Label;
+const NAVIGATION: Region = Region::Navigation;
+
+impl Told {
+    /// One seed, page threshold 0.1.
+    fn new() -> Self {
+        let strategy = TunnelSearch::new(TunnelSettings::default(), Relevance::new(0.1));
+        let mut told = Self { strategy, urls: Vec::new(), bodies: 0, log: Vec::new() };
+        let seed = told.id("http://seed.cn/", "");
+        let verdict = Verdict::Follow(told.strategy.seed(&CrawlUrl::parse("http://seed.cn/").unwrap()));
+        told.tell(Event::Seeded(Link::bare(seed, Relevance::ONE, verdict)));
+        told
+    }
+
+    fn tell(&mut self, event: Event) -> Vec<UrlId> {
+        let mut risen = Vec::new();
+        self.strategy.observe(&event, &mut risen);
+        self.log.push(event);
+        risen
+    }
+
+    fn id(&mut self, url: &str, anchor: &str) -> UrlId {
+        if let Some(at) = self.urls.iter().position(|known| known == url) {
+            return UrlId(at as u32);
+        }
+        let id = UrlId(self.urls.len() as u32);
+        self.urls.push(url.to_owned());
+        let (url, anchor) = (CrawlUrl::parse(url).unwrap(), anchor.to_owned());
+        self.tell(Event::Discovered(Discovered { id, url, origin: Origin::Seed, anchor }));
+        id
+    }
+
+    /// A page was fetched; gives the URLs that may have risen.
+    fn page(&mut self, url: &str, relevance: f32, listing: bool, links: &[Said]) -> Vec<String> {
+        let id = self.id(url, "");
+        let ids: Vec<UrlId> = links.iter().map(|(to, ..)| self.id(to, "")).collect();
+        let candidates: Vec<Candidate> = links
+            .iter()
+            .map(|&(to, anchor, region, path)| Candidate {
+                url: CrawlUrl::parse(to).unwrap(),
+                evidence: Evidence { anchor: Relevance::new(anchor), ..Evidence::default() },
+                relevance: Relevance::new(anchor * 0.5),
+                region,
+                path,
+                role: None,
+            })
+            .collect();
+        let trail = Trail { depth: 2, inherited: Relevance::new(0.05), ..Trail::SEED };
+        let place = Place { lane: Lane::MAIN, priority: Priority::new(0.5), trail };
+        let relevant = relevance >= 0.1;
+        let visit = Visit {
+            id,
+            relevance: Relevance::new(relevance),
+            relevant,
+            layer: None,
+            place,
+            link_threshold: Relevance::new(0.15),
+            links: &candidates,
+        };
+        let verdicts = self.strategy.judge(&visit);
+        let link = |((&to, candidate), verdict): ((&UrlId, &Candidate), Verdict)| Link {
+            to,
+            region: candidate.region,
+            path: candidate.path,
+            evidence: candidate.evidence,
+            relevance: candidate.relevance,
+            verdict,
+        };
+        let links = ids.iter().zip(&candidates).zip(verdicts).map(link).collect();
+        self.bodies += 1;
+        let settled = Settled {
+            id,
+            status: 200,
+            place,
+            relevance: Relevance::new(relevance),
+            relevant,
+            title: String::new(),
+            language: None,
+            author: None,
+            digest: Digest([self.bodies; 20]),
+            bytes: 1_000,
+            terms: Vec::new(),
+            listing,
+            noindex: false,
+            rendered: false,
+            expires: None,
+            foreign: false,
+            sketch: Sketch::default(),
+            published: None,
+            canonical: None,
+            copy_of: None,
+            links,
+            known: Vec::new(),
+            forum: None,
+            validators: None,
+            again: None,
+            outlinks: 0,
+            feeds: Vec::new(),
+            signs: suidao_page::model::Signs::default(),
+        };
+        let risen = self.tell(Event::Settled(Box::new(settled)));
+        risen.into_iter().map(|id| self.urls[id.0 as usize].clone()).collect()
+    }
+
+    fn worth(&mut self, url: &str) -> f32 {
+        let id = self.id(url, "");
+        self.strategy.appraise(id).unwrap().get()
+    }
+}
+
+/// Host, seen once: two tags called alike, each with a document and a second page.
+fn two_tags() -> Told {
+    let mut told = Told::new();
+    let tags = [("http://a.cn/tags/x/", 0.2, NAVIGATION, 1), ("http://a.cn/tags/y/", 0.2, NAVIGATION, 1)];
+    told.page("http://a.cn/", 0.0, true, &tags);
+    for tag in ["x", "y"] {
+        let (first, next) = (format!("http://a.cn/{tag}1.html"), format!("http://a.cn/tags/{tag}/page/2/"));
+        let links = [(first.as_str(), 0.0, CONTENT, 2), (next.as_str(), 0.0, NAVIGATION, 3)];
+        told.page(&format!("http://a.cn/tags/{tag}/"), 0.0, true, &links);
+    }
+    told
+}
+
+#[test]
+fn a_listing_is_worth_what_its_links_brought() {
+    let mut told = two_tags();
+    assert_eq!(told.worth("http://a.cn/tags/x/page/2/"), told.worth("http://a.cn/tags/y/page/2/"));
+    let risen = told.page("http://a.cn/x1.html", 0.3, false, &[]);
+    assert!(risen.contains(&"http://a.cn/tags/x/page/2/".to_owned()), "{risen:?}");
+    told.page("http://a.cn/y1.html", 0.0, false, &[]);
+    assert!(told.worth("http://a.cn/tags/x/page/2/") > told.worth("http://a.cn/tags/y/page/2/") + 0.1);
+}
+
+#[test]
+fn documents_vote_for_the_tags_they_file_themselves_under() {
+    let mut told = two_tags();
+    told.id("http://a.cn/tags/own/", "");
+    told.id("http://a.cn/tags/side/", "");
+    let links = [("http://a.cn/tags/own/", 0.0, LABEL, 5), ("http://a.cn/tags/side/", 0.0, NAVIGATION, 6)];
+    told.page("http://a.cn/x1.html", 0.3, false, &links);
+    assert!(told.worth("http://a.cn/tags/own/") > told.worth("http://a.cn/tags/side/") + 0.05);
+}
+
+#[test]
+fn links_of_a_block_that_pays_are_worth_more_than_those_of_one_that_does_not() {
+    let mut told = Told::new();
+    let link = |n: usize, path| (format!("http://a.cn/{n}/post.html"), path);
+    let all: Vec<(String, u32)> = (0..12).map(|n| link(n, 7 + (n as u32 % 2))).collect();
+    let links: Vec<Said> = all.iter().map(|(url, path)| (url.as_str(), 0.1, CONTENT, *path)).collect();
+    told.page("http://a.cn/", 0.0, true, &links);
+    for (n, (url, _)) in all.iter().enumerate().take(8) {
+        told.page(url, if n % 2 == 0 { 0.3 } else { 0.0 }, false, &[]);
+    }
+    assert!(told.worth(&all[8].0) > 2.0 * told.worth(&all[9].0) - 0.1 && told.worth(&all[8].0) > told.worth(&all[9].0));
+}
+
+#[test]
+fn what_its_likes_turned_out_to_be_a_url_is_taken_to_be() {
+    let mut told = Told::new();
+    for n in 1..=2 {
+        let thread = format!("http://b.cn/thread-{n}-1-1.html");
+        told.page(&format!("http://b.cn/forum-{n}.html"), 0.0, true, &[(&thread, 0.0, CONTENT, 4)]);
+        told.page(&thread, 0.3, false, &[]);
+    }
+    // Listings by their shape though their URLs say nothing; a thread of the same host is none.
+    let (forum, thread) = (told.worth("http://b.cn/forum-3.html"), told.worth("http://b.cn/thread-9-1-1.html"));
+    assert!(forum > thread + 0.1, "{forum} {thread}");
+}
+
+#[test]
+fn pages_of_recommended_sites_are_bridges_for_as_long_as_they_open_hosts() {
+    let mut told = Told::new();
+    told.id("http://a.cn/tags/link.html", "友人帐");
+    told.id("http://a.cn/more.html", "更多");
+    let links = [("http://a.cn/tags/link.html", 0.0, NAVIGATION, 1), ("http://a.cn/more.html", 0.0, NAVIGATION, 1)];
+    told.page("http://a.cn/", 0.0, true, &links);
+    let bridge = told.worth("http://a.cn/tags/link.html");
+    let other = told.worth("http://a.cn/more.html");
+    assert!(bridge > other + 0.3, "{bridge} {other}");
+    told.page("http://c.cn/links/", 0.0, false, &[]);
+    told.page("http://d.cn/links/", 0.0, false, &[]);
+    assert!(told.worth("http://a.cn/tags/link.html") < bridge);
+}
+
+#[test]
+fn any_template_whose_pages_open_hosts_is_a_bridge() {
+    let mut told = Told::new();
+    for n in 0..6 {
+        let sites: Vec<String> = (0..4).map(|site| format!("http://s{n}{site}.cn/")).collect();
+        let links: Vec<Said> = sites.iter().map(|site| (site.as_str(), 0.0, CONTENT, 3)).collect();
+        told.page(&format!("http://dir.cn/list/{n}.html"), 0.0, false, &links);
+    }
+    assert!(told.worth("http://dir.cn/list/9.html") > told.worth("http://dir.cn/other.html") + 0.15);
+}
+
+#[test]
+fn a_host_is_worth_a_look_and_less_with_every_page() {
+    let mut told = Told::new();
+    told.id("http://e.cn/z.html", "");
+    let before = told.worth("http://e.cn/z.html");
+    for n in 0..8 {
+        told.page(&format!("http://e.cn/{n}.html"), 0.0, false, &[]);
+    }
+    assert!(before > told.worth("http://e.cn/z.html") + 0.4);
+    assert!(before > told.worth("http://seed.cn/z.html") + 0.3, "a seed's host has had its look");
+}
+
+#[test]
+fn the_same_body_twice_is_worth_nothing() {
+    let mut told = two_tags();
+    told.page("http://a.cn/x1.html", 0.3, false, &[]);
+    told.bodies -= 1;
+    told.page("http://a.cn/y1.html", 0.3, false, &[]);
+    assert!(told.worth("http://a.cn/tags/x/page/2/") > told.worth("http://a.cn/tags/y/page/2/") + 0.1);
+}
+
+#[test]
+fn the_log_alone_rebuilds_what_was_learnt() {
+    let mut told = two_tags();
+    told.page("http://a.cn/x1.html", 0.3, false, &[("http://f.cn/", 0.4, CONTENT, 9)]);
+    let mut again = TunnelSearch::new(TunnelSettings::default(), Relevance::new(0.1));
+    for event in &told.log {
+        again.observe(event, &mut Vec::new());
+    }
+    for id in (0..told.urls.len() as u32).map(UrlId) {
+        assert_eq!(again.appraise(id), told.strategy.appraise(id), "{}", told.urls[id.0 as usize]);
+    }
+}
+
+#[test]
+fn k_is_on_record_and_drops_nothing() {
+    let mut told = Told::new();
+    let links = super::super::tests::links(&[0.0, 0.15]);
+    told.id("http://h.cn/", "");
+    for (k, expected) in [
+        (Tunnel::Unbounded, [Tunnel::Left(11); 2]),
+        (Tunnel::Left(5), [Tunnel::Left(4), Tunnel::Left(5)]),
+        (Tunnel::Left(0), [Tunnel::Left(0); 2]),
+    ] {
+        let visit = super::super::tests::visit(0.1, k, &links);
+        let verdicts = told.strategy.judge(&visit);
+        let kept = super::super::tests::places(&verdicts);
+        assert_eq!(kept.iter().map(|place| place.unwrap().2).collect::<Vec<_>>(), expected);
+    }
+}

@@ -1,0 +1,200 @@
+//! Soft 404s: pages that say that there is no such page and answer 200. Told by comparing with what the host says of a page
+//! that cannot exist (Bar-Yossef, Broder, Kumar, Tomkins, "Sic transit gloria telae", WWW 2004).
+//!
+//! Words alone decide nothing: a page about error 404 says the same words.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use suidao_page::model::{AbsentPage, CrawlUrl, Sketch};
+use suidao_page::text::simhash::distance;
+
+/// A text of more characters says something beside that there is nothing.
+const LONGEST: usize = 400;
+/// Bits in which a text and the host's answer differ at most, which repeats the address that was asked for.
+const NEAR: u32 = 3;
+/// The same for texts of fewer characters than [`SHORT`] under the same title: there an address weighs more.
+const NEAR_SHORT: u32 = 12;
+/// Characters below which a text is short.
+const SHORT: u32 = 300;
+
+/// A page that cannot exist is called this, and so many digits.
+const NAME: &str = "suidao-no-such-page-";
+const CODE: usize = 16;
+
+/// What such pages say, folded, in Chinese and English. Not a lone `404`: it may be a number.
+const SAID: [&str; 34] = [
+    "页面不存在",
+    "网页不存在",
+    "页面没有找到",
+    "页面未找到",
+    "找不到页面",
+    "找不到该页",
+    "找不到您",
+    "找不到你",
+    "无法找到",
+    "没有找到您",
+    "没有找到你",
+    "您访问的页面",
+    "你访问的页面",
+    "您要访问的",
+    "你要访问的",
+    "内容不存在",
+    "文章不存在",
+    "帖子不存在",
+    "主题不存在",
+    "信息不存在",
+    "已被删除",
+    "已经被删除",
+    "不存在或已",
+    "404错误",
+    "404 错误",
+    "错误404",
+    "not found",
+    "404 error",
+    "error 404",
+    "page doesn't exist",
+    "page does not exist",
+    "no longer available",
+    "no longer exists",
+    "could not be found",
+];
+
+/// Whether a page says of itself that there is no such page. `text`: its main text.
+pub fn says_so(title: &str, text: &str) -> bool {
+    if text.chars().filter(|c| !c.is_whitespace()).take(LONGEST + 1).count() > LONGEST {
+        return false;
+    }
+    let says = |text: &str| {
+        let folded = suidao_page::text::fold(text);
+        SAID.iter().any(|said| folded.contains(said))
+    };
+    says(title) || is_code(title) || says(text)
+}
+
+/// `404`, or `404 - Name of the site`.
+fn is_code(title: &str) -> bool {
+    title
+        .trim()
+        .strip_prefix("404")
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '-', '|', '_', ',', ':', '：', '，', '—']))
+}
+
+/// A page of this host that cannot exist: the path says what it is for, and no two crawls ask for the same.
+pub fn probe(home: &CrawlUrl, seed: u64) -> Option<CrawlUrl> {
+    let code = xxh3_64_with_seed(home.authority().as_bytes(), seed ^ 0x404);
+    home.join(&format!("/{NAME}{code:016x}")).ok()
+}
+
+/// Whether a page is where a page that cannot exist was sent to, but for the address in the query: `?aspxerrorpath=/a/7.html`. In
+/// the path that address is no sign: a host may send whatever is asked for to `/zh/` and the same. And a script that is sent
+/// all addresses may show pages: what is sent there must be suspicious for other reasons too.
+pub fn is_alike(absent: &AbsentPage, url: &CrawlUrl) -> bool {
+    let AbsentPage::Redirect(to) = absent else { return false };
+    let Some((before, after)) = to.as_str().split_once(NAME) else { return false };
+    let after = after.get(CODE..).unwrap_or_default();
+    let rest = url.as_str().strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    rest.is_some() && before.contains('?') && url.path() != "/"
+}
+
+/// Whether a URL is one of those that [`probe`] makes.
+pub fn is_probe(url: &CrawlUrl) -> bool {
+    let name = url.path().strip_prefix('/').and_then(|path| path.strip_prefix(NAME));
+    let code = name.filter(|_| url.query().is_none());
+    code.is_some_and(|code| code.len() == CODE && code.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Whether a page is the same as what its host says of a page that cannot exist.
+pub fn is_same(absent: &AbsentPage, url: &CrawlUrl, sketch: Sketch, title: u32) -> bool {
+    match absent {
+        // A home page that is sent to in place of an error is one all the same.
+        AbsentPage::Redirect(to) => to == url && url.path() != "/",
+        AbsentPage::Page { sketch: said, title: headed } => {
+            // Without a word nothing can be compared.
+            if said.chars == 0 || sketch.chars == 0 || url.path() == "/" && url.query().is_none() {
+                return false;
+            }
+            let apart = distance(said.simhash, sketch.simhash);
+            let about = sketch.chars.abs_diff(said.chars) <= 32 + said.chars / 8;
+            if said.chars.max(sketch.chars) <= SHORT {
+                said.digest == sketch.digest && title == *headed || title == *headed && about && apart <= NEAR_SHORT
+            } else {
+                about && apart <= NEAR
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::text::simhash::sketch;
+
+    #[test]
+    fn what_says_that_it_is_none_is_suspicious_and_what_tells_of_such_pages_is_not() {
+        for (title, text) in [
+            ("404", "回首页"),
+            ("404 - 某站", ""),
+            ("某站", "抱歉，您访问的页面不存在。返回首页"),
+            ("提示信息", "抱歉，指定的主題不存在或已被刪除"),
+            ("My Site", "404 Not Found"),
+        ] {
+            assert!(says_so(title, text), "{title} {text}");
+        }
+        let article = "如何配置 nginx 的 404 页面。".repeat(40) + "页面不存在";
+        for (title, text) in [("nginx 的 404", article.as_str()), ("首页", "欢迎光临"), ("4040 号", "房间"), ("", "")]
+        {
+            assert!(!says_so(title, text), "{title}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_repeats_the_address_is_the_same_and_an_article_is_not() {
+        let url = |path: &str| CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap();
+        let said = |path: &str| {
+            sketch(&format!(
+                "对不起，您访问的页面 {path} 不存在，可能已被删除或者移动。请检查网址，或者返回首页继续浏览，也可以搜索本站。"
+            ))
+        };
+        let absent = AbsentPage::Page { sketch: said("/suidao-no-such-page-0123456789abcdef"), title: 7 };
+        assert!(is_same(&absent, &url("/a/7.html"), said("/a/7.html"), 7));
+        assert!(!is_same(&absent, &url("/a/7.html"), said("/a/7.html"), 8), "under another title");
+        let article = sketch(&"足球联赛今天开赛，球队在主场迎战对手，进球的是前锋。".repeat(3));
+        assert!(!is_same(&absent, &url("/a/7.html"), article, 7));
+        assert!(!is_same(&absent, &url("/"), said("/"), 7), "a home page is a page");
+        let moved = AbsentPage::Redirect(url("/404.html"));
+        assert!(is_same(&moved, &url("/404.html"), article, 1) && !is_same(&moved, &url("/x"), article, 1));
+    }
+
+    #[test]
+    fn the_address_in_the_query_of_an_error_page_is_no_difference() {
+        let url = |url: &str| CrawlUrl::parse(url).unwrap();
+        let sent = |to: &str| AbsentPage::Redirect(url(to));
+        let asp = sent("http://a.cn/Error.aspx?aspxerrorpath=/suidao-no-such-page-0123456789abcdef");
+        assert!(is_alike(&asp, &url("http://a.cn/Error.aspx?aspxerrorpath=/old/7.html")));
+        assert!(
+            !is_alike(&asp, &url("http://a.cn/Error.aspx?id=7")) && !is_alike(&asp, &url("http://a.cn/old/7.html"))
+        );
+        let whole = sent("http://a.cn/404?from=http%3A%2F%2Fa.cn%2Fsuidao-no-such-page-0123456789abcdef&lang=zh");
+        assert!(is_alike(&whole, &url("http://a.cn/404?from=http%3A%2F%2Fa.cn%2Fold%2F7.html&lang=zh")));
+        assert!(!is_alike(&whole, &url("http://a.cn/404?from=http%3A%2F%2Fa.cn%2Fold%2F7.html&lang=en")));
+        let moved = sent("http://a.cn/zh/suidao-no-such-page-0123456789abcdef");
+        assert!(!is_alike(&moved, &url("http://a.cn/zh/old/7.html")), "all of it may be there");
+    }
+
+    #[test]
+    fn a_probe_is_the_same_each_time_and_another_for_each_host_and_seed() {
+        let home = CrawlUrl::parse("https://a.cn/x/y?z").unwrap();
+        let one = probe(&home, 1).unwrap();
+        assert!(one.as_str().starts_with("https://a.cn/suidao-no-such-page-"), "{one}");
+        assert_eq!(probe(&home, 1), Some(one.clone()));
+        assert_ne!(probe(&home, 2), Some(one.clone()));
+        let other = CrawlUrl::parse("https://b.cn/").unwrap();
+        assert_ne!(probe(&other, 1).unwrap().path(), one.path());
+        assert!(is_probe(&one) && !is_probe(&home));
+        for path in
+            ["/suidao-no-such-page-", "/suidao-no-such-page-of-mine-at-all", "/x/suidao-no-such-page-0123456789abcdef"]
+        {
+            assert!(!is_probe(&home.join(path).unwrap()), "{path}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Mirrors: two hosts with the same pages under the same paths, be it another name of one server, a copy, or `www.` and the
+//! bare name (Bharat, Broder, Dean, Henzinger, "A comparison of techniques to find mirrored hosts on the WWW", 2000).
+//!
+//! Once two hosts are known to be mirrors, neither is given up: a page is fetched from whichever host it is first known
+//! of, and not from the other. So a mirror that is not whole costs no page.
+
+use rustc_hash::FxHashMap;
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::HostId;
+
+/// Most pairs of hosts that are counted.
+const MOST: usize = 1 << 14;
+/// Equal pages for each that differs, at the least.
+const SHARE: u32 = 4;
+
+/// The pairs of hosts with equal pages: a fold of a crawl's pages. Memory: 40 bytes for each pair.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Mirrors {
+    /// Equal pages and different ones under equal paths; the earlier host first.
+    counts: FxHashMap<(HostId, HostId), [u32; 2]>,
+    /// Of each host those that it shares a page with.
+    partners: FxHashMap<HostId, Vec<HostId>>,
+    mirrored: FxHashMap<HostId, Vec<HostId>>,
+}
+
+impl Mirrors {
+    /// Hosts that have a page of this host, by name and text.
+    pub fn partners(&self, host: HostId) -> &[HostId] {
+        self.partners.get(&host).map_or(&[], Vec::as_slice)
+    }
+
+    /// Two hosts have pages of one path, equal or not; whether they are mirrors by now and were not before, given how many
+    /// equal pages make one.
+    pub fn observe(&mut self, one: HostId, other: HostId, equal: bool, enough: u16) -> bool {
+        let pair = (one.min(other), one.max(other));
+        if one == other || !self.counts.contains_key(&pair) && (self.counts.len() >= MOST || !equal) {
+            return false;
+        }
+        let is_new = !self.counts.contains_key(&pair);
+        if is_new {
+            self.partners.entry(one).or_default().push(other);
+            self.partners.entry(other).or_default().push(one);
+        }
+        let counts = self.counts.entry(pair).or_default();
+        counts[usize::from(!equal)] += 1;
+        let [same, different] = *counts;
+        equal && same >= u32::from(enough) && same >= SHARE * different && !self.of(one).contains(&other)
+    }
+
+    /// From now on the two are mirrors.
+    pub fn learn(&mut self, one: HostId, other: HostId) {
+        for (host, mirror) in [(one, other), (other, one)] {
+            let known = self.mirrored.entry(host).or_default();
+            if !known.contains(&mirror) {
+                known.push(mirror);
+            }
+        }
+    }
+
+    /// The mirrors of a host.
+    pub fn of(&self, host: HostId) -> &[HostId] {
+        self.mirrored.get(&host).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether no host has a mirror.
+    pub fn is_empty(&self) -> bool {
+        self.mirrored.is_empty()
+    }
+
+    /// Hosts that have a mirror.
+    pub fn len(&self) -> usize {
+        self.mirrored.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_pages_make_a_mirror_and_different_ones_speak_against_it() {
+        let (a, b, c) = (HostId(0), HostId(1), HostId(2));
+        let mut mirrors = Mirrors::default();
+        assert!(!mirrors.observe(b, a, false, 4), "pages that differ are no news of hosts that share none");
+        assert!(mirrors.partners(a).is_empty());
+        let told: Vec<bool> = (0..5).map(|_| mirrors.observe(b, a, true, 4)).collect();
+        assert_eq!(told, [false, false, false, true, true]);
+        mirrors.learn(a, b);
+        assert_eq!((mirrors.of(a), mirrors.of(b), mirrors.of(c)), (&[b][..], &[a][..], &[][..]));
+        assert!(!mirrors.observe(a, b, true, 4), "known already");
+        let told: Vec<bool> = (0..8).map(|n| mirrors.observe(c, a, n != 1, 4)).collect();
+        assert_eq!(told, [false, false, false, false, true, true, true, true]);
+        assert!((0..20).all(|n| !mirrors.observe(b, c, n % 2 == 0, 4)));
+        assert!(!mirrors.observe(a, a, true, 2));
+    }
+}

@@ -1,0 +1,305 @@
+//! Session ids: a parameter that is another on each visit and changes nothing. Those of known names have no place in the
+//! normal form of a URL (`model/url.rs`), those of names that the user gives are dropped before a URL gets its number, and
+//! the rest show by what they do: the same page came under two values, and so did another page.
+//!
+//! Nor is one page alone evidence for it, for a wall (a login, a captcha, "deleted") is the same whatever it stands
+//! before. And what is found is held to: where a page cannot be had without the parameter, or is another, the parameter
+//! is none after all.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use serde::{Deserialize, Serialize};
+
+use suidao_page::model::{CrawlUrl, HostId, Sketch};
+use suidao_page::text::simhash::distance;
+
+/// Least length of a value that is taken for a code.
+const CODE: usize = 8;
+/// Most pages that are remembered for comparison.
+const MOST: usize = 1 << 16;
+/// Bits in which equal pages differ at most.
+const NEAR: u32 = 3;
+/// Texts of fewer characters may be alike because a template is all they have.
+const TELLING: u32 = 120;
+
+/// The URL without parameters of these names (whatever their case); none if it has none of them.
+pub fn without(url: &CrawlUrl, is_session: impl Fn(&str) -> bool) -> Option<CrawlUrl> {
+    let query = url.query()?;
+    let named = |pair: &&str| is_session(pair.split('=').next().unwrap_or_default());
+    if !query.split('&').any(|pair| named(&pair)) {
+        return None;
+    }
+    let kept: Vec<&str> = query.split('&').filter(|pair| !named(pair)).collect();
+    let base = &url.as_str()[..url.as_str().len() - query.len() - 1];
+    let text = if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) };
+    CrawlUrl::parse(&text).ok()
+}
+
+/// Whether a value looks drawn at random: letters and digits, and both of them.
+pub fn is_code(value: &str) -> bool {
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
+    value.len() >= CODE
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && (digits >= 2 && letters >= 2 || digits >= 16)
+}
+
+/// A page that came under one value.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Came {
+    value: u32,
+    digest: u64,
+    simhash: u64,
+}
+
+impl Came {
+    fn is_same(&self, sketch: Sketch) -> bool {
+        self.digest == sketch.digest || sketch.chars >= TELLING && distance(self.simhash, sketch.simhash) <= NEAR
+    }
+}
+
+/// What speaks for a parameter being a session's, or against it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum Evidence {
+    /// This page came under two values.
+    Once(Came),
+    /// It is a session's; so many pages were the same without it since.
+    Found(u32),
+    /// It changed a page.
+    Against,
+}
+
+/// What is known of parameters: a fold of a crawl's pages. Memory: 32 bytes for each page with a code in its query, at most 65,536 of
+/// them.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Sessions {
+    /// By URL without the parameter, and its name.
+    came: FxHashMap<u64, Came>,
+    evidence: FxHashMap<(HostId, Box<str>), Evidence>,
+    known: FxHashSet<(HostId, Box<str>)>,
+    hosts: FxHashSet<HostId>,
+}
+
+impl Sessions {
+    /// Takes in a page; the parameters of its host that are a session's by now, and were not before. `missing`: it says that it
+    /// is none.
+    pub fn observe(&mut self, host: HostId, url: &CrawlUrl, sketch: Sketch, missing: bool) -> Vec<String> {
+        let mut found = Vec::new();
+        if sketch.chars == 0 || missing {
+            return found;
+        }
+        for (name, value) in
+            url.query().into_iter().flat_map(|query| query.split('&')).filter_map(|pair| pair.split_once('='))
+        {
+            if !is_code(value) || self.is_session(host, name) {
+                continue;
+            }
+            let Some(rest) = without(url, |other| other == name) else { continue };
+            let key = key(&rest, name);
+            #[allow(clippy::cast_possible_truncation)] // half of it tells values apart
+            let came = Came { value: xxh3_64(value.as_bytes()) as u32, digest: sketch.digest, simhash: sketch.simhash };
+            let before = match self.came.get(&key) {
+                Some(before) => *before,
+                None if self.came.len() < MOST => {
+                    self.came.insert(key, came);
+                    continue;
+                }
+                None => continue,
+            };
+            if before.value == came.value {
+                continue;
+            }
+            self.came.insert(key, came);
+            let same = before.is_same(sketch);
+            let evidence = self.evidence.get(&(host, name.into())).copied();
+            let now = match evidence {
+                _ if !same => Evidence::Against,
+                None if sketch.chars >= TELLING => Evidence::Once(came),
+                Some(Evidence::Once(first)) if sketch.chars >= TELLING && !first.is_same(sketch) => {
+                    found.push(name.to_owned());
+                    Evidence::Found(0)
+                }
+                _ => continue,
+            };
+            self.evidence.insert((host, name.into()), now);
+        }
+        found
+    }
+
+    /// Takes in a page that came without what is a session's: the parameters that would have made another page of it.
+    pub fn check(&mut self, host: HostId, url: &CrawlUrl, sketch: Sketch) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (name, came) in self.dropped_from(host, url) {
+            let evidence = self.evidence.entry((host, name.clone())).or_insert(Evidence::Found(0));
+            match evidence {
+                Evidence::Found(same) if came.is_same(sketch) => *same = same.saturating_add(1),
+                // A page may have changed meanwhile.
+                Evidence::Found(same) if *same > 0 => *same -= 1,
+                _ => wrong.push(name.into_string()),
+            }
+        }
+        wrong
+    }
+
+    /// The parameters without which this URL, which cannot be had, was asked for, and with which its page came; unless others were
+    /// had without.
+    pub fn needed(&self, host: HostId, url: &CrawlUrl) -> Vec<String> {
+        let mut dropped = self.dropped_from(host, url);
+        dropped.retain(|(name, _)| !matches!(self.evidence.get(&(host, name.clone())), Some(Evidence::Found(1..))));
+        dropped.into_iter().map(|(name, _)| name.into_string()).collect()
+    }
+
+    /// What is known to be a session's, of those under which the page of this URL came; in the order of their names.
+    fn dropped_from(&self, host: HostId, url: &CrawlUrl) -> Vec<(Box<str>, Came)> {
+        if !self.hosts.contains(&host) {
+            return Vec::new();
+        }
+        let names = self.known.iter().filter(|(of, _)| *of == host).map(|(_, name)| name);
+        let came = |name: &str| self.came.get(&key(url, name)).map(|came| (name.into(), *came));
+        let mut dropped: Vec<(Box<str>, Came)> = names.filter_map(|name| came(name)).collect();
+        dropped.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        dropped
+    }
+
+    /// The parameter is a session's from now on.
+    pub fn learn(&mut self, host: HostId, name: &str) {
+        self.known.insert((host, name.into()));
+        self.hosts.insert(host);
+    }
+
+    /// The parameter is no session's, and never will be.
+    pub fn unlearn(&mut self, host: HostId, name: &str) {
+        self.known.remove(&(host, name.into()));
+        self.evidence.insert((host, name.into()), Evidence::Against);
+        if !self.known.iter().any(|(of, _)| *of == host) {
+            self.hosts.remove(&host);
+        }
+    }
+
+    fn is_session(&self, host: HostId, name: &str) -> bool {
+        self.hosts.contains(&host) && self.known.contains(&(host, name.into()))
+    }
+
+    /// The URL, of this host, without what is known to be a session's; none if there is nothing of it.
+    pub fn without(&self, host: HostId, url: &CrawlUrl) -> Option<CrawlUrl> {
+        self.hosts.contains(&host).then(|| without(url, |name| self.is_session(host, name))).flatten()
+    }
+
+    /// Parameters that were found to be a session's.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether none was.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+}
+
+/// The key of a URL without a parameter of this name.
+fn key(rest: &CrawlUrl, name: &str) -> u64 {
+    xxh3_64_with_seed(rest.as_str().as_bytes(), xxh3_64(name.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::text::simhash::sketch;
+
+    fn url(path: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap()
+    }
+
+    const HOST: HostId = HostId(0);
+
+    fn see(sessions: &mut Sessions, path: &str, text: &str) -> Vec<String> {
+        sessions.observe(HOST, &url(path), sketch(&text.repeat(70)), false)
+    }
+
+    #[test]
+    fn a_parameter_that_changes_nothing_is_a_sessions() {
+        let mut sessions = Sessions::default();
+        assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty());
+        assert!(see(&mut sessions, "/a?k=5f3a9c21&x=1", "甲页").is_empty(), "the same value says nothing");
+        assert!(see(&mut sessions, "/a?k=77be01d4&x=1", "甲页").is_empty());
+        assert!(see(&mut sessions, "/b?k=77be01d4", "乙页").is_empty());
+        assert_eq!(see(&mut sessions, "/b?k=91ab3c44", "乙页"), ["k"]);
+        sessions.learn(HOST, "k");
+        assert_eq!(sessions.without(HOST, &url("/b?x=2&k=00ffaa11")), Some(url("/b?x=2")));
+        assert_eq!(sessions.without(HOST, &url("/b?k=00ffaa11")), Some(url("/b")));
+        assert_eq!(sessions.without(HostId(1), &url("/b?k=00ffaa11")), None, "of this host only");
+    }
+
+    #[test]
+    fn a_wall_before_pages_makes_no_session_of_what_names_them() {
+        let mut sessions = Sessions::default();
+        for n in 10..40 {
+            assert!(see(&mut sessions, &format!("/show?id=5f3a9c{n}"), "请登录").is_empty(), "one page, however often");
+            assert!(see(&mut sessions, &format!("/show?id=5f3a9c{n}&x=1"), "请登录").is_empty());
+            let short = sketch(&format!("{}不存在", if n % 2 == 0 { "文章" } else { "帖子" }));
+            let at = |path: &str| url(&format!("{path}?no=5f3a9c{n}"));
+            assert!(sessions.observe(HOST, &at(["/a", "/b"][n % 2]), short, false).is_empty(), "too short to tell");
+            let long = sketch(&["已删除", "已下架"][n % 2].repeat(70));
+            assert!(sessions.observe(HOST, &at(["/c", "/d"][n % 2]), long, true).is_empty(), "no page at all");
+        }
+    }
+
+    #[test]
+    fn what_is_another_page_without_the_parameter_has_no_session() {
+        let learnt = || {
+            let mut sessions = Sessions::default();
+            for (path, text) in [("/a", "甲页"), ("/b", "乙页")] {
+                see(&mut sessions, &format!("{path}?k=5f3a9c21"), text);
+                see(&mut sessions, &format!("{path}?k=77be01d4"), text);
+            }
+            sessions.learn(HOST, "k");
+            sessions
+        };
+        let page = |text: &str| sketch(&text.repeat(70));
+        let mut sessions = learnt();
+        assert_eq!(sessions.needed(HOST, &url("/a")), ["k"]);
+        assert_eq!(sessions.needed(HOST, &url("/other")), [""; 0], "nobody had it with the parameter");
+        assert_eq!(sessions.check(HOST, &url("/a"), page("缺少参数")), ["k"]);
+        sessions.unlearn(HOST, "k");
+        assert_eq!(sessions.without(HOST, &url("/b?k=00ffaa11")), None);
+        for (path, text) in [("/c", "丙页"), ("/d", "丁页")] {
+            assert!(see(&mut sessions, &format!("{path}?k=5f3a9c21"), text).is_empty());
+            assert!(see(&mut sessions, &format!("{path}?k=77be01d4"), text).is_empty(), "nor ever");
+        }
+        let mut sessions = learnt();
+        assert!(sessions.check(HOST, &url("/a"), page("甲页")).is_empty());
+        assert!(sessions.needed(HOST, &url("/b")).is_empty());
+        assert!(sessions.check(HOST, &url("/b"), page("改过的页")).is_empty(), "one of two has changed meanwhile");
+        assert_eq!(sessions.check(HOST, &url("/b"), page("改过的页")), ["k"]);
+    }
+
+    #[test]
+    fn a_parameter_that_ever_changed_a_page_is_not() {
+        let mut sessions = Sessions::default();
+        see(&mut sessions, "/a?id=5f3a9c21", "甲页");
+        see(&mut sessions, "/a?id=77be01d4", "乙页");
+        for n in 10..40 {
+            assert!(see(&mut sessions, &format!("/b?id=77be01{n}"), "丙页").is_empty());
+            assert!(see(&mut sessions, &format!("/c?id=77be01{n}"), "丁页").is_empty());
+        }
+    }
+
+    #[test]
+    fn values_that_count_or_say_something_are_no_codes() {
+        for value in ["12345678", "football", "2020-05-17", "zh-CN", "abc12", "a%20b12345"] {
+            assert!(!is_code(value), "{value}");
+        }
+        for value in ["5f3a9c21", "d41d8cd98f00b204e9800998ecf8427e", "1234567890123456", "aB3_x-9Zq1"] {
+            assert!(is_code(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn names_the_user_gives_are_dropped() {
+        let drop = |name: &str| name.eq_ignore_ascii_case("visitid");
+        assert_eq!(without(&url("/a?visitId=1&x=2"), drop), Some(url("/a?x=2")));
+        assert_eq!(without(&url("/a?x=2"), drop), None);
+        assert_eq!(without(&url("/a"), drop), None);
+    }
+}

@@ -1,0 +1,170 @@
+//! The data card of a corpus: what it is, where it comes from, what was left out, and how a page is taken out of it. After
+//! Gebru et al., Datasheets for Datasets (2021), as far as a crawl knows the answers.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::Export;
+use suidao_store::corpus::Filter;
+
+/// Hosts that are listed.
+const HOSTS: usize = 20;
+
+/// Documents and characters of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    documents: u64,
+    chars: u64,
+}
+
+/// Counts while a corpus is written.
+pub struct Card<'a> {
+    export: &'a Export<'a>,
+    filter: &'a Filter,
+    all: Count,
+    bytes: u64,
+    noindex: u64,
+    repeats: u64,
+    languages: BTreeMap<&'a str, Count>,
+    hosts: BTreeMap<&'a str, Count>,
+    years: BTreeMap<String, Count>,
+}
+
+impl<'a> Card<'a> {
+    /// The card of what will be written of these pages, which `filter` chose.
+    pub fn new(export: &'a Export<'a>, filter: &'a Filter) -> Self {
+        Self {
+            export,
+            filter,
+            all: Count::default(),
+            bytes: 0,
+            noindex: 0,
+            repeats: 0,
+            languages: BTreeMap::new(),
+            hosts: BTreeMap::new(),
+            years: BTreeMap::new(),
+        }
+    }
+
+    /// Counts the line written of the page at this place of the catalogue.
+    pub fn count(&mut self, number: usize, line: &str) {
+        let catalogue = self.export.catalogue;
+        let entry = &catalogue.entries[number];
+        let chars = line.chars().filter(|c| !c.is_whitespace()).count() as u64;
+        let year = entry.published.map_or_else(|| "unknown".to_owned(), |day| day.to_string()[..4].to_owned());
+        let counts = [
+            &mut self.all,
+            self.languages.entry(catalogue.language(entry).unwrap_or("unknown")).or_default(),
+            self.hosts.entry(catalogue.host(entry)).or_default(),
+            self.years.entry(year).or_default(),
+        ];
+        for count in counts {
+            count.documents += 1;
+            count.chars += chars;
+        }
+        self.bytes += line.len() as u64;
+        self.noindex += u64::from(entry.noindex);
+        self.repeats += u64::from(entry.duplicate_of.is_some());
+    }
+
+    /// Writes the card of the corpus at `path`, as Markdown.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
+        let meta = self.export.store.meta();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        writeln!(
+            out,
+            "# {name}\n\nA text corpus made by a focused web crawl: one page a line, its title and its main text.\n"
+        )?;
+        writeln!(out, "- Topic: {}\n- Lexicon: {}\n- Strategy: {}", cell(&meta.topic), meta.lexicon, meta.strategy)?;
+        let begun = suidao_store::store::date(meta.created);
+        writeln!(out, "- Crawl begun: {begun}, by suidao {}", meta.version)?;
+        writeln!(out, "- Exported by: suidao {}\n", env!("CARGO_PKG_VERSION"))?;
+        let Count { documents, chars } = self.all;
+        writeln!(
+            out,
+            "- Documents: {documents}\n- Characters, white space left out: {chars}\n- Bytes unpacked: {}\n",
+            self.bytes
+        )?;
+
+        writeln!(out, "## Which pages\n")?;
+        writeln!(out, "Conditions that every page meets (`suidao export --help` explains them):\n")?;
+        let mut any = false;
+        if let Ok(serde_json::Value::Object(conditions)) = serde_json::to_value(self.filter) {
+            let none = serde_json::to_value(Filter::default())?;
+            for (condition, value) in conditions.iter().filter(|(name, value)| none.get(name) != Some(*value)) {
+                writeln!(out, "- `{condition}`: {value}")?;
+                any = true;
+            }
+        }
+        if !any {
+            writeln!(out, "- none")?;
+        }
+        writeln!(out, "\nPages of the crawl that are not in it:\n")?;
+        for (reason, pages) in &self.export.selection.left_out {
+            writeln!(out, "- {pages} left out: {reason}")?;
+        }
+        if self.export.selection.left_out.is_empty() {
+            writeln!(out, "- none")?;
+        }
+        writeln!(
+            out,
+            "\nPages that say what another page says (equal main text, SimHash within 3 of 64 bits, or one that names the \
+             other as its canonical address) and are in it all the same: {}. Pages that ask search engines not to keep \
+             them (noindex) and are in it: {}.\n",
+            self.repeats, self.noindex
+        )?;
+
+        writeln!(out, "## The text\n")?;
+        writeln!(
+            out,
+            "UTF-8, Unicode NFC. A line is title, blank, main text; navigation, sidebars and footers were left out as far \
+             as they could be told. White space of any kind is one blank; control, zero-width, direction and private-use \
+             characters are gone. Letters, punctuation and width are as the authors wrote them. Nothing was masked: names, \
+             addresses and other personal data that stood on the pages stand here.\n"
+        )?;
+
+        writeln!(out, "## Languages\n")?;
+        table(out, "language (BCP 47)", by_documents(&self.languages))?;
+        writeln!(out, "\n## Hosts\n\n{} hosts; the largest {}:\n", self.hosts.len(), HOSTS.min(self.hosts.len()))?;
+        table(out, "host", by_documents(&self.hosts).into_iter().take(HOSTS))?;
+        writeln!(out, "\n## Years of publication\n\nAs the pages tell it.\n")?;
+        table(out, "year", self.years.iter().map(|(year, count)| (year.as_str(), *count)))?;
+
+        writeln!(out, "\n## Licences: unknown\n")?;
+        writeln!(
+            out,
+            "Each text belongs to its author or publisher. The crawler obeyed robots.txt, which grants no licence, and pages \
+             state theirs, if at all, in ways that are not read. Ask before you publish the texts or give them on; for \
+             text and data mining the law of your country decides.\n"
+        )?;
+        writeln!(out, "## Taking a document out\n")?;
+        writeln!(
+            out,
+            "Line n is the n-th page of `suidao export DIR --format jsonl --min-chars 1 --fields id,url` with the same \
+             conditions: that tells whose a line is. To leave a host out, export again with `--not-host HOST`; to leave out \
+             one page, delete its line here and in every copy."
+        )
+    }
+}
+
+/// The most documents first; equals by name.
+fn by_documents<'a>(counts: &BTreeMap<&'a str, Count>) -> Vec<(&'a str, Count)> {
+    let mut counts: Vec<(&str, Count)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(count.documents));
+    counts
+}
+
+fn table<'a>(out: &mut dyn Write, what: &str, rows: impl IntoIterator<Item = (&'a str, Count)>) -> io::Result<()> {
+    writeln!(out, "| {what} | documents | characters |\n|---|---|---|")?;
+    rows.into_iter()
+        .try_for_each(|(name, count)| writeln!(out, "| {} | {} | {} |", cell(name), count.documents, count.chars))
+}
+
+/// A text that ends neither a line nor a cell.
+fn cell(text: &str) -> String {
+    text.replace(['\n', '\r'], " ").replace('|', "\\|")
+}

@@ -1,0 +1,42 @@
+//! Meilisearch: documents as NDJSON (`POST /indexes/NAME/documents`, primary key `id`), and the settings of the index.
+
+use serde_json::{Value, json};
+
+use suidao_store::corpus::{Document, Fields, Shown};
+
+/// A document's line. Dates that can be filtered and sorted by are numbers there (seconds since 1970), so `published_at`
+/// and `fetched_at` come with `published` and `fetched`.
+///
+/// # Errors
+/// As `serde_json`.
+pub fn row(document: &Document, fields: &Fields) -> serde_json::Result<Vec<u8>> {
+    let mut row = serde_json::to_vec(&Shown(document, fields))?;
+    // Behind the last field, and not by way of a value, which would write single numbers as double ones.
+    row.pop();
+    if fields.holds("published") {
+        let seconds = document.published.map(|day| i64::from(day.0) * 86_400);
+        row.extend(format!(",\"published_at\":{}", json!(seconds)).bytes());
+    }
+    if fields.holds("fetched") {
+        row.extend(format!(",\"fetched_at\":{}", document.fetched_at.0 / 1000).bytes());
+    }
+    row.extend(b"}\n");
+    Ok(row)
+}
+
+/// The body of `PATCH /indexes/NAME/settings`. Texts are declared Chinese, English and Japanese, so that the server does
+/// not guess a language from a short title.
+pub fn settings() -> Value {
+    json!({
+        "searchableAttributes": ["title", "anchor", "terms.term", "text", "url"],
+        "filterableAttributes": [
+            "host", "language", "published_at", "fetched_at", "relevance", "relevant", "chars", "listing", "noindex",
+            "duplicate_of", "terms.term", "depth", "hops",
+        ],
+        "sortableAttributes": ["published_at", "fetched_at", "relevance", "chars"],
+        "rankingRules": ["words", "typo", "proximity", "attribute", "sort", "exactness", "relevance:desc"],
+        "localizedAttributes": [{ "attributePatterns": ["title", "anchor", "text"], "locales": ["cmn", "eng", "jpn"] }],
+        "distinctAttribute": null,
+        "faceting": { "maxValuesPerFacet": 100, "sortFacetValuesBy": { "*": "count" } },
+    })
+}

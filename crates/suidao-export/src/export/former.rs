@@ -1,0 +1,249 @@
+//! What earlier exports held, so that the next one brings only what is new, changed or gone.
+//!
+//! `DIR/exports/NAME.json` says when the last one was made, of how much of the log, and in which format;
+//! `DIR/exports/NAME.pages` holds 12 bytes for each page in it: the number of its URL (u32, little endian), and a
+//! fingerprint of what the export said of it (u64). Both are written when the output is complete, so that an export which
+//! was killed is made again in full and none is ever missed.
+
+use std::fs::{self, File};
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use suidao_page::model::UrlId;
+use suidao_store::corpus::{Catalogue, Entry, Selection};
+use suidao_store::store::directory::write_own;
+use suidao_store::store::{CrawlDirectory, StoreError, own};
+
+/// Bytes of one page's row.
+const ROW: usize = 12;
+
+/// A finished export, as it is remembered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finished {
+    /// Format.
+    pub format: String,
+    /// File, directory or address it went to.
+    pub output: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// Batches of the log it was made from.
+    pub batches: u64,
+    /// Pages that were in it, those of the exports it followed included.
+    pub pages: u64,
+}
+
+/// What changed since an export.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// Pages that are new or changed.
+    pub selection: Selection,
+    /// Pages that were in it and are not wanted any more, in order of discovery.
+    pub retired: Vec<UrlId>,
+}
+
+fn paths(directory: &CrawlDirectory, name: &str) -> (PathBuf, PathBuf) {
+    let exports = directory.exports();
+    (exports.join(format!("{name}.json")), exports.join(format!("{name}.pages")))
+}
+
+/// What the export called `name` held, if there was one: numbers and fingerprints, in order of the numbers.
+///
+/// # Errors
+/// [`StoreError::Damaged`] if its list is cut short; [`StoreError::Io`].
+pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId, u64)>>, StoreError> {
+    own::check_directory(&directory.exports())?;
+    let (told, pages) = paths(directory, name);
+    if !told.exists() || !pages.exists() {
+        return Ok(None);
+    }
+    let file = own::open(&pages, File::options().read(true))?;
+    let length = file.metadata().map_err(StoreError::io(&pages, "look at it"))?.len();
+    let damaged = |what: &str| StoreError::Damaged {
+        path: pages.clone(),
+        what: format!("{what}; remove it for an export in full"),
+    };
+    if length % ROW as u64 != 0 {
+        return Err(damaged("it is cut short"));
+    }
+    let mut from = BufReader::new(file);
+    let mut rows: Vec<(UrlId, u64)> = Vec::new();
+    for _ in 0..length / ROW as u64 {
+        let mut row = [0; ROW];
+        from.read_exact(&mut row).map_err(StoreError::io(&pages, "read it"))?;
+        let (id, mark) = row.split_at(4);
+        let id = UrlId(id.iter().rev().fold(0, |id, byte| id << 8 | u32::from(*byte)));
+        // A file of any length may be there that takes no room on the disk, and reads as zeros.
+        if rows.last().is_some_and(|(last, _)| *last >= id) {
+            return Err(damaged("its pages are not in order"));
+        }
+        rows.push((id, mark.iter().rev().fold(0, |mark, byte| mark << 8 | u64::from(*byte))));
+    }
+    Ok(Some(rows))
+}
+
+/// Remembers a finished export and the pages that are now where it went.
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub fn remember(
+    directory: &CrawlDirectory,
+    name: &str,
+    finished: &Finished,
+    catalogue: &Catalogue,
+    wanted: &Selection,
+) -> Result<(), StoreError> {
+    let (told, pages) = paths(directory, name);
+    let exports = directory.exports();
+    own::check_directory(&exports)?;
+    fs::create_dir_all(&exports).map_err(StoreError::io(&exports, "make the directory"))?;
+    let mut rows: Vec<(UrlId, u64)> = held(catalogue, wanted).collect();
+    rows.sort_unstable();
+    write_own(&pages, |out| {
+        for (id, mark) in &rows {
+            out.write_all(&id.0.to_le_bytes())?;
+            out.write_all(&mark.to_le_bytes())?;
+        }
+        Ok(())
+    })?;
+    write_own(&told, |out| Ok(serde_json::to_writer_pretty(out, finished)?))
+}
+
+/// What is new, changed or gone in `wanted` since an export that held `former`.
+pub fn changes(catalogue: &Catalogue, wanted: &Selection, former: &[(UrlId, u64)]) -> Changes {
+    let mut selection = wanted.clone();
+    let mut left: Vec<bool> = vec![true; former.len()];
+    let mut unchanged = 0;
+    for (place, entry) in catalogue.entries.iter().enumerate() {
+        if !wanted.chosen[place] {
+            continue;
+        }
+        if let Ok(at) = former.binary_search_by_key(&entry.id, |(id, _)| *id) {
+            left[at] = false;
+            if former[at].1 == mark(entry) {
+                selection.chosen[place] = false;
+                selection.pages -= 1;
+                unchanged += 1;
+            }
+        }
+    }
+    if unchanged > 0 {
+        selection.left_out.insert("unchanged since the last export", unchanged);
+    }
+    let retired = former.iter().zip(left).filter(|(_, left)| *left).map(|((id, _), _)| *id).collect();
+    Changes { selection, retired }
+}
+
+fn held<'a>(catalogue: &'a Catalogue, wanted: &'a Selection) -> impl Iterator<Item = (UrlId, u64)> + 'a {
+    let chosen = catalogue.entries.iter().zip(&wanted.chosen).filter(|(_, chosen)| **chosen);
+    chosen.map(|(entry, _)| (entry.id, mark(entry)))
+}
+
+/// Fingerprint of what an export says of a page; the time of fetching is left out, or every visit would be a change.
+fn mark(entry: &Entry) -> u64 {
+    let mut said = Vec::with_capacity(32);
+    said.extend(entry.sketch.digest.to_le_bytes());
+    said.extend(entry.relevance.get().to_le_bytes());
+    said.extend(entry.published.map_or(i32::MIN, |day| day.0).to_le_bytes());
+    said.extend(entry.duplicate_of.map_or(u32::MAX, |kept| kept).to_le_bytes());
+    said.extend([entry.on_topic, entry.listing, entry.noindex].map(u8::from));
+    // Exports made before threads were documents had nothing there.
+    if entry.further != 0 {
+        said.extend(entry.further.to_le_bytes());
+    }
+    xxh3_64(&said)
+}
+
+/// Stands for a name that cannot be one of a file.
+pub fn digest(name: &str) -> u64 {
+    xxh3_64(name.as_bytes())
+}
+
+/// Whether a name can stand for an export: it becomes the name of a file.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.len() <= 64 && !name.starts_with('.') && name.chars().all(plain)
+}
+
+/// Everything that was exported of a crawl, in order of names.
+///
+/// # Errors
+/// [`StoreError`] if the directory or a file in it does not read.
+pub fn all(directory: &CrawlDirectory) -> Result<Vec<(String, Finished)>, StoreError> {
+    let exports = directory.exports();
+    own::check_directory(&exports)?;
+    if !exports.exists() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&exports).map_err(StoreError::io(&exports, "list the directory"))? {
+        let path = entry.map_err(StoreError::io(&exports, "list the directory"))?.path();
+        if path.extension().is_some_and(|extension| extension == "json") && !is_hidden(&path) {
+            let text = own::read(&path, own::SMALL)?;
+            let finished = serde_json::from_slice(&text)
+                .map_err(|error| StoreError::Damaged { path: path.clone(), what: error.to_string() })?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            found.push((name, finished));
+        }
+    }
+    found.sort_by(|one: &(String, Finished), other| one.0.cmp(&other.0));
+    Ok(found)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_store::corpus::Filter;
+    use suidao_store::corpus::fixture::crawl;
+
+    #[test]
+    fn what_is_new_changed_or_gone_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let pages: Vec<(String, String)> = (0..6)
+            .map(|n| (format!("http://h{n}.cn/"), format!("<title>{n}</title><p>足球 第{n}场 比赛 在 {n} 号 举行")))
+            .collect();
+        let pages: Vec<(&str, &str)> = pages.iter().map(|(u, h)| (u.as_str(), h.as_str())).collect();
+        let store = crawl(root.path(), &pages);
+        let directory = store.directory().clone();
+        let mut catalogue = Catalogue::read(&store).unwrap();
+        assert_eq!(read(&directory, "jsonl").unwrap(), None);
+        let no_zero = Filter { not_hosts: vec!["h0.cn".to_owned()], ..Filter::default() }.select(&catalogue);
+        let finished = Finished {
+            format: "jsonl".to_owned(),
+            output: "x.jsonl".to_owned(),
+            at: "2026-01-01T00:00:00Z".to_owned(),
+            batches: 6,
+            pages: 5,
+        };
+        remember(&directory, "jsonl", &finished, &catalogue, &no_zero).unwrap();
+        assert_eq!(all(&directory).unwrap(), [("jsonl".to_owned(), finished)]);
+        let former = read(&directory, "jsonl").unwrap().unwrap();
+        assert_eq!(former.len(), 5);
+        let none = changes(&catalogue, &no_zero, &former);
+        assert_eq!((none.selection.pages, none.retired), (0, vec![]));
+
+        catalogue.entries[2].sketch.digest ^= 1;
+        catalogue.entries[4].at = suidao_page::model::Millis(1);
+        let no_one = Filter { not_hosts: vec!["h1.cn".to_owned()], ..Filter::default() }.select(&catalogue);
+        let some = changes(&catalogue, &no_one, &former);
+        let chosen: Vec<usize> = (0..6).filter(|&place| some.selection.chosen[place]).collect();
+        assert_eq!((chosen, some.selection.pages), (vec![0, 2], 2));
+        assert_eq!(some.retired, [catalogue.entries[1].id]);
+        fs::write(root.path().join("exports/jsonl.pages"), [0; 13]).unwrap();
+        assert!(read(&directory, "jsonl").unwrap_err().to_string().contains("jsonl.pages"));
+    }
+
+    #[test]
+    fn names_are_names_of_files_and_nothing_else() {
+        assert!(is_name("es-bulk") && is_name("site_2.x"));
+        for name in ["", ".x", "../x", "a/b", "体育", "a b", &"x".repeat(65)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+}

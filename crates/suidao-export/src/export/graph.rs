@@ -1,0 +1,370 @@
+//! The link graph of the chosen pages, as GraphML and as two Parquet tables: `ml.graphml`, `ml.nodes.parquet`,
+//! `ml.edges.parquet`.
+//!
+//! Links are read from the pages again and not taken from the log: the log knows neither anchors nor, of links that changed
+//! nothing, regions. A link to a URL that redirects to a page, or to a page's other scheme, is a link to the page, as the
+//! crawl took it. An edge stands for all links of a page to another; a page's links to itself are none.
+//!
+//! Memory: a number and the fingerprint of a URL for each page and redirect, and [`Names`].
+
+use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use parquet::arrow::ArrowWriter;
+use rustc_hash::FxHashMap;
+
+use super::Export;
+use super::columns::{flags, floats, longs, region, texts};
+use super::output::Out;
+use super::parquet::{add, finish, of_arrow, table};
+use suidao_page::model::{CrawlUrl, Event, Region, UrlId};
+use suidao_store::corpus::document::OutLink;
+use suidao_store::corpus::{Document, Names, Part, Parts, Streamed};
+use suidao_store::store::directory::{WriteError, write_whole};
+use suidao_store::store::{Meta, Store, StoreError};
+
+/// Redirects that are followed one after the other.
+const HOPS: usize = 20;
+
+/// Edges that are made into columns at a time.
+const BATCH: usize = 16_384;
+
+/// Where the tables of the nodes and of the edges lie.
+pub fn tables_of(path: &Path) -> [PathBuf; 2] {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(".graphml").unwrap_or(&name);
+    ["nodes", "edges"].map(|table| path.with_file_name(format!("{stem}.{table}.parquet")))
+}
+
+/// Writes the graph: `path` is the GraphML file's, and the tables lie beside it.
+///
+/// # Errors
+/// [`StoreError`] if log or archive do not read, or the output cannot be written.
+pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
+    let [nodes, edges] = tables_of(path);
+    let pages = Pages::read(export)?;
+    // All are complete before one of them has its name.
+    write_whole(&nodes, |nodes| {
+        Ok(write_whole(&edges, |edges| {
+            Ok(write_whole(path, |out| {
+                let mut graph = Graph::begin(out, nodes, edges, export, &pages)?;
+                let streamed = export.each(
+                    |chosen| {
+                        let page = chosen.document(Parts { links: true, ..Parts::default() })?;
+                        Ok((pages.edges(&page), page))
+                    },
+                    |(edges, page)| graph.add(page, edges),
+                )?;
+                graph.finish()?;
+                Ok(streamed)
+            })?)
+        })?)
+    })
+}
+
+/// The chosen pages by the URLs that lead to them.
+struct Pages {
+    /// Numbers of the graph's nodes, by fingerprint.
+    nodes: FxHashMap<u64, u32>,
+    /// The crawl's number of each node's URL.
+    ids: Vec<UrlId>,
+    names: Names,
+}
+
+/// All links of one page to another, told by the one that is most the page's own, the first of equals.
+struct Edge {
+    target: u32,
+    anchor: String,
+    region: Region,
+    links: i64,
+}
+
+impl Pages {
+    fn read(export: &Export) -> Result<Self, StoreError> {
+        let names = Names::read(export.store, export.catalogue)?;
+        let redirects = redirects(export.store)?;
+        let chosen = export.catalogue.entries.iter().zip(&export.selection.chosen).filter(|(_, chosen)| **chosen);
+        let ids: Vec<UrlId> = chosen.map(|(entry, _)| entry.id).collect();
+        let mut numbers: FxHashMap<UrlId, u32> = ids.iter().copied().zip(0..).collect();
+        // A link to a further page of a thread leads to the thread.
+        for entry in &export.catalogue.entries {
+            let Part::Further(thread) = entry.part else { continue };
+            if let Some(&number) = numbers.get(&export.catalogue.entries[thread as usize].id) {
+                numbers.insert(entry.id, number);
+            }
+        }
+        let mut nodes = FxHashMap::default();
+        for (mut id, url) in names.iter() {
+            for _ in 0..HOPS {
+                if let Some(&number) = numbers.get(&id) {
+                    nodes.insert(url.fingerprint(), number);
+                    break;
+                }
+                let Some(&next) = redirects.get(&id) else { break };
+                id = next;
+            }
+        }
+        Ok(Self { nodes, ids, names })
+    }
+
+    fn node(&self, url: &CrawlUrl) -> Option<u32> {
+        let find = |url: &CrawlUrl| self.nodes.get(&url.fingerprint()).copied();
+        find(url).or_else(|| find(&url.under(!url.is_https())?))
+    }
+
+    fn url(&self, node: u32) -> &str {
+        self.ids.get(node as usize).and_then(|id| self.names.url(*id)).map_or("", CrawlUrl::as_str)
+    }
+
+    /// The edges of a page, in order of its links.
+    fn edges(&self, page: &Document) -> Vec<Edge> {
+        let own = self.node(&page.url);
+        let mut places: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut edges: Vec<Edge> = Vec::new();
+        for OutLink { url, anchor, region, .. } in &page.links {
+            let Some(target) = self.node(url).filter(|target| Some(*target) != own) else { continue };
+            let place = *places.entry(target).or_insert_with(|| {
+                edges.push(Edge { target, anchor: anchor.clone(), region: *region, links: 0 });
+                edges.len() - 1
+            });
+            let edge = &mut edges[place];
+            edge.links += 1;
+            // A link with text says more than one without, whatever the place of either.
+            let worth = |anchor: &str, region: Region| (anchor.is_empty(), region as u8);
+            if worth(anchor, *region) < worth(&edge.anchor, edge.region) {
+                (edge.anchor, edge.region) = (anchor.clone(), *region);
+            }
+        }
+        edges
+    }
+}
+
+/// Where URLs lead that were answered with a redirect, or that were taken under the other scheme.
+fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
+    let mut redirects = FxHashMap::default();
+    for record in store.batches() {
+        for event in record?.batch.events {
+            if let Event::Redirected { id, link: Some(link), .. } | Event::Moved { id, link: Some(link) } = event {
+                redirects.insert(id, link.to);
+            }
+        }
+    }
+    Ok(redirects)
+}
+
+/// A graph on its way out.
+struct Graph<'a> {
+    out: &'a mut (dyn Write + Send),
+    nodes: Table<'a, (u32, Document)>,
+    edges: Table<'a, (u32, Edge)>,
+    /// The edges in GraphML: they come after all nodes, so they wait in a file without a name.
+    waiting: BufWriter<std::fs::File>,
+    pages: &'a Pages,
+    next: u32,
+}
+
+const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="url" for="node" attr.name="url" attr.type="string"/>
+<key id="host" for="node" attr.name="host" attr.type="string"/>
+<key id="title" for="node" attr.name="title" attr.type="string"/>
+<key id="relevance" for="node" attr.name="relevance" attr.type="double"/>
+<key id="relevant" for="node" attr.name="relevant" attr.type="boolean"/>
+<key id="anchor" for="edge" attr.name="anchor" attr.type="string"/>
+<key id="region" for="edge" attr.name="region" attr.type="string"/>
+<key id="links" for="edge" attr.name="links" attr.type="int"/>
+<graph edgedefault="directed">
+"#;
+
+impl<'a> Graph<'a> {
+    fn begin(
+        out: &'a mut (dyn Write + Send),
+        nodes: &'a mut (dyn Write + Send),
+        edges: &'a mut (dyn Write + Send),
+        export: &Export,
+        pages: &'a Pages,
+    ) -> Result<Self, WriteError> {
+        out.write_all(HEAD.as_bytes())?;
+        let meta = export.store.meta();
+        Ok(Self {
+            out,
+            nodes: Table::begin(nodes, node_columns, pages, meta)?,
+            edges: Table::begin(edges, edge_columns, pages, meta)?,
+            waiting: BufWriter::new(tempfile::tempfile()?),
+            pages,
+            next: 0,
+        })
+    }
+
+    /// Adds the next page with its edges.
+    fn add(&mut self, mut page: Document, edges: Vec<Edge>) -> Result<(), WriteError> {
+        let number = self.next;
+        self.next += 1;
+        debug_assert_eq!(self.pages.url(number), page.url.as_str());
+        writeln!(
+            self.out,
+            r#"<node id="n{number}"><data key="url">{}</data><data key="host">{}</data><data key="title">{}</data><data key="relevance">{}</data><data key="relevant">{}</data></node>"#,
+            escaped(page.url.as_str()),
+            escaped(&page.host),
+            escaped(&page.title),
+            page.relevance.get(),
+            page.relevant
+        )?;
+        for edge in edges {
+            writeln!(
+                self.waiting,
+                r#"<edge source="n{number}" target="n{}"><data key="anchor">{}</data><data key="region">{}</data><data key="links">{}</data></edge>"#,
+                edge.target,
+                escaped(&edge.anchor),
+                region(edge.region),
+                edge.links
+            )?;
+            self.edges.add((number, edge))?;
+        }
+        page.links.clear();
+        self.nodes.add((number, page))
+    }
+
+    fn finish(self) -> Result<(), WriteError> {
+        let mut edges = self.waiting.into_inner().map_err(io::IntoInnerError::into_error)?;
+        edges.rewind()?;
+        io::copy(&mut BufReader::new(edges), self.out)?;
+        self.out.write_all(b"</graph>\n</graphml>\n")?;
+        self.nodes.finish()?;
+        self.edges.finish()
+    }
+}
+
+/// How rows become columns.
+type Columns<T> = fn(&[T], &Pages) -> Result<RecordBatch, ArrowError>;
+
+/// A table in progress.
+struct Table<'a, T> {
+    table: ArrowWriter<Out<'a>>,
+    columns: Columns<T>,
+    pages: &'a Pages,
+    rows: Vec<T>,
+}
+
+impl<'a, T> Table<'a, T> {
+    fn begin(
+        out: &'a mut (dyn Write + Send),
+        columns: Columns<T>,
+        pages: &'a Pages,
+        meta: &Meta,
+    ) -> Result<Self, WriteError> {
+        let schema = columns(&[], pages).map_err(of_arrow)?.schema();
+        Ok(Self { table: table(Box::new(out), &schema, meta)?, columns, pages, rows: Vec::new() })
+    }
+
+    fn add(&mut self, row: T) -> Result<(), WriteError> {
+        self.rows.push(row);
+        if self.rows.len() >= BATCH { self.hand_over() } else { Ok(()) }
+    }
+
+    fn hand_over(&mut self) -> Result<(), WriteError> {
+        let rows = (self.columns)(&self.rows, self.pages).map_err(of_arrow)?;
+        self.rows.clear();
+        add(&mut self.table, &rows)
+    }
+
+    fn finish(mut self) -> Result<(), WriteError> {
+        self.hand_over()?;
+        finish(self.table)
+    }
+}
+
+fn node_columns(rows: &[(u32, Document)], _: &Pages) -> Result<RecordBatch, ArrowError> {
+    let pages = || rows.iter().map(|(_, page)| page);
+    RecordBatch::try_from_iter([
+        ("node", longs(rows.iter().map(|(number, _)| i64::from(*number)))),
+        ("id", texts(pages().map(|page| &page.id))),
+        ("url", texts(pages().map(|page| page.url.as_str()))),
+        ("host", texts(pages().map(|page| &page.host))),
+        ("title", texts(pages().map(|page| &page.title))),
+        ("relevance", floats(pages().map(|page| page.relevance.get()))),
+        ("relevant", flags(pages().map(|page| page.relevant))),
+    ])
+}
+
+fn edge_columns(rows: &[(u32, Edge)], pages: &Pages) -> Result<RecordBatch, ArrowError> {
+    let edges = || rows.iter().map(|(_, edge)| edge);
+    RecordBatch::try_from_iter([
+        ("source", longs(rows.iter().map(|(source, _)| i64::from(*source)))),
+        ("target", longs(edges().map(|edge| i64::from(edge.target)))),
+        ("source_url", texts(rows.iter().map(|(source, _)| pages.url(*source)))),
+        ("target_url", texts(edges().map(|edge| pages.url(edge.target)))),
+        ("anchor", texts(edges().map(|edge| &edge.anchor))),
+        ("region", texts(edges().map(|edge| region(edge.region)))),
+        ("links", longs(edges().map(|edge| edge.links))),
+    ])
+}
+
+/// A text for XML 1.0: marks are written as entities, and characters that it has no place for are left out.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '\t' | '\n' | '\r' => escaped.push(' '),
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::*;
+    use suidao_store::corpus::fixture::crawl;
+    use suidao_store::corpus::{Catalogue, Filter};
+
+    #[test]
+    fn pages_are_nodes_and_links_between_them_edges() {
+        let root = tempfile::tempdir().unwrap();
+        let first = "<title>A & <b>\u{1}</title><nav><a href=/1>nav</a></nav><p>足球 <a href=/1>比赛 &lt;1&gt;</a> <a href=/>self</a> \
+                     <a href=/none>none</a> <a href=https://b.cn/>other scheme</a></p>";
+        let store = crawl(
+            root.path(),
+            &[
+                ("http://a.cn/", first),
+                ("http://a.cn/1", "<title>NBA</title><p>篮球 比赛 <a href=/><img></a></p>"),
+                ("http://b.cn/", "<p>足球 <a href=http://a.cn/off>off</a></p>"),
+                ("http://a.cn/off", "<p><a href=http://b.cn/>b</a> the weather is fine today, said the man"),
+            ],
+        );
+        let catalogue = Catalogue::read(&store).unwrap();
+        let filter = Filter { not_hosts: vec![], relevant: false, ..Filter::default() };
+        let mut selection = filter.select(&catalogue);
+        // The last page is not chosen.
+        selection.chosen[3] = false;
+        let export = Export { store: &store, catalogue: &catalogue, selection: &selection, tell: &|| {} };
+        let path = root.path().join("g.graphml");
+        assert_eq!(write(&export, &path).unwrap().pages, 3);
+        let xml = std::fs::read_to_string(&path).unwrap();
+        let count = |part: &str| xml.matches(part).count();
+        assert_eq!((count("<node "), count("<edge ")), (3, 3), "{xml}");
+        assert!(xml.contains("<data key=\"url\">http://a.cn/1</data>") && xml.contains("A &amp; &lt;b&gt;"), "{xml}");
+        assert!(xml.contains(
+            "<edge source=\"n0\" target=\"n1\"><data key=\"anchor\">比赛 &lt;1&gt;</data>\
+             <data key=\"region\">content</data><data key=\"links\">2</data>"
+        ));
+        assert!(
+            xml.contains("<edge source=\"n0\" target=\"n2\">") && xml.contains("<edge source=\"n1\" target=\"n0\">")
+        );
+        assert!(!xml.contains('\u{1}'));
+        let rows = |name: &str| -> usize {
+            let file = std::fs::File::open(root.path().join(name)).unwrap();
+            let batches = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
+            batches.map(|batch| batch.unwrap().num_rows()).sum()
+        };
+        assert_eq!((rows("g.nodes.parquet"), rows("g.edges.parquet")), (3, 3));
+    }
+}

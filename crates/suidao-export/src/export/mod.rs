@@ -1,0 +1,53 @@
+//! The corpus in the formats that others read: one file a format.
+//!
+//! Whatever is written appears under its final name only when all of it is there.
+
+mod card;
+mod cdxj;
+mod columns;
+pub mod engines;
+pub mod former;
+pub mod graph;
+pub mod jsonl;
+mod output;
+pub mod parquet;
+mod surt;
+pub mod text;
+pub mod warc;
+pub mod written;
+
+pub use output::{Output, Rows};
+
+use suidao_store::corpus::{Catalogue, Chosen, Selection, Streamed, stream};
+use suidao_store::store::Store;
+use suidao_store::store::directory::WriteError;
+
+/// What is to be exported.
+pub struct Export<'a> {
+    /// The crawl.
+    pub store: &'a Store,
+    /// Its pages.
+    pub catalogue: &'a Catalogue,
+    /// Which of them.
+    pub selection: &'a Selection,
+    /// Told once for each page that was written.
+    pub tell: &'a (dyn Fn() + Sync),
+}
+
+impl Export<'_> {
+    /// Makes something of each chosen page, on all cores, and hands it over in order of fetching.
+    ///
+    /// # Errors
+    /// As [`stream`].
+    pub fn each<T: Send>(
+        &self,
+        render: impl Fn(&Chosen) -> Result<T, WriteError> + Sync,
+        mut write: impl FnMut(T) -> Result<(), WriteError> + Send,
+    ) -> Result<Streamed, WriteError> {
+        stream(self.store, self.catalogue, self.selection, render, |made| {
+            write(made)?;
+            (self.tell)();
+            Ok(())
+        })
+    }
+}

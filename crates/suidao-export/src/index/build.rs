@@ -1,0 +1,215 @@
+//! Making an index: the chosen pages in order of fetching, each with the texts of the links to it, in a directory beside
+//! the final one, which takes its name when it is complete.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tantivy::merge_policy::NoMergePolicy;
+use tantivy::schema::TantivyDocument;
+use tantivy::{DateTime, IndexWriter, TantivyError};
+
+use super::IndexError;
+use super::anchors::Anchors;
+use super::schema::{Fields, midnight, schema, sites};
+use super::tokenizer::{TOKENIZER, analyzer};
+use suidao_page::model::Millis;
+use suidao_store::corpus::{Catalogue, Document, Parts, Selection, Streamed, stream};
+use suidao_store::store::directory::WriteError;
+use suidao_store::store::{PartDirectory, Store};
+
+/// Format of the index: raised when a field or the cutting of text changes.
+pub(super) const FORMAT: u32 = 3;
+
+/// Memory in which a part of the index is made before it is written, in bytes, for each thread.
+const MEMORY: usize = 64 << 20;
+/// Threads that make parts of it.
+const MOST_THREADS: usize = 4;
+
+/// The latest moment the index knows, in the year 2262.
+const LATEST: i64 = i64::MAX / 1_000_000;
+
+/// What an index was made from; kept in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// Format of the index.
+    pub format: u32,
+    /// The suidao that made it.
+    pub version: String,
+    /// Name of the topic.
+    pub topic: String,
+    /// Name of the strategy.
+    pub strategy: String,
+    /// When the crawl was begun.
+    pub created: Millis,
+    /// Batches of the log at that time.
+    pub batches: u64,
+    /// Pages the crawl had fetched.
+    pub fetched: u64,
+    /// Pages in it.
+    pub pages: u64,
+    /// None that the archive holds was left out.
+    pub whole: bool,
+}
+
+impl Origin {
+    /// Whether all pages of a crawl, as it stands, are in it.
+    pub fn is_of(&self, store: &Store) -> bool {
+        self.whole && self.batches == store.len() && self.created == store.meta().created
+    }
+}
+
+/// Makes the index of the chosen pages at `path`, in place of one that is there. `tell` is told of each page twice: when
+/// its links are read, and when it is taken in.
+///
+/// # Errors
+/// [`IndexError::InTheWay`] if something else lies there; [`IndexError::Store`] if the crawl does not read or the disk does
+/// not write. What was there then stays.
+pub fn build(
+    store: &Store,
+    catalogue: &Catalogue,
+    selection: &Selection,
+    path: &Path,
+    tell: &(dyn Fn() + Sync),
+) -> Result<Streamed, IndexError> {
+    // Only an index is replaced: a crawl's state has a meta.json too.
+    let is_index = path.join("meta.json").is_file() && path.join(".managed.json").is_file();
+    if path.exists() && !is_index && fs::read_dir(path).map_or(true, |mut all| all.next().is_some()) {
+        return Err(IndexError::InTheWay(path.to_owned()));
+    }
+    let fail = || IndexError::io(path, "write the index");
+    let beside = PartDirectory::beside(path).map_err(fail())?;
+    let place = beside.path().join("index");
+    fs::create_dir(&place).map_err(fail())?;
+    let streamed = write(store, catalogue, selection, &place, tell).map_err(|error| error.of(&place, path))?;
+    // Readers of the former one go on with its files until they close them.
+    let former = beside.path().join("former");
+    if path.exists() {
+        fs::rename(path, &former).map_err(fail())?;
+    }
+    if let Err(error) = fs::rename(&place, path) {
+        if former.exists() {
+            fs::rename(&former, path).map_err(fail())?;
+        }
+        return Err(fail()(error));
+    }
+    Ok(streamed)
+}
+
+fn write(
+    store: &Store,
+    catalogue: &Catalogue,
+    selection: &Selection,
+    place: &Path,
+    tell: &(dyn Fn() + Sync),
+) -> Result<Streamed, IndexError> {
+    let engine = IndexError::engine(place);
+    let (schema, fields) = schema();
+    let index = tantivy::Index::create_in_dir(place, schema).map_err(&engine)?;
+    index.tokenizers().register(TOKENIZER, analyzer());
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS));
+    let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
+    // All parts are joined at the end; parts that are being joined behind our back meanwhile would be gone by then.
+    writer.set_merge_policy(Box::new(NoMergePolicy));
+    let anchors = Anchors::read(store, catalogue, tell).map_err(IndexError::write(place))?;
+    let render = |chosen: &suidao_store::corpus::Chosen| {
+        let document = chosen.document(Parts { text: true, ..Parts::default() })?;
+        let kept = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
+        Ok(made(&fields, &document, chosen.number, kept, chosen.entry.at, anchors.of(chosen.number)))
+    };
+    let streamed = stream(store, catalogue, selection, render, |document| {
+        writer.add_document(document).map_err(into_write)?;
+        tell();
+        Ok(())
+    });
+    let streamed = streamed.map_err(IndexError::write(place))?;
+    let meta = store.meta();
+    let origin = Origin {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        topic: meta.topic.clone(),
+        strategy: meta.strategy.clone(),
+        created: meta.created,
+        batches: catalogue.batches,
+        fetched: catalogue.entries.len() as u64,
+        pages: streamed.pages,
+        whole: catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64 == streamed.pages,
+    };
+    let payload = serde_json::to_string(&origin).map_err(|error| IndexError::write(place)(error.into()))?;
+    let mut commit = writer.prepare_commit().map_err(&engine)?;
+    commit.set_payload(&payload);
+    commit.commit().map_err(&engine)?;
+    // One part: the shortest way for every query.
+    let parts = index.searchable_segment_ids().map_err(&engine)?;
+    if parts.len() > 1 {
+        writer.merge(&parts).wait().map_err(&engine)?;
+    }
+    writer.garbage_collect_files().wait().map_err(&engine)?;
+    writer.wait_merging_threads().map_err(&engine)?;
+    Ok(streamed)
+}
+
+fn into_write(error: TantivyError) -> WriteError {
+    match error {
+        TantivyError::IoError(error) => WriteError::Out(match Arc::try_unwrap(error) {
+            Ok(error) => error,
+            Err(shared) => std::io::Error::new(shared.kind(), shared.to_string()),
+        }),
+        other => WriteError::Out(std::io::Error::other(other)),
+    }
+}
+
+/// A page as the index takes it.
+fn made(
+    fields: &Fields,
+    document: &Document,
+    number: usize,
+    kept: u32,
+    at: Millis,
+    anchors: &[Box<str>],
+) -> TantivyDocument {
+    let mut made = TantivyDocument::new();
+    made.add_u64(fields.page, number as u64);
+    made.add_text(fields.id, &document.id);
+    made.add_text(fields.url, document.url.as_str());
+    made.add_text(fields.host, &document.host);
+    for site in sites(&document.host) {
+        made.add_text(fields.site, site);
+    }
+    made.add_text(fields.title, &document.title);
+    for anchor in anchors {
+        made.add_text(fields.anchors, anchor);
+    }
+    made.add_text(fields.body, &document.text);
+    if let Some(language) = &document.language {
+        made.add_text(fields.language, language);
+    }
+    if let Some(published) = document.published {
+        made.add_date(fields.published, midnight(published));
+    }
+    made.add_date(fields.fetched, DateTime::from_timestamp_millis(i64::try_from(at.0).unwrap_or(0).min(LATEST)));
+    made.add_f64(fields.relevance, f64::from(document.relevance.get()));
+    made.add_bool(fields.relevant, document.relevant);
+    made.add_u64(fields.chars, u64::from(document.chars));
+    made.add_bool(fields.listing, document.listing);
+    made.add_bool(fields.noindex, document.noindex);
+    if let Some(original) = &document.duplicate_of {
+        made.add_text(fields.duplicate_of, original.as_str());
+    }
+    made.add_u64(fields.kept, u64::from(kept));
+    made.add_u64(fields.depth, u64::from(document.depth));
+    made.add_u64(fields.hops, u64::from(document.hops));
+    if let Some(k) = document.k {
+        made.add_u64(fields.k, u64::from(k));
+    }
+    if let Some(found_on) = &document.found_on {
+        made.add_text(fields.found_on, found_on.as_str());
+    }
+    made.add_text(fields.anchor, &document.anchor);
+    for found in &document.terms {
+        made.add_text(fields.terms, &found.term);
+        made.add_u64(fields.counts, u64::from(found.count));
+    }
+    made
+}

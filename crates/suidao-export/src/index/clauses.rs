@@ -1,0 +1,283 @@
+//! From a query to the engine's: which pages match, and what each word adds to their score.
+//!
+//! The score of a page d for the words w of a query is the sum over words and fields f of b_f · BM25(w, f, d), with
+//! BM25 = idf(w) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · |d_f| / avg |f|)), k1 = 1.2, b = 0.75, and
+//! idf(w) = ln(1 + (N − n + 0.5) / (n + 0.5)) (Robertson, Zaragoza 2009, eqs. 3.3 and 3.15), of which
+//! the engine leaves out nothing. Words typed one after the other add the same for their phrase, at half the weight.
+
+use std::ops::{Bound, Range};
+
+use tantivy::Term;
+use tantivy::query::{
+    AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, RangeQuery, TermQuery, TermSetQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+
+use super::query::{Clause, Query, TextField};
+use super::schema::{Fields, midnight};
+use super::tokenizer::cover;
+use suidao_page::model::Day;
+use suidao_page::text::segment::is_han;
+use suidao_page::text::{cut, fold, is_function_word};
+use suidao_store::corpus::Filter;
+
+/// b_f: a title names the page, a link's text is what others call it.
+const TITLE: f32 = 3.0;
+const ANCHORS: f32 = 1.5;
+const BODY: f32 = 1.0;
+/// Words a term of the topic is made of at most, but one.
+const LONGEST_TERM: usize = 5;
+/// Words of a compound at most.
+const COMPOUND: usize = 3;
+/// Characters that may stand between its words beyond those typed (足球的精彩比赛 for 足球比赛).
+const APART: u32 = 6;
+/// Weight of the phrase of words typed one after the other.
+const NEAR: f32 = 0.5;
+
+type Boxed = Box<dyn tantivy::query::Query>;
+
+/// A word or phrase that pages are looked through for.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// As it is told: folded.
+    pub shown: String,
+    pub field: TextField,
+    /// Tokens with their distances from the first.
+    pub cover: Vec<(usize, String)>,
+    /// It adds to the score, and need not occur.
+    pub optional: bool,
+    /// Its weight.
+    pub weight: f32,
+    /// By how many characters its tokens may be farther apart than they were typed.
+    pub slop: u32,
+}
+
+/// A query as the engine takes it.
+pub(super) struct Compiled {
+    /// Pages that have all words.
+    pub all: Boxed,
+    /// Pages that have one of them at least, where that is not the same.
+    pub any: Option<Boxed>,
+    /// Words and phrases in it, but those that are not wanted.
+    pub units: Vec<Unit>,
+}
+
+/// Pages that match a query and pass a filter. `is_term` says what is a term of the topic.
+pub(super) fn compile(fields: &Fields, is_term: &dyn Fn(&str) -> bool, query: &Query, filter: &Filter) -> Compiled {
+    let mut units = Vec::new();
+    let mut fixed: Vec<(Occur, Boxed)> = filtering(fields, filter);
+    let mut loose: Vec<Unit> = Vec::new();
+    let mut near = String::new();
+    let mut compounds: Vec<Unit> = Vec::new();
+    for item in &query.items {
+        if item.not {
+            let unwanted = item.any.iter().map(|clause| of_clause(fields, is_term, clause, &mut Vec::new())).collect();
+            fixed.push((Occur::MustNot, Box::new(BooleanQuery::union(unwanted))));
+            continue;
+        }
+        match &item.any[..] {
+            [Clause::Words(TextField::All, text)] => {
+                let own = words(TextField::All, text, is_term);
+                compounds.extend(compound(text, &own));
+                loose.extend(own);
+                near.push_str(text);
+                near.push(' ');
+            }
+            any => {
+                let wanted = any.iter().map(|clause| of_clause(fields, is_term, clause, &mut units)).collect();
+                fixed.push((Occur::Must, Box::new(BooleanQuery::union(wanted))));
+            }
+        }
+    }
+    free_if_all_are_stop_words(&mut loose);
+    let bonus = cover(&near);
+    let bonus = (loose.iter().filter(|unit| !unit.optional).count() > 1).then(|| Unit {
+        shown: fold(near.trim()),
+        field: TextField::All,
+        cover: bonus,
+        optional: true,
+        weight: NEAR,
+        slop: 0,
+    });
+    let query = |strict: bool| -> Boxed {
+        let mut clauses: Vec<(Occur, Boxed)> = fixed.iter().map(|(occur, query)| (*occur, query.box_clone())).collect();
+        let (wanted, extra): (Vec<&Unit>, Vec<&Unit>) = loose.iter().chain(&bonus).partition(|unit| !unit.optional);
+        let wanted: Vec<Boxed> = wanted.into_iter().map(|unit| of_unit(fields, unit)).collect();
+        if strict {
+            clauses.extend(wanted.into_iter().map(|query| (Occur::Must, query)));
+            // No more than a condition: the words themselves and their phrase have the say about the score.
+            clauses.extend(compounds.iter().map(|unit| {
+                let near = ConstScoreQuery::new(of_unit(fields, unit), 0.0);
+                (Occur::Must, Box::new(near) as Boxed)
+            }));
+        } else {
+            clauses.push((Occur::Must, Box::new(BooleanQuery::union(wanted))));
+        }
+        clauses.extend(extra.into_iter().map(|unit| (Occur::Should, of_unit(fields, unit))));
+        if !clauses.iter().any(|(occur, _)| *occur == Occur::Must) {
+            clauses.push((Occur::Must, silent(AllQuery)));
+        }
+        Box::new(BooleanQuery::new(clauses))
+    };
+    let several = loose.iter().filter(|unit| !unit.optional).count() > 1;
+    let (all, any) = (query(true), several.then(|| query(false)));
+    units.splice(0..0, loose.into_iter().chain(bonus));
+    Compiled { all, any, units }
+}
+
+/// Words of a text, each by itself. Words that make a term of the topic together, which no dictionary may know, are one.
+fn words(field: TextField, text: &str, is_term: &dyn Fn(&str) -> bool) -> Vec<Unit> {
+    let folded = fold(text);
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    cut(&folded, |range| ranges.push(range));
+    let mut found: Vec<Unit> = Vec::new();
+    let mut first = 0;
+    while first < ranges.len() {
+        let touching = ranges[first..].windows(2).take_while(|pair| pair[0].end == pair[1].start).count();
+        let whole = |words: usize| &folded[ranges[first].start..ranges[first + words].end];
+        let more = (1..=touching.min(LONGEST_TERM)).rev().find(|&words| is_term(whole(words))).unwrap_or(0);
+        let word = whole(more);
+        let cover = cover(word);
+        if !cover.is_empty() && found.iter().all(|unit| unit.shown != word) {
+            // A character between words (的, 在) is no more than they are; by itself it is what was asked for.
+            let torn = word.chars().count() == 1
+                && (touching > 0 || first > 0 && ranges[first - 1].end == ranges[first].start);
+            let optional = torn || is_function_word(word);
+            found.push(Unit { shown: word.to_owned(), field, cover, optional, weight: 1.0, slop: 0 });
+        }
+        first += more + 1;
+    }
+    found
+}
+
+/// What a few Chinese words typed without a space between them mean together: Chinese writes compounds so (推荐系统), and a
+/// page that has one word in its margin and the other in its text is not about them. A sentence is no compound.
+fn compound(text: &str, words: &[Unit]) -> Option<Unit> {
+    let typed = fold(text);
+    let whole: usize = words.iter().map(|unit| unit.shown.len()).sum();
+    let few = (2..=COMPOUND).contains(&words.len()) && words.iter().all(|unit| !unit.optional);
+    (few && whole == typed.len() && typed.chars().all(is_han)).then(|| Unit {
+        cover: cover(&typed),
+        shown: typed,
+        field: TextField::All,
+        optional: false,
+        weight: 0.0,
+        slop: APART,
+    })
+}
+
+/// A query of nothing but stop words means them.
+fn free_if_all_are_stop_words(units: &mut [Unit]) {
+    if units.iter().all(|unit| unit.optional) {
+        units.iter_mut().for_each(|unit| unit.optional = false);
+    }
+}
+
+fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, units: &mut Vec<Unit>) -> Boxed {
+    let mut all = |own: Vec<Unit>| -> Boxed {
+        let must = |unit: &Unit| if unit.optional { Occur::Should } else { Occur::Must };
+        let query = BooleanQuery::new(own.iter().map(|unit| (must(unit), of_unit(fields, unit))).collect());
+        units.extend(own);
+        Box::new(query)
+    };
+    match clause {
+        Clause::Words(field, text) => {
+            let mut own = words(*field, text, is_term);
+            free_if_all_are_stop_words(&mut own);
+            all(own)
+        }
+        Clause::Phrase(field, text) => {
+            let unit =
+                Unit { shown: fold(text), field: *field, cover: cover(text), optional: false, weight: 1.0, slop: 0 };
+            all(if unit.cover.is_empty() { Vec::new() } else { vec![unit] })
+        }
+        Clause::Host(host) => silent(term(fields.site, host)),
+        Clause::Language(code) => silent(term(fields.language, code)),
+        Clause::Published(from, until) => published(fields, *from, *until),
+        Clause::Relevant(relevant) => flag(fields.relevant, *relevant),
+    }
+}
+
+/// A unit in every field it may stand in, with the field's weight.
+pub(super) fn in_fields(fields: &Fields, unit: &Unit) -> Vec<(TextField, Boxed)> {
+    let all = [
+        (TextField::Title, fields.title, TITLE),
+        (TextField::Anchors, fields.anchors, ANCHORS),
+        (TextField::Body, fields.body, BODY),
+    ];
+    let wanted = all.into_iter().filter(|(name, ..)| unit.field == TextField::All || unit.field == *name);
+    wanted.map(|(name, field, weight)| (name, scored(unit, field, weight * unit.weight))).collect()
+}
+
+fn scored(unit: &Unit, field: Field, weight: f32) -> Boxed {
+    let term = |text: &str| Term::from_field_text(field, text);
+    let query: Boxed = match &unit.cover[..] {
+        [(_, text)] => Box::new(TermQuery::new(term(text), IndexRecordOption::WithFreqs)),
+        several => {
+            let tokens = several.iter().map(|(at, text)| (*at, term(text))).collect();
+            Box::new(PhraseQuery::new_with_offset_and_slop(tokens, unit.slop))
+        }
+    };
+    Box::new(BoostQuery::new(query, weight))
+}
+
+fn of_unit(fields: &Fields, unit: &Unit) -> Boxed {
+    Box::new(BooleanQuery::union(in_fields(fields, unit).into_iter().map(|(_, query)| query).collect()))
+}
+
+/// A condition that adds nothing to the score.
+fn silent(query: impl tantivy::query::Query) -> Boxed {
+    Box::new(ConstScoreQuery::new(Box::new(query), 0.0))
+}
+
+fn term(field: Field, text: &str) -> TermQuery {
+    TermQuery::new(Term::from_field_text(field, text), IndexRecordOption::Basic)
+}
+
+fn flag(field: Field, value: bool) -> Boxed {
+    silent(TermQuery::new(Term::from_field_bool(field, value), IndexRecordOption::Basic))
+}
+
+fn published(fields: &Fields, from: Option<Day>, until: Option<Day>) -> Boxed {
+    let bound = |day: Option<Day>| {
+        day.map_or(Bound::Unbounded, |day| Bound::Included(Term::from_field_date(fields.published, midnight(day))))
+    };
+    silent(RangeQuery::new(bound(from), bound(until)))
+}
+
+/// The conditions of a filter, all but that on duplicates, which needs the whole answer.
+fn filtering(fields: &Fields, filter: &Filter) -> Vec<(Occur, Boxed)> {
+    let mut found: Vec<(Occur, Boxed)> = Vec::new();
+    let among = |field: Field, names: &[String]| {
+        silent(TermSetQuery::new(names.iter().map(|name| Term::from_field_text(field, name)).collect::<Vec<_>>()))
+    };
+    let mut must = |condition: bool, query: &dyn Fn() -> Boxed| {
+        if condition {
+            found.push((Occur::Must, query()));
+        }
+    };
+    must(filter.relevant, &|| flag(fields.relevant, true));
+    let least = f64::from(filter.min_relevance.unwrap_or_default().get());
+    must(least > 0.0, &|| {
+        silent(RangeQuery::new(Bound::Included(Term::from_field_f64(fields.relevance, least)), Bound::Unbounded))
+    });
+    must(!filter.languages.is_empty(), &|| among(fields.language, &filter.languages));
+    must(!filter.hosts.is_empty(), &|| among(fields.site, &filter.hosts));
+    must(filter.published_from.is_some() || filter.published_until.is_some(), &|| {
+        published(fields, filter.published_from, filter.published_until)
+    });
+    must(filter.fetched_from.is_some(), &|| {
+        let from = Term::from_field_date(fields.fetched, midnight(filter.fetched_from.unwrap_or_default()));
+        silent(RangeQuery::new(Bound::Included(from), Bound::Unbounded))
+    });
+    must(filter.min_chars > 0, &|| {
+        let least = Term::from_field_u64(fields.chars, u64::from(filter.min_chars));
+        silent(RangeQuery::new(Bound::Included(least), Bound::Unbounded))
+    });
+    must(filter.documents, &|| flag(fields.listing, false));
+    must(filter.no_noindex, &|| flag(fields.noindex, false));
+    if !filter.not_hosts.is_empty() {
+        found.push((Occur::MustNot, among(fields.site, &filter.not_hosts)));
+    }
+    found
+}

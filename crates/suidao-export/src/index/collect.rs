@@ -1,0 +1,94 @@
+//! All pages that match, with what ranking, folding and counting need of each: 40 bytes.
+
+use tantivy::collector::{Collector, SegmentCollector};
+use tantivy::columnar::{Column, StrColumn};
+use tantivy::{DateTime, DocAddress, DocId, Score, SegmentOrdinal, SegmentReader};
+
+use super::schema::day;
+use suidao_page::model::Day;
+
+/// A page that matches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub address: DocAddress,
+    pub page: u64,
+    pub kept: u64,
+    pub score: Score,
+    pub relevance: f32,
+    pub relevant: bool,
+    pub listing: bool,
+    pub published: Option<Day>,
+    /// Numbers of its host and language in its segment's columns.
+    pub host: Option<u64>,
+    pub language: Option<u64>,
+}
+
+/// Collects [`Row`]s.
+pub(super) struct Rows;
+
+pub(super) struct SegmentRows {
+    segment: SegmentOrdinal,
+    page: Column<u64>,
+    kept: Column<u64>,
+    relevance: Column<f64>,
+    relevant: Column<bool>,
+    listing: Column<bool>,
+    published: Column<DateTime>,
+    host: Option<StrColumn>,
+    language: Option<StrColumn>,
+    rows: Vec<Row>,
+}
+
+impl Collector for Rows {
+    type Fruit = Vec<Row>;
+    type Child = SegmentRows;
+
+    fn for_segment(&self, segment: SegmentOrdinal, reader: &SegmentReader) -> tantivy::Result<SegmentRows> {
+        let columns = reader.fast_fields();
+        Ok(SegmentRows {
+            segment,
+            page: columns.u64("page")?,
+            kept: columns.u64("kept")?,
+            relevance: columns.f64("relevance")?,
+            relevant: columns.bool("relevant")?,
+            listing: columns.bool("listing")?,
+            published: columns.date("published")?,
+            host: columns.str("host")?,
+            language: columns.str("language")?,
+            rows: Vec::new(),
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        true
+    }
+
+    fn merge_fruits(&self, rows: Vec<Vec<Row>>) -> tantivy::Result<Vec<Row>> {
+        Ok(rows.concat())
+    }
+}
+
+impl SegmentCollector for SegmentRows {
+    type Fruit = Vec<Row>;
+
+    fn collect(&mut self, doc: DocId, score: Score) {
+        let number = |column: &Option<StrColumn>| column.as_ref().and_then(|column| column.term_ords(doc).next());
+        let page = self.page.first(doc).unwrap_or_default();
+        self.rows.push(Row {
+            address: DocAddress::new(self.segment, doc),
+            page,
+            kept: self.kept.first(doc).unwrap_or(page),
+            score,
+            relevance: self.relevance.first(doc).unwrap_or_default() as f32,
+            relevant: self.relevant.first(doc).unwrap_or_default(),
+            listing: self.listing.first(doc).unwrap_or_default(),
+            published: self.published.first(doc).map(day),
+            host: number(&self.host),
+            language: number(&self.language),
+        });
+    }
+
+    fn harvest(self) -> Vec<Row> {
+        self.rows
+    }
+}

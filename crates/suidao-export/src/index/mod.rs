@@ -1,0 +1,92 @@
+//! The index of a crawl: its pages cut into words, to be searched.
+//!
+//! It holds every page of the archive; which of them are wanted is asked with the query. It is made whole and takes its
+//! place when it is complete, and says how many batches of the log it was made from.
+
+mod anchors;
+mod build;
+mod clauses;
+mod collect;
+mod query;
+mod read_only;
+mod schema;
+mod search;
+mod snippet;
+pub mod tokenizer;
+
+use std::path::{Path, PathBuf};
+
+pub use build::{Origin, build};
+pub use query::{Clause, Item, Query, TextField};
+pub use search::{Answer, Facets, Hit, Index, Matched, Request, Share, Step, Stored};
+pub use snippet::Marked;
+
+use suidao_store::store::StoreError;
+use suidao_store::store::directory::WriteError;
+
+/// What can go wrong with an index. Every message names the directory and says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// There is none.
+    #[error("{}: holds no index; make one with `suidao export DIR --format index -o {}`", .0.display(), .0.display())]
+    Missing(PathBuf),
+    /// It is not as this program writes it.
+    #[error("{}: an index of another kind ({what}); remove it, and it is made anew", path.display())]
+    Foreign {
+        /// The index.
+        path: PathBuf,
+        /// What is unlike.
+        what: String,
+    },
+    /// Something that is no index lies where it is to be.
+    #[error("{}: in the way, and no index; give another path, or move it away", .0.display())]
+    InTheWay(PathBuf),
+    /// The search engine failed.
+    #[error("{}: the index does not read or write: {source}; remove it, and it is made anew", path.display())]
+    Engine {
+        /// The index.
+        path: PathBuf,
+        /// The engine's word.
+        source: tantivy::TantivyError,
+    },
+    /// The crawl it is made from, or the disk.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl IndexError {
+    fn engine(path: &Path) -> impl Fn(tantivy::TantivyError) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| match source {
+            tantivy::TantivyError::IoError(error) => {
+                let source = std::io::Error::new(error.kind(), error.to_string());
+                StoreError::Io { path: path.clone(), doing: "write the index", source }.into()
+            }
+            source => Self::Engine { path: path.clone(), source },
+        }
+    }
+
+    fn io(path: &Path, doing: &'static str) -> impl FnOnce(std::io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| StoreError::Io { path, doing, source }.into()
+    }
+
+    /// The same of another path: of the one that users know, where it happened beside it.
+    fn of(self, place: &Path, known: &Path) -> Self {
+        match self {
+            Self::Engine { source, .. } => Self::Engine { path: known.to_owned(), source },
+            Self::Store(StoreError::Io { path, doing, source }) if path == place => {
+                StoreError::Io { path: known.to_owned(), doing, source }.into()
+            }
+            other => other,
+        }
+    }
+
+    fn write(path: &Path) -> impl FnOnce(WriteError) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| error.at(&path).into()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,301 @@
+//! The query language: what a line typed by a person asks for. Nothing typed is an error: what cannot be understood
+//! otherwise is taken as words.
+
+use serde::Serialize;
+
+use suidao_page::model::Day;
+use suidao_page::read::{language_code, language_tag};
+use suidao_page::text::fold;
+
+/// Characters of a query that are read.
+const LONGEST: usize = 500;
+/// Items of a query that are read.
+const MOST: usize = 40;
+
+/// A query: all its items must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// In the order typed.
+    pub items: Vec<Item>,
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// It must not hold.
+    pub not: bool,
+    /// One of these must.
+    pub any: Vec<Clause>,
+}
+
+/// What a page can be asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clause {
+    /// These words, in any place.
+    Words(TextField, String),
+    /// These words one after the other.
+    Phrase(TextField, String),
+    /// On this host or below it.
+    Host(String),
+    /// In this language, ISO 639-3.
+    Language(String),
+    /// Published from this day to that.
+    Published(Option<Day>, Option<Day>),
+    /// At or above the page threshold, or below it.
+    Relevant(bool),
+}
+
+/// Where words are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TextField {
+    /// In title, links and text.
+    All,
+    /// In the title.
+    Title,
+    /// In texts of links to the page.
+    Anchors,
+    /// In the main text.
+    Body,
+}
+
+impl std::fmt::Display for TextField {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::All => "all fields",
+            Self::Title => "title",
+            Self::Anchors => "links to it",
+            Self::Body => "text",
+        })
+    }
+}
+
+impl Query {
+    /// Reads a query; whatever was typed is one.
+    pub fn parse(typed: &str) -> Self {
+        let typed: String = typed.chars().take(LONGEST).collect();
+        let mut query = Self::default();
+        let mut or = false;
+        for token in tokens(&typed) {
+            if matches!(token.text.as_str(), "OR" | "|" | "｜") && !token.quoted && token.field.is_none() && !token.not
+            {
+                or = !query.items.is_empty();
+                continue;
+            }
+            let Some(clause) = token.clause() else { continue };
+            let full = query.items.len() >= MOST;
+            match query.items.last_mut().filter(|last| or && !token.not && !last.not) {
+                Some(last) => last.any.push(clause),
+                None if full => break,
+                None => query.items.push(Item { not: token.not, any: vec![clause] }),
+            }
+            or = false;
+        }
+        query
+    }
+}
+
+/// What stands between two spaces, or between quotation marks.
+#[derive(Debug, Default)]
+struct Token {
+    not: bool,
+    field: Option<String>,
+    text: String,
+    quoted: bool,
+}
+
+fn closing(open: char) -> Option<char> {
+    Some(match open {
+        '"' | '＂' => open,
+        '“' | '”' | '„' => '”',
+        '「' => '」',
+        '『' => '』',
+        '《' => '》',
+        _ => return None,
+    })
+}
+
+fn tokens(typed: &str) -> Vec<Token> {
+    let mut found = Vec::new();
+    let mut rest = typed.chars().peekable();
+    loop {
+        while rest.next_if(|next| next.is_whitespace()).is_some() {}
+        let mut token = Token::default();
+        if rest.next_if(|next| matches!(next, '-' | '－' | '−')).is_some() {
+            // A dash by itself says nothing.
+            token.not = rest.peek().is_some_and(|next| !next.is_whitespace());
+        }
+        let mut raw = String::new();
+        while let Some(&next) = rest.peek() {
+            if next.is_whitespace() {
+                break;
+            }
+            if let Some(end) = closing(next).filter(|_| raw.is_empty()) {
+                rest.next();
+                token.quoted = true;
+                token.text.extend(std::iter::from_fn(|| rest.next_if(|next| *next != end)));
+                rest.next();
+                break;
+            }
+            if closing(next).is_some() {
+                break;
+            }
+            rest.next();
+            let colon = matches!(next, ':' | '：') && token.field.is_none();
+            if colon && KEYS.contains(&fold(&raw).as_str()) {
+                token.field = Some(fold(&std::mem::take(&mut raw)));
+            } else {
+                raw.push(next);
+            }
+        }
+        if !token.quoted {
+            token.text = raw;
+        }
+        if token.text.is_empty() && rest.peek().is_none() {
+            return found;
+        }
+        found.push(token);
+    }
+}
+
+/// Names of fields, with those people try.
+const KEYS: [&str; 20] = [
+    "title", "intitle", "标题", "anchor", "links", "text", "body", "intext", "host", "site", "网站", "lang",
+    "language", "语言", "date", "日期", "after", "before", "relevant", "相关",
+];
+
+impl Token {
+    /// What it asks for; nothing if there is no word in it.
+    fn clause(&self) -> Option<Clause> {
+        let value = fold(self.text.trim());
+        if value.is_empty() {
+            return None;
+        }
+        let text = |field| {
+            let text = self.text.clone();
+            if self.quoted { Clause::Phrase(field, text) } else { Clause::Words(field, text) }
+        };
+        let meant = match self.field.as_deref() {
+            Some("title" | "intitle" | "标题") => Some(text(TextField::Title)),
+            Some("anchor" | "links") => Some(text(TextField::Anchors)),
+            Some("text" | "body" | "intext") => Some(text(TextField::Body)),
+            Some("host" | "site" | "网站") => Some(Clause::Host(value.trim_matches(['.', '/']).to_owned())),
+            Some("lang" | "language" | "语言") => Some(Clause::Language(language(&value))),
+            Some("date" | "日期") => dates(&value).map(|(from, until)| Clause::Published(from, until)),
+            Some("after") => period(&value).map(|(from, _)| Clause::Published(Some(from), None)),
+            Some("before") => period(&value).map(|(_, until)| Clause::Published(None, Some(until))),
+            Some("relevant" | "相关") => match value.as_str() {
+                "yes" | "true" | "1" | "是" => Some(Clause::Relevant(true)),
+                "no" | "false" | "0" | "否" => Some(Clause::Relevant(false)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let words = || match &self.field {
+            Some(field) => Clause::Words(TextField::All, format!("{field} {}", self.text)),
+            None => text(TextField::All),
+        };
+        Some(meant.unwrap_or_else(words))
+    }
+}
+
+/// The tag for the name of a language that people try; of one that is not known what was typed.
+fn language(value: &str) -> String {
+    let code = match value {
+        "chinese" | "中文" => "zh",
+        "english" | "英文" | "英语" => "en",
+        "japanese" | "日文" | "日语" => "ja",
+        other => other,
+    };
+    language_code(code).map_or_else(|_| code.to_owned(), |code| language_tag(&code).to_owned())
+}
+
+/// `2021`, `2021-03`, `2021-03-05`, or two of them with `..` between, of which one may be left out.
+fn dates(value: &str) -> Option<(Option<Day>, Option<Day>)> {
+    let Some((from, until)) = value.split_once("..") else {
+        return period(value).map(|(from, until)| (Some(from), Some(until)));
+    };
+    let from = if from.is_empty() { None } else { Some(period(from)?.0) };
+    let until = if until.is_empty() { None } else { Some(period(until)?.1) };
+    (from.is_some() || until.is_some()).then_some((from, until))
+}
+
+/// First and last day of a year, a month or a day.
+fn period(value: &str) -> Option<(Day, Day)> {
+    if let Some(day) = Day::parse(value) {
+        return Some((day, day));
+    }
+    let (year, month) = match value.split_once('-') {
+        Some((year, month)) => (year.parse().ok()?, Some(month.parse::<i8>().ok()?)),
+        None => (value.parse::<i16>().ok()?, None),
+    };
+    let next = match month {
+        Some(12) | None => Day::of(year.checked_add(1)?, 1, 1)?,
+        Some(month) => Day::of(year, month.checked_add(1)?, 1)?,
+    };
+    Some((Day::of(year, month.unwrap_or(1), 1)?, Day(next.0 - 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(typed: &str) -> Clause {
+        let query = Query::parse(typed);
+        let [Item { not: false, any }] = &query.items[..] else { panic!("{typed}: {query:?}") };
+        let [clause] = &any[..] else { panic!("{typed}: {query:?}") };
+        clause.clone()
+    }
+
+    fn words(text: &str) -> Clause {
+        Clause::Words(TextField::All, text.to_owned())
+    }
+
+    #[test]
+    fn fields_are_understood_in_both_languages() {
+        assert_eq!(one("title:机器学习"), Clause::Words(TextField::Title, "机器学习".into()));
+        assert_eq!(one("標題：「機器 學習」"), Clause::Phrase(TextField::Title, "機器 學習".into()));
+        assert_eq!(one("HOST:Example.cn/"), Clause::Host("example.cn".into()));
+        for zh in ["lang:zh", "lang:cmn", "language:zh-CN", "语言:中文"] {
+            assert_eq!(one(zh), Clause::Language("zh".into()));
+        }
+        assert_eq!(one("lang:klingon"), Clause::Language("klingon".into()));
+        assert_eq!(one("relevant:yes"), Clause::Relevant(true));
+        let day = |text: &str| Day::parse(text);
+        assert_eq!(one("date:2021..2022"), Clause::Published(day("2021-01-01"), day("2022-12-31")));
+        assert_eq!(one("date:2020-02"), Clause::Published(day("2020-02-01"), day("2020-02-29")));
+        assert_eq!(one("date:..2020-12"), Clause::Published(None, day("2020-12-31")));
+        assert_eq!(one("after:2021-03-05"), Clause::Published(day("2021-03-05"), None));
+        assert_eq!(one("before:2021"), Clause::Published(None, day("2021-12-31")));
+    }
+
+    #[test]
+    fn words_phrases_and_what_is_not_wanted() {
+        let query = Query::parse("-python “gradient descent” 决策树 OR 随机森林 -\"a b\"");
+        let all: Vec<(bool, usize)> = query.items.iter().map(|item| (item.not, item.any.len())).collect();
+        assert_eq!(all, [(true, 1), (false, 1), (false, 2), (true, 1)]);
+        assert_eq!(query.items[1].any[0], Clause::Phrase(TextField::All, "gradient descent".into()));
+        assert_eq!(one("c++"), words("c++"));
+        assert_eq!(one("x-y"), words("x-y"));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_words() {
+        assert_eq!(one("http://a.cn/x"), words("http://a.cn/x"));
+        assert_eq!(one("date:soon"), words("date soon"));
+        assert_eq!(one("\"never closed"), Clause::Phrase(TextField::All, "never closed".into()));
+        assert_eq!(one("OR x"), words("x"));
+        assert_eq!(one("title: x"), words("x"));
+        for nothing in ["", "   ", "-", "\"\"", "OR", "title:", " \u{3000} "] {
+            assert!(Query::parse(nothing).items.is_empty(), "{nothing:?}");
+        }
+        assert_eq!(Query::parse(&"x ".repeat(1000)).items.len(), MOST);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_typed_breaks_it(typed in "[ -~“”「」：－机器学习\"|:-]{0,40}") {
+            let _ = Query::parse(&typed);
+        }
+    }
+}

@@ -1,0 +1,513 @@
+//! Asking the index: pages that match, ranked, without repeats, with a piece of their text, and counted by host, year,
+//! language and relevance.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use tantivy::query::{EnableScoring, TermQuery};
+use tantivy::schema::{Field, IndexRecordOption, TantivyDocument, Value};
+use tantivy::{DocAddress, ReloadPolicy, Searcher, TantivyError, Term};
+
+use super::IndexError;
+use super::build::{FORMAT, Origin};
+use super::clauses::{Compiled, compile, in_fields};
+use super::collect::{Row, Rows};
+use super::query::{Query, TextField};
+use super::read_only::ReadOnly;
+use super::schema::{Fields, day, schema};
+use super::snippet::{Marked, Words};
+use super::tokenizer::{TOKENIZER, analyzer};
+use suidao_page::model::{CrawlUrl, Day, Millis, TermMatch};
+use suidao_store::corpus::{Duplicates, Filter, document};
+use suidao_store::store::date;
+
+/// How much more a page counts that is all topic: score = BM25 · (1 + 0.5 · relevance).
+const TOPIC: f32 = 0.5;
+
+/// Steps of a path that are told at most.
+const LONGEST_PATH: usize = 64;
+
+/// An index, open for reading.
+pub struct Index {
+    path: PathBuf,
+    fields: Fields,
+    searcher: Searcher,
+    origin: Origin,
+    /// Removed with the value, where it lies in one.
+    _temporary: Option<tempfile::TempDir>,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// As typed.
+    pub query: String,
+    /// Which pages.
+    pub filter: Filter,
+    /// Hits to leave out at the beginning.
+    pub offset: usize,
+    /// Hits to give at most.
+    pub limit: usize,
+    /// Whether to say why of each hit.
+    pub explain: bool,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Answer {
+    /// Pages found; with duplicates folded, groups of them.
+    pub pages: u64,
+    /// Pages folded away.
+    pub duplicates: u64,
+    /// No page has all the words, those of a compound together; these have some.
+    pub loosened: bool,
+    /// The first one's rank, from 0.
+    pub offset: usize,
+    /// In order of rank.
+    pub hits: Vec<Hit>,
+    /// Of all that was found.
+    pub facets: Facets,
+}
+
+/// A page that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hit {
+    /// It ranks by this.
+    pub score: f32,
+    /// What the index holds of it.
+    #[serde(flatten)]
+    pub page: Stored,
+    /// The words in its title: first character and the one behind the last.
+    pub title_marks: Vec<[usize; 2]>,
+    /// The piece of its text that answers best.
+    pub snippet: Marked,
+    /// Others that say the same, folded away.
+    pub duplicates: u64,
+    /// What made its score; empty unless it was asked for.
+    pub why: Vec<Share>,
+}
+
+impl Hit {
+    /// Its title with the words marked.
+    pub fn title(&self) -> Marked {
+        Marked::by_characters(&self.page.title, &self.title_marks)
+    }
+}
+
+/// What a word adds to a score.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// Word or phrase, folded.
+    pub words: String,
+    /// Where it stands: title, anchors, body.
+    pub field: TextField,
+    /// Weighted BM25.
+    pub bm25: f32,
+}
+
+/// What the index holds of a page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Stored {
+    /// Pages fetched before it.
+    pub page: u64,
+    /// Of its document.
+    pub id: String,
+    /// Its address.
+    pub url: String,
+    /// Its host.
+    pub host: String,
+    /// Its title.
+    pub title: String,
+    /// ISO 639-3.
+    pub language: Option<String>,
+    /// When it was published.
+    pub published: Option<Day>,
+    /// When it was fetched, RFC 3339.
+    pub fetched: String,
+    /// Eq. (1).
+    pub relevance: f32,
+    /// At or above the page threshold.
+    pub relevant: bool,
+    /// Terms of the topic in it.
+    pub terms: Vec<TermMatch>,
+    /// Characters of its text.
+    pub chars: u64,
+    /// Most of it is a row of links.
+    pub listing: bool,
+    /// It asks search engines not to keep it.
+    pub noindex: bool,
+    /// The page that is kept in its place.
+    pub duplicate_of: Option<String>,
+    /// Links since the seed.
+    pub depth: u64,
+    /// Off-topic pages since the last relevant one on the path to it.
+    pub hops: u64,
+    /// Tunnel depth left; none is unbounded.
+    pub k: Option<u64>,
+    /// Page or redirect by which it became known.
+    pub found_on: Option<String>,
+    /// Text of that link.
+    pub anchor: String,
+    /// Texts of links to it.
+    pub anchors: Vec<String>,
+    /// Its main text.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// Counts of what was found. Each counts every page once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Facets {
+    /// By host, the most frequent first.
+    pub hosts: Vec<(String, u64)>,
+    /// By year of publication, the latest first; none for pages without a date.
+    pub years: Vec<(Option<i16>, u64)>,
+    /// By language, the most frequent first.
+    pub languages: Vec<(Option<String>, u64)>,
+    /// At or above the page threshold.
+    pub relevant: u64,
+    /// Below it.
+    pub off_topic: u64,
+}
+
+/// A page that matches, as evaluation counts it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Matched {
+    /// Pages fetched before it.
+    pub page: u64,
+    /// Its address.
+    pub url: String,
+    /// Eq. (1).
+    pub relevance: f32,
+    /// At or above the page threshold.
+    pub relevant: bool,
+}
+
+/// A page on the path to another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// Its address.
+    pub url: String,
+    /// Text of the link that led to it.
+    pub anchor: String,
+    /// What the index holds of it; none for redirects and pages that are not in it.
+    pub page: Option<Stored>,
+}
+
+/// Asks the engine, which breaks down on some of what it has not written: an index may be damaged, or somebody else's.
+fn ask<T>(path: &Path, ask: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexError> {
+    let broken = |_| Err(TantivyError::InternalError("the engine breaks down on it".to_owned()));
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(broken).map_err(IndexError::engine(path))
+}
+
+impl Index {
+    /// Opens the index at `path`.
+    ///
+    /// # Errors
+    /// [`IndexError::Missing`], [`IndexError::Foreign`], [`IndexError::Engine`].
+    pub fn open(path: &Path) -> Result<Self, IndexError> {
+        if !path.join("meta.json").is_file() {
+            return Err(IndexError::Missing(path.to_owned()));
+        }
+        let foreign = |what: &str| IndexError::Foreign { path: path.to_owned(), what: what.to_owned() };
+        let opened = || {
+            let index = tantivy::Index::open(ReadOnly::open(path)?)?;
+            let payload = index.load_metas()?.payload.unwrap_or_default();
+            Ok((index, payload))
+        };
+        let (index, payload) = ask(path, opened)?;
+        let origin: Origin = serde_json::from_str(&payload).map_err(|_| foreign("not one of suidao's"))?;
+        let (wanted, fields) = schema();
+        if origin.format != FORMAT || index.schema() != wanted {
+            return Err(foreign(&format!("format {}, made by suidao {}", origin.format, origin.version)));
+        }
+        index.tokenizers().register(TOKENIZER, analyzer());
+        let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;
+        Ok(Self { path: path.to_owned(), fields, searcher: reader.searcher(), origin, _temporary: None })
+    }
+
+    /// The same, with the temporary directory in which it lies, to be removed with it.
+    pub fn keeping(self, temporary: tempfile::TempDir) -> Self {
+        Self { _temporary: Some(temporary), ..self }
+    }
+
+    /// What it was made from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The pages that answer, ranked.
+    ///
+    /// # Errors
+    /// [`IndexError::Engine`] if the index is damaged; whatever is asked is no error.
+    pub fn search(&self, request: &Request) -> Result<Answer, IndexError> {
+        ask(&self.path, || self.answer(request))
+    }
+
+    /// All pages that match a query, in order of fetching: those that have all its words, duplicates too.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn matching(&self, query: &str) -> Result<Vec<Matched>, IndexError> {
+        let matched = || {
+            let compiled = self.compiled(query, &Filter::default());
+            let mut rows = self.searcher.search(&*compiled.all, &Rows)?;
+            rows.sort_unstable_by_key(|row| row.page);
+            let urls = self.names("url", rows.iter().map(|row| row.address))?;
+            let matched = rows.iter().zip(urls).map(|(row, url)| Matched {
+                page: row.page,
+                url,
+                relevance: row.relevance,
+                relevant: row.relevant,
+            });
+            Ok(matched.collect())
+        };
+        ask(&self.path, matched)
+    }
+
+    /// The page of this id ([`document::id`]).
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn page(&self, id: &str) -> Result<Option<Stored>, IndexError> {
+        ask(&self.path, || self.find(id))
+    }
+
+    /// The terms of the topic that most pages have, at most so many, each with the number of pages.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn terms(&self, most: usize) -> Result<Vec<(String, u64)>, IndexError> {
+        let read = || -> tantivy::Result<Vec<(String, u64)>> {
+            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            for reader in self.searcher.segment_readers() {
+                let inverted = reader.inverted_index(self.fields.terms)?;
+                let mut terms = inverted.terms().stream()?;
+                while let Some((term, info)) = terms.next() {
+                    let term = String::from_utf8_lossy(term).into_owned();
+                    *counts.entry(term).or_insert(0) += u64::from(info.doc_freq);
+                }
+            }
+            let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+            counts.sort_by_key(|(_, pages)| std::cmp::Reverse(*pages));
+            counts.truncate(most);
+            Ok(counts)
+        };
+        ask(&self.path, read)
+    }
+
+    /// The way to a page, from the seed to itself.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn path(&self, page: &Stored) -> Result<Vec<Step>, IndexError> {
+        let step = |page: Stored| Step { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };
+        let mut path = vec![step(page.clone())];
+        let mut from = page.found_on.clone();
+        while let Some(url) = from.filter(|url| path.len() < LONGEST_PATH && path.iter().all(|step| step.url != *url)) {
+            let known = match CrawlUrl::parse(&url) {
+                Ok(url) => self.page(&document::id(&url))?,
+                Err(_) => None,
+            };
+            from = known.as_ref().and_then(|page| page.found_on.clone());
+            path.push(known.map_or_else(|| Step { url, anchor: String::new(), page: None }, step));
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    fn compiled(&self, query: &str, filter: &Filter) -> Compiled {
+        let is_term = |word: &str| {
+            let term = Term::from_field_text(self.fields.terms, word);
+            self.searcher.doc_freq(&term).is_ok_and(|pages| pages > 0)
+        };
+        compile(&self.fields, &is_term, &Query::parse(query), filter)
+    }
+
+    fn answer(&self, request: &Request) -> tantivy::Result<Answer> {
+        let compiled = self.compiled(&request.query, &request.filter);
+        let mut rows = self.searcher.search(&*compiled.all, &Rows)?;
+        let mut loosened = false;
+        if let Some(any) = compiled.any.as_ref().filter(|_| rows.is_empty()) {
+            rows = self.searcher.search(&**any, &Rows)?;
+            loosened = !rows.is_empty();
+        }
+        for row in &mut rows {
+            row.score *= 1.0 + TOPIC * row.relevance;
+        }
+        let rank = |one: &Row, other: &Row| {
+            // A page that only names others comes below them: its words are theirs.
+            let documents_first = one.listing.cmp(&other.listing);
+            documents_first
+                .then(other.score.total_cmp(&one.score))
+                .then(other.relevance.total_cmp(&one.relevance))
+                .then(one.page.cmp(&other.page))
+        };
+        rows.sort_unstable_by(rank);
+        let found = rows.len();
+        let mut folded: Vec<u64> = Vec::new();
+        if request.filter.duplicates == Duplicates::Best {
+            let mut groups: FxHashMap<u64, usize> = FxHashMap::default();
+            rows.retain(|row| {
+                let next = folded.len();
+                let place = *groups.entry(row.kept).or_insert(next);
+                if place == next {
+                    folded.push(0)
+                } else {
+                    folded[place] += 1
+                }
+                place == next
+            });
+        }
+        let words = Words::new(&compiled.units);
+        let shown = rows.iter().enumerate().skip(request.offset).take(request.limit);
+        let hits = shown.map(|(place, row)| {
+            let page = self.stored(row.address)?;
+            Ok(Hit {
+                score: row.score,
+                title_marks: words.in_title(&page.title),
+                snippet: words.snippet(&page.text),
+                duplicates: folded.get(place).copied().unwrap_or(0),
+                why: if request.explain { self.shares(&compiled, row.address)? } else { Vec::new() },
+                page,
+            })
+        });
+        Ok(Answer {
+            hits: hits.collect::<tantivy::Result<_>>()?,
+            pages: rows.len() as u64,
+            duplicates: (found - rows.len()) as u64,
+            loosened,
+            offset: request.offset,
+            facets: self.facets(&rows)?,
+        })
+    }
+
+    /// What each word adds to a page's score.
+    fn shares(&self, compiled: &Compiled, address: DocAddress) -> tantivy::Result<Vec<Share>> {
+        let reader = self.searcher.segment_reader(address.segment_ord);
+        let mut shares = Vec::new();
+        for unit in &compiled.units {
+            for (field, query) in in_fields(&self.fields, unit) {
+                let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher))?;
+                let mut scorer = weight.scorer(reader, 1.0)?;
+                if scorer.doc() <= address.doc_id && scorer.seek(address.doc_id) == address.doc_id {
+                    shares.push(Share { words: unit.shown.clone(), field, bm25: scorer.score() });
+                }
+            }
+        }
+        shares.sort_by(|one, other| other.bm25.total_cmp(&one.bm25));
+        Ok(shares)
+    }
+
+    fn facets(&self, rows: &[Row]) -> tantivy::Result<Facets> {
+        let mut facets = Facets::default();
+        let mut days: FxHashMap<Option<Day>, u64> = FxHashMap::default();
+        for row in rows {
+            *days.entry(row.published).or_insert(0) += 1;
+            *if row.relevant { &mut facets.relevant } else { &mut facets.off_topic } += 1;
+        }
+        let mut years: BTreeMap<Option<i16>, u64> = BTreeMap::new();
+        for (day, pages) in days {
+            *years.entry(day.map(Day::year)).or_insert(0) += pages;
+        }
+        facets.years = years.into_iter().rev().collect();
+        let hosts = self.counts("host", rows, |row| row.host)?;
+        facets.hosts = hosts.into_iter().filter_map(|(host, pages)| Some((host?, pages))).collect();
+        facets.languages = self.counts("language", rows, |row| row.language)?;
+        Ok(facets)
+    }
+
+    /// How many pages have each value of a column, the most frequent first.
+    fn counts(
+        &self,
+        column: &str,
+        rows: &[Row],
+        number: impl Fn(&Row) -> Option<u64>,
+    ) -> tantivy::Result<Vec<(Option<String>, u64)>> {
+        let mut numbers: FxHashMap<(u32, Option<u64>), u64> = FxHashMap::default();
+        for row in rows {
+            *numbers.entry((row.address.segment_ord, number(row))).or_insert(0) += 1;
+        }
+        let mut named: BTreeMap<Option<String>, u64> = BTreeMap::new();
+        for ((segment, number), pages) in numbers {
+            let mut name = None;
+            if let Some(number) = number {
+                let reader = self.searcher.segment_reader(segment);
+                let mut text = String::new();
+                if let Some(column) = reader.fast_fields().str(column)? {
+                    column.ord_to_str(number, &mut text)?;
+                }
+                name = Some(text);
+            }
+            *named.entry(name).or_insert(0) += pages;
+        }
+        let mut counts: Vec<(Option<String>, u64)> = named.into_iter().collect();
+        counts.sort_by_key(|(_, pages)| std::cmp::Reverse(*pages));
+        Ok(counts)
+    }
+
+    /// The value of a column for each of these pages.
+    fn names(&self, column: &str, pages: impl Iterator<Item = DocAddress>) -> tantivy::Result<Vec<String>> {
+        let columns = self.searcher.segment_readers().iter().map(|reader| reader.fast_fields().str(column));
+        let columns = columns.collect::<tantivy::Result<Vec<_>>>()?;
+        let name = |page: DocAddress| {
+            let mut name = String::new();
+            if let Some(column) = &columns[page.segment_ord as usize]
+                && let Some(number) = column.term_ords(page.doc_id).next()
+            {
+                column.ord_to_str(number, &mut name)?;
+            }
+            Ok(name)
+        };
+        pages.map(name).collect()
+    }
+
+    fn find(&self, id: &str) -> tantivy::Result<Option<Stored>> {
+        let query = TermQuery::new(Term::from_field_text(self.fields.id, id), IndexRecordOption::Basic);
+        let rows = self.searcher.search(&query, &Rows)?;
+        rows.first().map(|row| self.stored(row.address)).transpose()
+    }
+
+    fn stored(&self, address: DocAddress) -> tantivy::Result<Stored> {
+        let document: TantivyDocument = self.searcher.doc(address)?;
+        let fields = &self.fields;
+        let texts = |field: Field| -> Vec<String> {
+            document.get_all(field).filter_map(|value| Some(value.as_str()?.to_owned())).collect()
+        };
+        let text = |field: Field| texts(field).into_iter().next();
+        let number = |field: Field| document.get_first(field).and_then(|value| value.as_u64());
+        let flag = |field: Field| document.get_first(field).and_then(|value| value.as_bool()).unwrap_or_default();
+        let moment = |field: Field| document.get_first(field).and_then(|value| value.as_datetime());
+        let counts = document.get_all(fields.counts).filter_map(|value| value.as_u64());
+        let terms = texts(fields.terms).into_iter().zip(counts);
+        let relevance = document.get_first(fields.relevance).and_then(|value| value.as_f64());
+        let fetched = moment(fields.fetched).map_or(0, tantivy::DateTime::into_timestamp_millis);
+        Ok(Stored {
+            page: number(fields.page).unwrap_or_default(),
+            id: text(fields.id).unwrap_or_default(),
+            url: text(fields.url).unwrap_or_default(),
+            host: text(fields.host).unwrap_or_default(),
+            title: text(fields.title).unwrap_or_default(),
+            language: text(fields.language),
+            published: moment(fields.published).map(day),
+            fetched: date(Millis(u64::try_from(fetched).unwrap_or_default())),
+            relevance: relevance.unwrap_or_default() as f32,
+            relevant: flag(fields.relevant),
+            terms: terms.map(|(term, count)| TermMatch { term, count: count as u32 }).collect(),
+            chars: number(fields.chars).unwrap_or_default(),
+            listing: flag(fields.listing),
+            noindex: flag(fields.noindex),
+            duplicate_of: text(fields.duplicate_of),
+            depth: number(fields.depth).unwrap_or_default(),
+            hops: number(fields.hops).unwrap_or_default(),
+            k: number(fields.k),
+            found_on: text(fields.found_on),
+            anchor: text(fields.anchor).unwrap_or_default(),
+            anchors: texts(fields.anchors),
+            text: text(fields.body).unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,187 @@
+//! The index as its users see it: made of a small crawl, asked, and its answers looked at.
+
+use std::path::Path;
+
+use super::*;
+use suidao_page::model::Day;
+use suidao_store::corpus::fixture::crawl;
+use suidao_store::corpus::{Catalogue, Duplicates, Filter};
+use suidao_store::store::Store;
+
+fn made(store: &Store, path: &Path) -> Index {
+    let catalogue = Catalogue::read(store).unwrap();
+    build(store, &catalogue, &Filter::default().select(&catalogue), path, &|| {}).unwrap();
+    Index::open(path).unwrap()
+}
+
+const PAGES: [(&str, &str); 6] = [
+    (
+        "http://a.cn/",
+        "<title>首页</title><p>足球 篮球 门户网站 的 首页 <a href=/ml>機器學習入門</a> <a href=http://b.cn:81/tree>树</a></p>",
+    ),
+    (
+        "http://a.cn/ml",
+        "<title>入门</title><p>发布于 2021-03-05</p><p>機器學習是人工智慧的一支。它从数据中学习规律,常用 gradient descent 训练神经网络。</p>",
+    ),
+    (
+        "http://b.cn:81/tree",
+        "<title>决策树 足球 篮球</title><p>发布于 2020-12-31</p><p>决策树是机器学习的算法之一,也可用于回归。足球比赛的预测也用它,结果有好的,也有坏的。</p>",
+    ),
+    (
+        "http://x.b.cn/en",
+        "<title>Descent</title><p>Gradients of a descending path in the mountains, where the weather is fine and the people kind.</p>",
+    ),
+    (
+        "http://x.b.cn/copy",
+        "<title>决策树 转载 足球 篮球</title><p>发布于 2020-12-31</p><p>决策树是机器学习的算法之一,也可用于回归。足球比赛的预测也用它,结果有好的,也有坏的。</p>",
+    ),
+    ("http://c.cn/x", "<title>&lt;script&gt;alert(1)&lt;/script&gt;</title><p>学习游泳的方法,以及器械</p>"),
+];
+
+fn urls(answer: &Answer) -> Vec<&str> {
+    answer.hits.iter().map(|hit| hit.page.url.as_str()).collect()
+}
+
+fn ask(index: &Index, query: &str) -> Answer {
+    index.search(&Request { query: query.to_owned(), limit: 10, ..Request::default() }).unwrap()
+}
+
+fn sorted(index: &Index, query: &str) -> Vec<String> {
+    let mut found: Vec<String> = urls(&ask(index, query)).into_iter().map(str::to_owned).collect();
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn pages_are_found_by_words_of_either_script_and_by_parts_of_words() {
+    let root = tempfile::tempdir().unwrap();
+    let store = crawl(&root.path().join("crawl"), &PAGES);
+    let index = made(&store, &root.path().join("index"));
+    let (home, ml, tree, copy, en) =
+        ("http://a.cn/", "http://a.cn/ml", "http://b.cn:81/tree", "http://x.b.cn/copy", "http://x.b.cn/en");
+    for query in ["机器学习", "機器學習", "\"机器学习\"", "ＭＬ OR 机器学习"] {
+        assert_eq!(sorted(&index, query), [home, ml, tree, copy], "{query}");
+    }
+    assert_eq!(sorted(&index, "学习"), [home, ml, tree, "http://c.cn/x", copy], "a part of a word");
+    assert_eq!(sorted(&index, "機器學習入門"), [home, ml], "by the text of a link to it, and by its own title");
+    assert_eq!(sorted(&index, "anchor:機器學習入門"), [ml]);
+    assert_eq!(sorted(&index, "\"gradient descent\""), [ml], "a phrase, not its words");
+    assert_eq!(sorted(&index, "gradient descents"), [ml, en], "words, stemmed");
+    assert_eq!(sorted(&index, "title:决策树"), [tree, copy]);
+    assert_eq!(sorted(&index, "决策树 -转载"), [tree]);
+    assert_eq!(sorted(&index, "host:b.cn"), [tree, copy, en]);
+    assert_eq!(sorted(&index, "host:b.cn:81"), [tree]);
+    assert_eq!(sorted(&index, "-host:b.cn 学习"), [home, ml, "http://c.cn/x"]);
+    assert_eq!(sorted(&index, "date:2021"), [ml]);
+    assert_eq!(sorted(&index, "before:2020"), [tree, copy]);
+    assert_eq!(sorted(&index, "lang:en"), [en]);
+    assert_eq!(sorted(&index, "relevant:yes 决策树"), [tree, copy]);
+    assert_eq!(sorted(&index, "").len(), 6, "no word leaves out no page");
+    let loose = ask(&index, "机器学习 mountains");
+    assert!(loose.loosened && loose.pages == 6, "{loose:?}");
+    assert!(!ask(&index, "机器学习 回归").loosened);
+    assert_eq!(sorted(&index, "游泳器械"), ["http://c.cn/x"], "words of a compound, a little apart");
+    assert!(ask(&index, "学习器械").loosened, "and too far apart to be one");
+    assert!(!ask(&index, "学习 器械").loosened, "which two words may be");
+    for nothing in ["不存在的词汇表", "\"学习机器\"", "date:1999", "host:cn.b"] {
+        assert_eq!(ask(&index, nothing).hits, [], "{nothing}");
+    }
+}
+
+#[test]
+fn matching_gives_every_page_in_order_of_fetching() {
+    let root = tempfile::tempdir().unwrap();
+    let store = crawl(&root.path().join("crawl"), &PAGES);
+    let index = made(&store, &root.path().join("index"));
+    let matched = index.matching("决策树").unwrap();
+    let pages: Vec<(u64, &str, bool)> =
+        matched.iter().map(|page| (page.page, page.url.as_str(), page.relevant)).collect();
+    assert_eq!(pages, [(2, "http://b.cn:81/tree", true), (4, "http://x.b.cn/copy", true)]);
+    assert_eq!(index.matching("机器学习 mountains").unwrap(), [], "all the words");
+    assert_eq!((index.origin().pages, index.origin().fetched, index.origin().batches), (6, 6, store.len()));
+}
+
+#[test]
+fn repeats_are_folded_and_filters_hold() {
+    let root = tempfile::tempdir().unwrap();
+    let store = crawl(&root.path().join("crawl"), &PAGES);
+    let index = made(&store, &root.path().join("index"));
+    let with = |filter: Filter| {
+        index
+            .search(&Request { query: "决策树".to_owned(), limit: 10, filter, explain: true, ..Request::default() })
+            .unwrap()
+    };
+    let folded = with(Filter { duplicates: Duplicates::Best, ..Filter::default() });
+    assert_eq!((folded.pages, folded.duplicates, folded.hits[0].duplicates), (1, 1, 1));
+    let own = |text: &str| vec![text.to_owned()];
+    assert_eq!(urls(&with(Filter { hosts: own("x.b.cn"), ..Filter::default() })), ["http://x.b.cn/copy"]);
+    assert_eq!(urls(&with(Filter { not_hosts: own("x.b.cn"), ..Filter::default() })), ["http://b.cn:81/tree"]);
+    let until = Day::parse("2020-12-30");
+    assert_eq!(with(Filter { published_until: until, ..Filter::default() }).pages, 0);
+    assert_eq!(with(Filter { min_chars: 500, ..Filter::default() }).pages, 0);
+    let all = with(Filter::default());
+    assert_eq!((all.facets.relevant, all.facets.off_topic), (2, 0));
+    assert_eq!(all.facets.years, [(Some(2020), 2)]);
+    assert_eq!(all.facets.hosts, [("b.cn:81".to_owned(), 1), ("x.b.cn".to_owned(), 1)]);
+    let hit = &all.hits[0];
+    let sum: f32 = hit.why.iter().map(|share| share.bm25).sum();
+    assert!((hit.score - sum * (1.0 + 0.5 * hit.page.relevance)).abs() < 1e-4, "{hit:?}");
+    assert_eq!(hit.title_marks, [[0, 3]]);
+    let steps: Vec<String> = index.path(&hit.page).unwrap().into_iter().map(|step| step.url).collect();
+    assert_eq!(steps, ["http://a.cn/", &hit.page.url]);
+}
+
+#[test]
+fn an_index_takes_the_place_of_a_former_one_and_of_nothing_else() {
+    let root = tempfile::tempdir().unwrap();
+    let store = crawl(&root.path().join("crawl"), &PAGES);
+    let path = root.path().join("index");
+    let first = made(&store, &path);
+    let second = made(&store, &path);
+    assert_eq!(ask(&first, "决策树"), ask(&second, "决策树"), "the former one is read on");
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 2, "nothing is left beside it");
+    let other = root.path().join("other");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("mine.txt"), "x").unwrap();
+    let catalogue = Catalogue::read(&store).unwrap();
+    let chosen = Filter::default().select(&catalogue);
+    assert!(matches!(build(&store, &catalogue, &chosen, &other, &|| {}), Err(IndexError::InTheWay(_))));
+    assert!(other.join("mine.txt").exists());
+    assert!(matches!(Index::open(&other), Err(IndexError::Missing(_))));
+    std::fs::write(path.join("meta.json"), "{").unwrap();
+    assert!(Index::open(&path).is_err());
+}
+
+#[test]
+fn an_index_that_was_tampered_with_is_an_error_and_no_panic() {
+    let root = tempfile::tempdir().unwrap();
+    let store = crawl(&root.path().join("crawl"), &PAGES);
+    let path = root.path().join("index");
+    drop(made(&store, &path));
+    let request = Request { query: "学习".to_owned(), limit: 10, explain: true, ..Request::default() };
+    let (mut refused, mut answered) = (0, 0);
+    for entry in std::fs::read_dir(&path).unwrap() {
+        let file = entry.unwrap().path();
+        // Of lengths in other files the engine believes any, and memory for them is asked for at once.
+        if !file.extension().is_some_and(|extension| ["term", "idx", "json"].iter().any(|own| extension == *own)) {
+            continue;
+        }
+        let whole = std::fs::read(&file).unwrap();
+        for at in (0..whole.len()).step_by((whole.len() / 16).max(1)) {
+            for byte in [0, 0x7f, 0xff] {
+                let mut bytes = whole.clone();
+                bytes[at] = byte;
+                std::fs::write(&file, bytes).unwrap();
+                let asked = Index::open(&path).and_then(|index| {
+                    index.matching("决策树 OR title:descent")?;
+                    index.terms(5)?;
+                    index.search(&request)
+                });
+                *(if asked.is_ok() { &mut answered } else { &mut refused }) += 1;
+            }
+        }
+        std::fs::write(&file, whole).unwrap();
+    }
+    assert!(refused > 0 && answered > 0, "{refused} refused, {answered} answered");
+    assert_eq!(ask(&Index::open(&path).unwrap(), "学习").hits.len(), 5, "as it was");
+}

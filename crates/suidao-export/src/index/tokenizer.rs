@@ -1,0 +1,138 @@
+//! How the index cuts text: pages and queries alike, by the one segmenter of the program.
+//!
+//! A token is a word of the dictionary, wherever it stands and inside others too, a Chinese character, or a word of
+//! another script, stemmed as English. Its position counts Chinese characters and words of other scripts: a piece of text
+//! has the same tokens at the same distances wherever it stands, so that any piece is found as a phrase of tokens that
+//! cover it, whatever jieba made of its neighbours.
+
+use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
+
+use suidao_page::text::fold;
+use suidao_page::text::segment::{Part, cut_all};
+
+/// Name under which the index knows it.
+pub const TOKENIZER: &str = "suidao";
+
+/// Bytes of the longest token: longer runs of letters are encoded data, and are left out.
+const LONGEST: usize = 80;
+
+/// The whole analysis: what a program that reads the index must register as [`TOKENIZER`].
+pub fn analyzer() -> TextAnalyzer {
+    TextAnalyzer::builder(Segmenter).filter(Stemmer::new(Language::English)).build()
+}
+
+/// Folds and cuts ([`cut_all`]). Offsets are those of the text as it was given.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Segmenter;
+
+/// The tokens of one text.
+#[derive(Debug)]
+pub struct Segments {
+    folded: String,
+    /// Bytes of the text as given before each byte of the folded one; empty where they are the same.
+    origins: Vec<usize>,
+    parts: std::vec::IntoIter<Part>,
+    token: Token,
+}
+
+impl Tokenizer for Segmenter {
+    type TokenStream<'a> = Segments;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Segments {
+        let folded = fold(text);
+        let mut origins = Vec::new();
+        let lengths = || text.chars().map(char::len_utf8).zip(folded.chars().map(char::len_utf8));
+        if lengths().any(|(given, folded)| given != folded) {
+            let mut at = 0;
+            for (given, folded) in lengths() {
+                origins.extend(std::iter::repeat_n(at, folded));
+                at += given;
+            }
+            origins.push(at);
+        }
+        let mut parts = Vec::new();
+        cut_all(&folded, |part| {
+            if part.range.len() <= LONGEST {
+                parts.push(part);
+            }
+        });
+        Segments { folded, origins, parts: parts.into_iter(), token: Token::default() }
+    }
+}
+
+impl Segments {
+    fn origin(&self, at: usize) -> usize {
+        self.origins.get(at).copied().unwrap_or(at)
+    }
+}
+
+impl TokenStream for Segments {
+    fn advance(&mut self) -> bool {
+        let Some(part) = self.parts.next() else { return false };
+        self.token.offset_from = self.origin(part.range.start);
+        self.token.offset_to = self.origin(part.range.end);
+        self.token.position = part.place;
+        self.token.position_length = part.length;
+        self.token.text.clear();
+        self.token.text.push_str(&self.folded[part.range]);
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+/// The longest tokens that cover a text one after the other, each with its distance from the first: one for a word that
+/// the dictionary has, several for other words and phrases.
+pub fn cover(text: &str) -> Vec<(usize, String)> {
+    let mut analyzer = analyzer();
+    let mut stream = analyzer.token_stream(text);
+    let mut tokens: Vec<Token> = Vec::new();
+    stream.process(&mut |token| match tokens.last_mut() {
+        // The longer of one place comes later.
+        Some(last) if last.position == token.position => last.clone_from(token),
+        Some(last) if token.position < last.position + last.position_length => {}
+        _ => tokens.push(token.clone()),
+    });
+    let first = tokens.first().map_or(0, |token| token.position);
+    tokens.into_iter().map(|token| (token.position - first, token.text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_point_into_the_text_as_it_was_given() {
+        let text = "ＧＰＴ４ 神經網絡 Learning";
+        let mut found = Vec::new();
+        let mut analyzer = analyzer();
+        analyzer.token_stream(text).process(&mut |token| {
+            found.push((token.text.clone(), text[token.offset_from..token.offset_to].to_owned(), token.position));
+        });
+        let holds = |token: &str, given: &str, at: usize| {
+            assert!(found.contains(&(token.into(), given.into(), at)), "{token} {found:?}");
+        };
+        holds("gpt4", "ＧＰＴ４", 0);
+        holds("神经网络", "神經網絡", 1);
+        holds("网络", "網絡", 3);
+        holds("learn", "Learning", 5);
+    }
+
+    #[test]
+    fn a_cover_finds_the_piece_wherever_it_stands() {
+        let own = |cover: &[(usize, &str)]| -> Vec<(usize, String)> {
+            cover.iter().map(|(at, text)| (*at, (*text).to_owned())).collect()
+        };
+        assert_eq!(cover("神經網絡"), own(&[(0, "神经网络")]));
+        assert_eq!(cover("learning"), own(&[(0, "learn")]));
+        assert_eq!(cover("Gradient descent"), own(&[(0, "gradient"), (1, "descent")]));
+        assert_eq!(cover("，神经网络㐂算法"), own(&[(0, "神经网络"), (4, "㐂"), (5, "算法")]));
+        assert!(cover("，。").is_empty());
+    }
+}

@@ -1,0 +1,196 @@
+//! `labels.tsv`: what people said of the pages of a crawl, a line a page: URL, `yes` or `no`, the page's relevance, the
+//! number of its stratum. A line is written with one call and synced before the next page is shown, so an answer that was
+//! taken is kept; what a crash left of a line is cut off at the next opening.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use suidao_page::model::{CrawlUrl, Relevance};
+use suidao_store::store::{StoreError, own};
+
+/// What somebody said of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// The page.
+    pub url: CrawlUrl,
+    /// It is relevant.
+    pub relevant: bool,
+}
+
+/// What can be wrong with a file of labels.
+#[derive(Debug, thiserror::Error)]
+pub enum LabelError {
+    /// The operating system refused.
+    #[error("{}: cannot read or write the labels: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// It is no plain file, or too large.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A line that is no label.
+    #[error("{}, line {line}: {what}; write the URL, a tab, and yes or no", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What stands there.
+        what: String,
+    },
+}
+
+/// The file, open for more answers.
+#[derive(Debug)]
+pub struct LabelFile {
+    path: PathBuf,
+    file: File,
+    /// Where each line of this session begins.
+    written: Vec<u64>,
+}
+
+impl LabelFile {
+    /// Opens the file and reads what it holds, the last word on each page; makes it if it is missing.
+    ///
+    /// # Errors
+    /// [`LabelError`] names the file, and the line that is no label.
+    pub fn open(path: &Path) -> Result<(Self, Vec<Label>), LabelError> {
+        let fail = |source| LabelError::Io { path: path.to_owned(), source };
+        let mut file = own::open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
+        let mut bytes = Vec::new();
+        (&file).take(own::LARGE + 1).read_to_end(&mut bytes).map_err(fail)?;
+        if bytes.len() as u64 > own::LARGE {
+            return Err(StoreError::TooLarge { path: path.to_owned(), most: own::LARGE }.into());
+        }
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        // A line without its end that reads as a label was written by an editor; else by a process that died.
+        let labels = match Self::parse(path, &String::from_utf8_lossy(&bytes)) {
+            Ok(labels) if whole < bytes.len() => {
+                file.write_all(b"\n").map_err(fail)?;
+                labels
+            }
+            Ok(labels) => labels,
+            Err(_) if whole < bytes.len() && is_torn(&bytes[whole..]) => {
+                let labels = Self::parse(path, &String::from_utf8_lossy(&bytes[..whole]))?;
+                file.set_len(whole as u64).map_err(fail)?;
+                labels
+            }
+            Err(error) => return Err(error),
+        };
+        file.seek(SeekFrom::End(0)).map_err(fail)?;
+        Ok((Self { path: path.to_owned(), file, written: Vec::new() }, labels))
+    }
+
+    /// Reads labels; empty lines and `#` comments are left out.
+    fn parse(path: &Path, text: &str) -> Result<Vec<Label>, LabelError> {
+        let mut labels: Vec<Label> = Vec::new();
+        let mut places = rustc_hash::FxHashMap::default();
+        for (line, told) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
+            if told.trim().is_empty() || told.starts_with('#') {
+                continue;
+            }
+            let wrong = |what: String| LabelError::Line { path: path.to_owned(), line, what };
+            let mut fields = told.split('\t').map(str::trim);
+            let url = fields.next().unwrap_or_default();
+            let url = CrawlUrl::parse(url).map_err(|error| wrong(format!("{url} is no URL: {error}")))?;
+            let relevant = match fields.next().unwrap_or_default() {
+                "yes" | "1" | "true" => true,
+                "no" | "0" | "false" => false,
+                other => return Err(wrong(format!("{other:?} is no label"))),
+            };
+            let label = Label { url, relevant };
+            match places.get(&label.url) {
+                Some(&place) => labels[place] = label,
+                None => {
+                    places.insert(label.url.clone(), labels.len());
+                    labels.push(label);
+                }
+            }
+        }
+        Ok(labels)
+    }
+
+    /// Adds an answer; it is on disk when this returns.
+    ///
+    /// # Errors
+    /// [`LabelError::Io`].
+    pub fn add(&mut self, label: &Label, relevance: Relevance, stratum: usize) -> Result<(), LabelError> {
+        let answer = if label.relevant { "yes" } else { "no" };
+        let line = format!("{}\t{answer}\t{:.4}\t{stratum}\n", label.url, relevance.get());
+        let mut add = || {
+            let begin = self.file.seek(SeekFrom::End(0))?;
+            self.file.write_all(line.as_bytes())?;
+            self.file.sync_data()?;
+            Ok(begin)
+        };
+        let begin = add().map_err(|source| LabelError::Io { path: self.path.clone(), source })?;
+        self.written.push(begin);
+        Ok(())
+    }
+
+    /// Takes the last answer of this session back; false if there is none.
+    ///
+    /// # Errors
+    /// [`LabelError::Io`].
+    pub fn undo(&mut self) -> Result<bool, LabelError> {
+        let Some(begin) = self.written.pop() else { return Ok(false) };
+        let cut = self.file.set_len(begin).and_then(|()| self.file.sync_data());
+        cut.map(|()| true).map_err(|source| LabelError::Io { path: self.path.clone(), source })
+    }
+}
+
+/// Whether a line is a part of one that was being written; any other that does not read is somebody's, and is told.
+fn is_torn(line: &[u8]) -> bool {
+    let line = String::from_utf8_lossy(line);
+    let verdict = line.split('\t').nth(1).unwrap_or_default();
+    ["yes", "no"].iter().any(|whole| whole.starts_with(verdict))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(url: &str, relevant: bool) -> Label {
+        Label { url: CrawlUrl::parse(url).unwrap(), relevant }
+    }
+
+    #[test]
+    fn answers_are_kept_taken_back_and_read_again() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("labels.tsv");
+        let (mut file, labels) = LabelFile::open(&path).unwrap();
+        assert!(labels.is_empty());
+        let (one, two) = (label("http://a.cn/1", true), label("http://a.cn/%E8%B6%B3", false));
+        file.add(&one, Relevance::new(0.125), 4).unwrap();
+        file.add(&two, Relevance::ZERO, 0).unwrap();
+        assert!(file.undo().unwrap());
+        file.add(&two, Relevance::ZERO, 0).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "http://a.cn/1\tyes\t0.1250\t4\nhttp://a.cn/%E8%B6%B3\tno\t0.0000\t0\n");
+        let (mut again, labels) = LabelFile::open(&path).unwrap();
+        assert_eq!(labels, [one, two]);
+        assert!(!again.undo().unwrap(), "what an earlier session said stands");
+    }
+
+    #[test]
+    fn what_a_crash_left_is_cut_off_and_a_wrong_line_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("labels.tsv");
+        std::fs::write(&path, "# by hand\nhttp://a.cn/1\tyes\nhttp://a.cn/2\tn").unwrap();
+        let (mut file, labels) = LabelFile::open(&path).unwrap();
+        assert_eq!(labels, [label("http://a.cn/1", true)]);
+        file.add(&label("http://a.cn/1", false), Relevance::ONE, 7).unwrap();
+        let (_, labels) = LabelFile::open(&path).unwrap();
+        assert_eq!(labels, [label("http://a.cn/1", false)], "the last word counts");
+        std::fs::write(&path, "http://a.cn/1\tperhaps\n").unwrap();
+        let told = LabelFile::open(&path).unwrap_err().to_string();
+        assert!(told.contains("labels.tsv, line 1: \"perhaps\" is no label"), "{told}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "http://a.cn/1\tperhaps\n", "nothing is changed");
+        std::fs::write(&path, "http://a.cn/1\tperhaps").unwrap();
+        assert!(LabelFile::open(&path).is_err(), "written by hand, and not torn");
+    }
+}

@@ -1,0 +1,191 @@
+//! Which pages to ask about: a random sample, stratified by relevance, denser near the threshold.
+//!
+//! Pages are drawn within a stratum in the order of a keyed hash of their URLs, so the first n of a stratum are a simple
+//! random sample of it without replacement, and each of its N pages is among them with probability n / N. Answers given so
+//! far stay a sample when more are given.
+//!
+//! Of each stratum as many are asked about as √N · S, where S = √(p(1 - p)) is what its share p of relevant pages is
+//! guessed to be: the power allocation of Bankier, Power Allocations, The American Statistician 42(3), 1988, eq. (2.1) with
+//! exponent 1/2, between equal numbers and Neyman's.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use suidao_page::model::Relevance;
+
+/// Lower bounds of the strata as multiples of the threshold, and the guessed share of relevant pages.
+const BOUNDS: [(f64, f64); 8] =
+    [(0.0, 0.02), (0.25, 0.07), (0.5, 0.2), (0.8, 0.4), (1.0, 0.6), (1.25, 0.75), (2.0, 0.9), (3.0, 0.95)];
+
+/// The stratum that begins at the threshold.
+const THRESHOLD: usize = 4;
+
+/// The strata of a crawl's pages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strata {
+    threshold: f64,
+    /// Scores of the pages of each stratum.
+    pages: Vec<Vec<f64>>,
+}
+
+impl Strata {
+    /// Puts pages of these scores into strata around a threshold.
+    pub fn new(threshold: Relevance, scores: impl Iterator<Item = Relevance>) -> Self {
+        let mut strata = Self { threshold: f64::from(threshold.get()), pages: vec![Vec::new(); BOUNDS.len()] };
+        for score in scores {
+            let stratum = strata.of(score);
+            strata.pages[stratum].push(f64::from(score.get()));
+        }
+        strata
+    }
+
+    /// The threshold.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether there is none, which does not come about.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// Stratum of a score.
+    pub fn of(&self, score: Relevance) -> usize {
+        let score = f64::from(score.get());
+        if score >= self.threshold {
+            let above = BOUNDS[THRESHOLD + 1..].iter().take_while(|(bound, _)| score >= bound * self.threshold);
+            THRESHOLD + above.count()
+        } else {
+            let below = BOUNDS[1..THRESHOLD].iter().take_while(|(bound, _)| score >= bound * self.threshold);
+            below.count()
+        }
+    }
+
+    /// Whether a stratum lies at or above the threshold.
+    pub fn is_above(stratum: usize) -> bool {
+        stratum >= THRESHOLD
+    }
+
+    /// Lowest score of a stratum.
+    pub fn begin(&self, stratum: usize) -> f64 {
+        BOUNDS[stratum].0 * self.threshold
+    }
+
+    /// Scores of a stratum's pages.
+    pub fn scores(&self, stratum: usize) -> &[f64] {
+        &self.pages[stratum]
+    }
+
+    /// How many pages of each stratum to ask about, if it is to be so many in all.
+    pub fn allocation(&self, sample: usize) -> Vec<usize> {
+        let sizes: Vec<usize> = self.pages.iter().map(Vec::len).collect();
+        let mut given = vec![0; sizes.len()];
+        let weight = |stratum: usize| {
+            let p: f64 = BOUNDS[stratum].1;
+            (sizes[stratum] as f64).sqrt() * (p * (1.0 - p)).sqrt()
+        };
+        // One at a time to whoever is furthest behind its share (Sainte-Laguë); two each first, for a variance.
+        for _ in 0..sample.min(sizes.iter().sum()) {
+            let behind = |&stratum: &usize| match given[stratum] {
+                0 | 1 => f64::INFINITY,
+                given => weight(stratum) / (2.0 * given as f64 + 1.0),
+            };
+            let open = (0..sizes.len()).filter(|&stratum| given[stratum] < sizes[stratum]);
+            // The first of equals.
+            let next = open.rev().max_by(|one, other| behind(one).total_cmp(&behind(other)));
+            let Some(next) = next else { break };
+            given[next] += 1;
+        }
+        given
+    }
+
+    /// The pages to ask about, in the order of asking: places in `pages`, which gives each page's score, its URL and whether
+    /// it was answered before. Those answered before count towards the sample.
+    pub fn draw(&self, pages: &[(Relevance, &str, bool)], sample: usize, seed: u64) -> Vec<usize> {
+        let mut of: Vec<Vec<(u64, usize)>> = vec![Vec::new(); self.len()];
+        let mut answered = vec![0; self.len()];
+        for (place, (score, url, known)) in pages.iter().enumerate() {
+            let stratum = self.of(*score);
+            if *known {
+                answered[stratum] += 1;
+            } else {
+                of[stratum].push((xxh3_64_with_seed(url.as_bytes(), seed), place));
+            }
+        }
+        let mut drawn: Vec<(u64, u64, usize)> = Vec::new();
+        for (stratum, wanted) in self.allocation(sample).into_iter().enumerate() {
+            let pages = &mut of[stratum];
+            pages.sort_unstable();
+            let left = wanted.saturating_sub(answered[stratum]).min(pages.len());
+            for (number, &(hash, place)) in (0..).zip(&pages[..left]) {
+                // Strata are mixed evenly, so that an early end leaves something of each, and scores tell nothing.
+                let share = (2 * number + 1) * 1_000_000 / (2 * left as u64);
+                drawn.push((share + hash % 100_000, hash, place));
+            }
+        }
+        drawn.sort_unstable();
+        drawn.into_iter().map(|(_, _, place)| place).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(count: usize) -> Vec<Relevance> {
+        (0..count).map(|n| Relevance::new((n as f32 / count as f32).powi(3))).collect()
+    }
+
+    #[test]
+    fn the_threshold_parts_the_strata() {
+        let strata = Strata::new(
+            Relevance::new(0.1),
+            [0.0, 0.024, 0.025, 0.0999, 0.1, 0.13, 0.25, 0.9].map(Relevance::new).into_iter(),
+        );
+        let sizes: Vec<usize> = (0..strata.len()).map(|stratum| strata.scores(stratum).len()).collect();
+        assert_eq!(sizes, [2, 1, 0, 1, 1, 1, 1, 1]);
+        assert!(Strata::is_above(strata.of(Relevance::new(strata.threshold() as f32))));
+    }
+
+    #[test]
+    fn more_are_asked_about_near_the_threshold_and_all_where_there_are_few() {
+        let scores = scores(4000);
+        let strata = Strata::new(Relevance::new(0.1), scores.iter().copied());
+        let given = strata.allocation(200);
+        assert_eq!(given.iter().sum::<usize>(), 200);
+        let density = |stratum: usize| given[stratum] as f64 / strata.scores(stratum).len() as f64;
+        assert!(density(3) > 3.0 * density(0) && density(4) > density(6), "{given:?}");
+        assert_eq!(strata.allocation(9_999).iter().sum::<usize>(), 4000);
+        let few = Strata::new(Relevance::new(0.1), [0.0, 0.0, 0.0, 0.5].map(Relevance::new).into_iter());
+        assert_eq!(few.allocation(3).iter().sum::<usize>(), 3);
+        assert_eq!(few.allocation(3)[7], 1);
+    }
+
+    #[test]
+    fn a_sample_goes_on_where_it_stopped() {
+        let scores = scores(1000);
+        let strata = Strata::new(Relevance::new(0.1), scores.iter().copied());
+        let urls: Vec<String> = (0..1000).map(|n| format!("http://a.cn/{n}")).collect();
+        let pages = |known: &[usize]| -> Vec<(Relevance, &str, bool)> {
+            let page = |(n, url)| (scores[n], String::as_str(url), known.contains(&n));
+            urls.iter().enumerate().map(page).collect()
+        };
+        let all = strata.draw(&pages(&[]), 100, 7);
+        assert_eq!(all.len(), 100);
+        let rest = strata.draw(&pages(&all[..30]), 100, 7);
+        let sorted = |places: &[usize]| {
+            let mut places = places.to_vec();
+            places.sort_unstable();
+            places
+        };
+        assert_eq!(sorted(&[&all[..30], &rest[..]].concat()), sorted(&all), "nothing twice, and the same pages");
+        assert_ne!(all, strata.draw(&pages(&[]), 100, 8), "another seed, another sample");
+        // Every tenth of the order has pages from below and above.
+        let above = |place: &usize| Strata::is_above(strata.of(scores[*place]));
+        assert!(all.chunks(20).all(|part| part.iter().any(above) && !part.iter().all(above)));
+    }
+}

@@ -1,0 +1,216 @@
+//! Words that tell one group of pages from another: which terms bring wrong pages in, and which words of relevant pages the
+//! lexicon lacks.
+//!
+//! The measure is the log-odds ratio with an informative Dirichlet prior: Monroe, Colaresi, Quinn, Fightin' Words, Political
+//! Analysis 16(4), 2008, eq. (16) for δ, (18) with the approximation (20) for its variance and (22) for z = δ / σ. A word
+//! counts once a page, so that one long page does not speak for all. The prior is the words of both groups together, eq. (23).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use suidao_page::text::{cut, fold, is_term};
+use suidao_page::topic::Lexicon;
+
+/// z from which a word is told: one in forty words would reach it by chance.
+const LEAST_Z: f64 = 1.96;
+
+/// Pages a word must occur in.
+const LEAST_PAGES: u32 = 3;
+
+/// Hosts a word must occur on, where the pages lie on as many, and of many one in so many: the words of one host's name and
+/// template tell that host.
+const LEAST_HOSTS: usize = 2;
+const ONE_HOST_IN: usize = 4;
+
+/// Words told of each kind.
+const TOLD: usize = 20;
+
+/// Pages that the prior weighs as much as.
+const PRIOR: f64 = 10.0;
+
+/// A labelled page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LabelledPage {
+    /// Host.
+    pub host: String,
+    /// Title.
+    pub title: String,
+    /// Folded words of title and main text, each once.
+    pub words: BTreeSet<String>,
+    /// By the people's word.
+    pub relevant: bool,
+    /// By the crawl's.
+    pub accepted: bool,
+}
+
+impl LabelledPage {
+    /// Cuts title and text into words, and finds the lexicon's terms that are more than one word.
+    pub fn new(host: &str, title: &str, text: &str, lexicon: &Lexicon, relevant: bool, accepted: bool) -> Self {
+        let folded = fold(&format!("{title}\n{text}"));
+        let mut words = BTreeSet::new();
+        cut(&folded, |range| {
+            let word = &folded[range];
+            if is_term(word) {
+                words.insert(word.to_owned());
+            }
+        });
+        let phrases = lexicon.terms.iter().map(|(term, _)| fold(term)).filter(|term| term.contains(' '));
+        words.extend(phrases.filter(|phrase| folded.contains(phrase.as_str())));
+        Self { host: host.to_owned(), title: title.to_owned(), words, relevant, accepted }
+    }
+}
+
+/// A word that tells.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Telling {
+    /// The word, folded.
+    pub word: String,
+    /// z of the log-odds ratio.
+    pub z: f64,
+    /// Pages of the one group it occurs in.
+    pub with: u32,
+    /// Pages of the other.
+    pub against: u32,
+    /// Titles of some pages of the one group.
+    pub examples: Vec<String>,
+}
+
+/// Changes of the lexicon that the labels speak for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Suggestions {
+    /// Terms of the lexicon that are more frequent in wrongly accepted pages than in rightly accepted ones: weigh them less,
+    /// or drop them.
+    pub lower: Vec<Telling>,
+    /// Words that the lexicon lacks, more frequent in relevant pages than in the others: candidates.
+    pub add: Vec<Telling>,
+    /// The same, against the others, of the relevant pages that were rejected.
+    pub missed: Vec<Telling>,
+}
+
+/// What the labelled pages say of the lexicon.
+pub fn suggest(pages: &[LabelledPage], lexicon: &Lexicon) -> Suggestions {
+    let terms: BTreeSet<String> = lexicon.terms.iter().map(|(term, _)| fold(term)).collect();
+    let of = |relevant: bool, accepted: Option<bool>| -> Vec<&LabelledPage> {
+        let wanted = |page: &&LabelledPage| {
+            page.relevant == relevant && accepted.is_none_or(|accepted| page.accepted == accepted)
+        };
+        pages.iter().filter(wanted).collect()
+    };
+    let others = of(false, None);
+    Suggestions {
+        lower: compare(&of(false, Some(true)), &of(true, Some(true)), |word| terms.contains(word)),
+        add: compare(&of(true, None), &others, |word| !terms.contains(word)),
+        missed: compare(&of(true, Some(false)), &others, |word| !terms.contains(word)),
+    }
+}
+
+/// Words of `wanted` kind that are more frequent in the first group, the surest first.
+fn compare(one: &[&LabelledPage], other: &[&LabelledPage], wanted: impl Fn(&str) -> bool) -> Vec<Telling> {
+    let mut counts: BTreeMap<&str, [u32; 2]> = BTreeMap::new();
+    for (group, pages) in [one, other].into_iter().enumerate() {
+        for word in pages.iter().flat_map(|page| &page.words) {
+            counts.entry(word).or_default()[group] += 1;
+        }
+    }
+    if one.is_empty() || other.is_empty() {
+        return Vec::new();
+    }
+    let total = |group: usize| counts.values().map(|count| f64::from(count[group])).sum::<f64>();
+    let totals = [total(0), total(1)];
+    // α of a word: the pages of both groups it occurs in, scaled down to the pages the prior weighs as much as.
+    let scale = PRIOR / (one.len() + other.len()) as f64;
+    let all = scale * (totals[0] + totals[1]);
+    let hosts = |word: Option<&str>| {
+        let with = one.iter().filter(|page| word.is_none_or(|word| page.words.contains(word)));
+        with.map(|page| page.host.as_str()).collect::<BTreeSet<_>>().len()
+    };
+    let least_hosts = LEAST_HOSTS.max(hosts(None) / ONE_HOST_IN).min(hosts(None));
+    let telling = |(word, count): (&&str, &[u32; 2])| {
+        let alpha = scale * f64::from(count[0] + count[1]);
+        let odds = |group: usize| {
+            let (with, total) = (f64::from(count[group]) + alpha, totals[group] + all);
+            (with / (total - with).max(f64::MIN_POSITIVE)).ln()
+        };
+        let variance = 1.0 / (f64::from(count[0]) + alpha) + 1.0 / (f64::from(count[1]) + alpha);
+        let examples = one.iter().filter(|page| page.words.contains(*word)).take(2).map(|page| page.title.clone());
+        Telling {
+            word: (*word).to_owned(),
+            z: (odds(0) - odds(1)) / variance.sqrt(),
+            with: count[0],
+            against: count[1],
+            examples: examples.collect(),
+        }
+    };
+    let mut told: Vec<Telling> = counts
+        .iter()
+        .filter(|(word, count)| count[0] >= LEAST_PAGES && wanted(word))
+        .map(telling)
+        .filter(|telling| telling.z >= LEAST_Z && hosts(Some(&telling.word)) >= least_hosts)
+        .collect();
+    told.sort_by(|a, b| b.z.total_cmp(&a.z).then_with(|| a.word.cmp(&b.word)));
+    told.truncate(TOLD);
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(text: &str, relevant: bool, accepted: bool) -> LabelledPage {
+        let lexicon = lexicon();
+        LabelledPage::new("a.cn", "题目", text, &lexicon, relevant, accepted)
+    }
+
+    fn lexicon() -> Lexicon {
+        Lexicon::from_terms("体育", &[("足球", 0.9), ("游戏", 0.3), ("premier league", 0.2)])
+    }
+
+    fn words(told: &[Telling]) -> Vec<&str> {
+        told.iter().map(|telling| telling.word.as_str()).collect()
+    }
+
+    #[test]
+    fn a_term_that_brings_wrong_pages_in_and_a_word_that_lacks_are_told() {
+        let mut pages = Vec::new();
+        for _ in 0..12 {
+            pages.push(page("足球 教练 天气", true, true));
+            pages.push(page("教练 门将 天气", true, false));
+            pages.push(page("游戏 手机 天气", false, true));
+            pages.push(page("手机 天气", false, false));
+        }
+        let told = suggest(&pages, &lexicon());
+        assert_eq!(words(&told.lower), ["游戏"], "手机 is no term, 天气 is everywhere");
+        assert_eq!(words(&told.add), ["教练", "门将"]);
+        assert_eq!((told.add[0].with, told.add[0].against), (24, 0));
+        assert_eq!(words(&told.missed), ["教练", "门将"]);
+        assert_eq!(told.lower[0].examples, ["题目", "题目"]);
+    }
+
+    #[test]
+    fn a_word_that_is_everywhere_or_hardly_anywhere_tells_nothing() {
+        let pages = [page("天气", true, true), page("天气 围棋", true, true), page("天气", false, true)];
+        assert_eq!(suggest(&pages, &lexicon()), Suggestions::default());
+        assert_eq!(suggest(&[], &lexicon()), Suggestions::default());
+    }
+
+    #[test]
+    fn words_of_one_host_tell_that_host() {
+        let mut pages = Vec::new();
+        for host in ["a.cn", "b.cn"] {
+            for _ in 0..12 {
+                let own = if host == "a.cn" { "站名" } else { "" };
+                let relevant = page(&format!("足球 门将 {own}"), true, true);
+                pages.push(LabelledPage { host: host.to_owned(), ..relevant });
+                pages.push(page("手机", false, false));
+            }
+        }
+        let told = suggest(&pages, &lexicon());
+        assert_eq!(words(&told.add), ["门将"]);
+    }
+
+    #[test]
+    fn phrases_of_the_lexicon_are_found() {
+        assert!(page("The Premier League is back", true, true).words.contains("premier league"));
+    }
+}

@@ -1,0 +1,119 @@
+//! Whether a page is a board: a list of threads.
+//!
+//! Li, Cheng, Guo, Zhang 2007, 3.2: of the classes of a page's links, those with many members and long texts are classes of
+//! threads; a page is a board if and only if there is exactly one of them. The thresholds are not in the paper.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::links::columns;
+use super::shape::{Class, Shapes};
+use suidao_page::model::SightLink;
+
+/// Thresholds of the test, which the paper does not state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Thresholds {
+    /// Least members of a class of threads.
+    pub members: usize,
+    /// Least mean width of their texts, in columns: an ideograph has two.
+    pub columns: f64,
+    /// Share of the links of all classes of threads that the largest must have; 1 is the paper's "exactly one".
+    pub dominance: f64,
+}
+
+impl Thresholds {
+    /// The paper's test: one class of threads and no other.
+    pub const STRICT: Self = Self { members: 10, columns: 16.0, dominance: 1.0 };
+    /// One class of threads stands out; a list of other things beside it does no harm.
+    pub const DOMINANT: Self = Self { members: 10, columns: 16.0, dominance: 0.7 };
+}
+
+/// A class of the links of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkClass {
+    /// Which.
+    pub class: Class,
+    /// Its links, by index, in order of appearance.
+    pub members: Vec<usize>,
+    /// Mean width of the texts of those that show any, in columns.
+    pub columns: f64,
+}
+
+/// The classes of a page's links, the largest first; equals by their first link.
+pub fn classes(links: &[SightLink], shapes: &Shapes) -> Vec<LinkClass> {
+    let mut found: BTreeMap<Class, Vec<usize>> = BTreeMap::new();
+    for (at, link) in links.iter().enumerate() {
+        found.entry(shapes.shape(&link.url).class).or_default().push(at);
+    }
+    let mut classes: Vec<LinkClass> = found
+        .into_iter()
+        .map(|(class, members)| {
+            // A link that shows nothing, or a page's number, is a second one beside the title.
+            let shown =
+                |&&at: &&usize| !links[at].text.is_empty() && !links[at].text.bytes().all(|b| b.is_ascii_digit());
+            let widths: Vec<usize> = members.iter().filter(shown).map(|&at| columns(&links[at].text)).collect();
+            #[allow(clippy::cast_precision_loss)] // few and short
+            let columns = widths.iter().sum::<usize>() as f64 / widths.len().max(1) as f64;
+            LinkClass { class, members, columns }
+        })
+        .collect();
+    classes.sort_by_key(|class| (usize::MAX - class.members.len(), class.members[0]));
+    classes
+}
+
+/// The class of threads, if the page is a board.
+pub fn threads<'a>(classes: &'a [LinkClass], thresholds: &Thresholds) -> Option<&'a LinkClass> {
+    let passing: Vec<&LinkClass> = classes
+        .iter()
+        .filter(|class| class.members.len() >= thresholds.members && class.columns >= thresholds.columns)
+        .collect();
+    let all: usize = passing.iter().map(|class| class.members.len()).sum();
+    let &largest = passing.first()?;
+    #[allow(clippy::cast_precision_loss)] // at most some thousand
+    let dominates = largest.members.len() as f64 >= thresholds.dominance * all as f64;
+    dominates.then_some(largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::links::tests::read;
+    use super::*;
+
+    fn list(count: usize, record: &str) -> String {
+        (1..=count).map(|n| record.replace('#', &n.to_string())).collect()
+    }
+
+    fn test(body: &str, thresholds: &Thresholds) -> Option<String> {
+        let (_, links) = read("/forum-2-1.html", body);
+        threads(&classes(&links, &Shapes::default()), thresholds).map(|class| class.class.to_string())
+    }
+
+    const THREAD: &str =
+        "<tr><td><a href=/thread-#-1-1.html>第#个帖子的标题在这里</a><td><a href=/space-uid-#.html>张三#</a>";
+
+    #[test]
+    fn a_list_of_threads_is_a_board_and_a_page_of_short_links_is_none() {
+        let board = list(20, THREAD);
+        assert_eq!(test(&board, &Thresholds::STRICT).as_deref(), Some("/thread-{n}-{n}-{n}.html"));
+        assert_eq!(test(&list(20, "<a href=/forum-#-1.html>体育</a>"), &Thresholds::STRICT), None);
+        assert_eq!(test(&list(5, THREAD), &Thresholds::STRICT), None, "too few");
+    }
+
+    #[test]
+    fn a_sidebar_of_another_class_fails_the_strict_test_only() {
+        let sidebar = list(10, "<p><a href=/news/#>一条很长的站内新闻的标题#</a>");
+        let body = list(30, THREAD) + &sidebar;
+        assert_eq!(test(&body, &Thresholds::STRICT), None);
+        assert!(test(&body, &Thresholds::DOMINANT).is_some());
+        let body = list(12, THREAD) + &sidebar;
+        assert_eq!(test(&body, &Thresholds::DOMINANT), None, "nothing stands out");
+    }
+
+    #[test]
+    fn last_post_links_of_the_same_class_do_not_shorten_the_titles() {
+        let last =
+            list(20, "<tr><td><a href=/t/#>第#个帖子的标题在这里</a><td><a href=/t/9#>9#</a><a href=/t/8#><img></a>");
+        assert!(test(&last, &Thresholds::STRICT).is_some());
+    }
+}

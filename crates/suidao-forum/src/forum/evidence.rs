@@ -1,0 +1,129 @@
+//! What one page of a site, seen as it is, says about which classes are boards and threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use suidao_page::model::{CrawlUrl, Sight};
+
+use super::board::{LinkClass, Thresholds, classes, threads};
+use super::map::Keyed;
+use super::shape::{Class, Shaped, Shapes};
+
+/// A board with few threads has but few links: so many are enough where each shows who wrote it, when, how often.
+const SMALL: Thresholds = Thresholds { members: 2, columns: 8.0, dominance: 0.7 };
+/// Titles of a forum may be short where each stands in a record.
+const SHORT: Thresholds = Thresholds { members: 8, columns: 8.0, dominance: 0.7 };
+
+/// How sure it is that a page is a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sure {
+    /// By the texts and the number of its links: BTCJ.
+    Links,
+    /// And by what stands beside them: authors, replies, times.
+    Records,
+}
+
+/// A page that is a board: the class of its threads, and how sure that is. `test`: the thresholds of BTCJ.
+pub fn board(sight: &Sight, shapes: &Shapes, test: &Thresholds) -> Option<(Class, Sure)> {
+    if sight.login {
+        return None;
+    }
+    let own = shapes.shape(&sight.own).class;
+    let all = classes(&sight.links, shapes);
+    let others: Vec<LinkClass> = all.into_iter().filter(|class| class.class != own).collect();
+    let recorded = recorded(sight, shapes);
+    if let Some(class) = threads(&others, test) {
+        if recorded.as_ref() == Some(&class.class) {
+            return Some((class.class.clone(), Sure::Records));
+        }
+        if recorded.is_none() {
+            return Some((class.class.clone(), Sure::Links));
+        }
+    }
+    // Shorter, or fewer, or another list beside them: the records decide.
+    let recorded = recorded?;
+    let class = others.iter().find(|class| class.class == recorded)?;
+    let passes = [SMALL, SHORT].iter().any(|least| threads(std::slice::from_ref(class), least).is_some());
+    passes.then_some((recorded, Sure::Records))
+}
+
+/// The class of most records of a page, where most of these show two or more of: author, replies or views, times.
+fn recorded(sight: &Sight, shapes: &Shapes) -> Option<Class> {
+    let full = sight.records.iter().filter(|record| record.facts() >= 2);
+    let mut count: BTreeMap<Class, usize> = BTreeMap::new();
+    for record in full {
+        *count.entry(shapes.shape(&record.url).class).or_default() += 1;
+    }
+    let (class, most) = count.into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })?;
+    (most >= 2 && most * 5 >= sight.records.len() * 3).then_some(class)
+}
+
+/// Those URLs of a page that are of a class, each with its text, in order.
+pub fn members<'a>(
+    sight: &'a Sight,
+    class: &'a Class,
+    shapes: &'a Shapes,
+) -> impl Iterator<Item = (&'a CrawlUrl, &'a str)> {
+    let of_class = move |link: &&suidao_page::model::SightLink| shapes.shape(&link.url).class == *class;
+    sight.links.iter().filter(of_class).map(|link| (&link.url, link.text.as_str()))
+}
+
+/// Which values tell the members of a class apart: those that differ nearly everywhere, numbers before words; else those
+/// that differ at all. `groups`: members seen together, on one page each; `options`: a value that counts pages, which
+/// tells none apart.
+pub fn key(class: &Class, groups: &[Vec<Shaped>], options: &BTreeSet<usize>) -> Keyed {
+    let slots = groups.iter().flatten().map(|shaped| shaped.slots.len()).max().unwrap_or(0);
+    let distinct =
+        |slot: usize, group: &[Shaped]| group.iter().map(|shaped| shaped.value(slot)).collect::<BTreeSet<_>>().len();
+    let (mut nearly, mut at_all) = (Vec::new(), Vec::new());
+    for slot in (0..slots).filter(|slot| !options.contains(slot)) {
+        let (mut different, mut all) = (0, 0);
+        for group in groups.iter().filter(|group| group.len() >= 2) {
+            different += distinct(slot, group) - 1;
+            all += group.len() - 1;
+        }
+        if different * 10 >= all * 8 && all > 0 {
+            nearly.push(slot);
+        }
+        if different > 0 {
+            at_all.push(slot);
+        }
+    }
+    let is_number = |slot: &usize| groups.iter().flatten().all(|shaped| shaped.slots[*slot].number);
+    let numbers: Vec<usize> = nearly.iter().copied().filter(is_number).collect();
+    let last = |from: Vec<usize>| from.last().copied().map_or(Vec::new(), |slot| vec![slot]);
+    let key = match (numbers.is_empty(), nearly.is_empty()) {
+        // `/forum/general-1/topic/hello-5/` on a page of many boards: the thread's number is the last.
+        (false, _) => last(numbers),
+        (true, false) => last(nearly),
+        (true, true) if !at_all.is_empty() => at_all,
+        (true, true) => last((0..slots).filter(|slot| !options.contains(slot)).collect()),
+    };
+    Keyed::new(class.clone(), key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(paths: &[&str]) -> Vec<Shaped> {
+        let url = |path: &&str| CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
+        paths.iter().map(|path| Shapes::default().shape(&url(path))).collect()
+    }
+
+    #[test]
+    fn what_differs_from_link_to_link_is_the_key() {
+        let text = |paths: &[&str], options: &[usize]| {
+            let group = group(paths);
+            key(&group[0].class.clone(), &[group], &options.iter().copied().collect()).text()
+        };
+        assert_eq!(
+            text(&["/thread-5-1-1.html", "/thread-9-1-1.html", "/thread-7-1-1.html"], &[]),
+            "/thread-{id}-{n}-{n}.html"
+        );
+        assert_eq!(text(&["/forum-5-1.html", "/forum-9-1.html"], &[1]), "/forum-{id}-{n}.html");
+        assert_eq!(text(&["/t/12-a-b", "/t/13-c-d"], &[]), "/t/{id}-{s}");
+        assert_eq!(text(&["/f?kw=%E8%B6%B3", "/f?kw=%E7%90%83"], &[]), "/f?kw={slug}");
+        assert_eq!(text(&["/show?f=2&t=5", "/show?f=2&t=6"], &[]), "/show?f={n}&t={id}");
+        assert_eq!(text(&["/only/5"], &[]), "/only/{id}");
+    }
+}

@@ -1,0 +1,462 @@
+//! What the parts of a record say: its times, numbers and people, each with what the words around it call it.
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+use rustc_hash::FxHashMap;
+
+use suidao_page::model::{Clock, CrawlUrl, Moment};
+
+use super::times;
+use super::tree::{NodeId, Paragraph, Tree, words_of};
+
+/// Elements above a field whose names are believed to speak of it.
+const NAMED: usize = 8;
+/// Bytes of a paragraph that may be a line of particulars.
+const LINE: usize = 300;
+/// Bytes of a tip that names a field.
+const TIP: usize = 36;
+/// Characters of a person's name.
+const NAME: usize = 40;
+
+/// What a field is called; several at once where a word says several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said(u16);
+
+impl Said {
+    pub(super) const LAST: Self = Self(1);
+    pub(super) const CREATED: Self = Self(2);
+    pub(super) const REPLIES: Self = Self(4);
+    pub(super) const VIEWS: Self = Self(8);
+    pub(super) const POSTS: Self = Self(16);
+    pub(super) const AUTHOR: Self = Self(32);
+    /// When a member joined or was last here, what a member owns: nothing of the post.
+    pub(super) const MEMBER: Self = Self(64);
+    pub(super) const EDITED: Self = Self(128);
+    /// Votes and the like: a number that is none of ours.
+    pub(super) const OTHER: Self = Self(256);
+
+    pub(super) fn has(self, what: Self) -> bool {
+        self.0 & what.0 != 0
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(super) fn nothing(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Words of visible text, in lower case, and what they say.
+const SHOWN: [(Said, &str); 9] = [
+    (Said::LAST, "最后|最後|最新|最終|末次|last|latest|recent|最近|活动|activity|回复于|回复时间|更新"),
+    (Said::CREATED, "创建|发布|发起|started|created|opened|posted|发表|發表|作成|投稿日"),
+    (Said::REPLIES, "回复|回覆|回帖|回应|回應|返信|replies|reply|answers|评论|comments|跟帖|レス|コメント"),
+    (Said::VIEWS, "查看|浏览|瀏覽|阅读|閱讀|点击|點擊|人气|人氣|閲覧|表示数|views|view|reads|hits|访问"),
+    (Said::POSTS, "posts|帖子|messages|投稿数|帖数|文章数"),
+    (Said::AUTHOR, "作者|楼主|樓主|发帖人|发布者|author|posted by|started by|starter|投稿者|作成者|发起人|著者|by "),
+    (
+        Said::MEMBER,
+        "注册|註冊|加入|joined|join date|registered|登録|member since|在线|在線|上次登录|最后登录|last visit|last seen|\
+         生日|积分|積分|location",
+    ),
+    (Said::EDITED, "编辑|編輯|edited|修改|modified|編集|最后由"),
+    (Said::OTHER, "赞|votes|likes|score|推荐|收藏|いいね|rating|积分|威望"),
+];
+
+/// Beginnings and ends of words of classes and ids, and what they say; short ones are whole words.
+const NAMES: [(Said, &str); 9] = [
+    (Said::LAST, "last|latest|activity|freshness|recent"),
+    (Said::CREATED, "created|started|starttime|published|create"),
+    (Said::REPLIES, "repl|answer|comment|rep"),
+    (Said::VIEWS, "view|hit|read|visit|click|pv"),
+    (Said::POSTS, "posts|postcount"),
+    (Said::AUTHOR, "author|user|poster|starter|member|username|nick|owner|profile|uid|by"),
+    (Said::MEMBER, "join|regdate|registered|birthday"),
+    (Said::EDITED, "edit|modified|lastmod|pstatus"),
+    (Said::OTHER, "vote|like|score|rank|credit|rating|favo"),
+];
+
+/// Words of the address of a person's page.
+const PEOPLE: &str = "user|users|member|memberlist|members|profile|profiles|space|uid|u|author|people|person|home|\
+                      accounts|username|userid|uname|userinfo";
+
+/// A table, word by word.
+fn words(table: &[(Said, &'static str)]) -> Vec<(Said, &'static str)> {
+    table.iter().flat_map(|(said, words)| words.split('|').map(|word| (*said, word))).collect()
+}
+
+/// What a visible text says.
+pub(super) fn said_by(text: &str) -> Said {
+    // A page has thousands of texts, and the table a hundred words: all are looked for at once.
+    static SEARCHER: LazyLock<(AhoCorasick, Vec<(Said, &str)>)> = LazyLock::new(|| {
+        let words = words(&SHOWN);
+        let searcher = AhoCorasick::builder().ascii_case_insensitive(true).build(words.iter().map(|(_, word)| word));
+        (searcher.expect("few and short words"), words)
+    });
+    let (searcher, words) = &*SEARCHER;
+    let found = searcher.find_overlapping_iter(text).map(|found| words[found.pattern().as_usize()].0);
+    found.fold(Said::default(), Said::and)
+}
+
+/// What the names of an element and of those above it say, up to `row`.
+pub(super) fn said_by_names(tree: &Tree, node: NodeId, row: NodeId) -> Said {
+    let mut said = Said::default();
+    let above = std::iter::once(node).chain(tree.ancestors(node)).take_while(|&at| at != row);
+    for (steps, at) in above.take(NAMED).enumerate() {
+        let mut own = Said::default();
+        for word in tree.words(at) {
+            own = own.and(gather(|name| {
+                if name.len() < 4 {
+                    word == name
+                } else {
+                    word.starts_with(name) || name.len() > 4 && word.ends_with(name)
+                }
+            }));
+            // `lastpost` is one word to many.
+            if word.starts_with("last") || word.contains("reply") {
+                own = own.and(gather(|name| name.len() > 3 && word.contains(name)));
+            }
+        }
+        // A tip that names what is shown: "最后回复时间".
+        let tip = ["title", "aria-label"].into_iter().find_map(|name| tree.attribute(at, name));
+        if let Some(tip) =
+            tip.filter(|tip| steps < 2 && tip.len() <= TIP && !tip.contains(|c: char| c.is_ascii_digit()))
+        {
+            own = own.and(said_by(tip));
+        }
+        match tree.attribute(at, "itemprop") {
+            Some("author" | "name") => own = own.and(Said::AUTHOR),
+            Some("dateCreated" | "datePublished") => own = own.and(Said::CREATED),
+            Some("dateModified") => own = own.and(Said::EDITED),
+            _ => {}
+        }
+        // A whole post can be edited and is a member's: only what is near speaks of the time.
+        let distant = Said(own.0 & !Said::EDITED.and(Said::MEMBER).0);
+        said = said.and(if steps < 3 { own } else { distant });
+    }
+    said
+}
+
+/// What the names say that a word is taken for.
+fn gather(is: impl Fn(&str) -> bool) -> Said {
+    static WORDS: LazyLock<Vec<(Said, &str)>> = LazyLock::new(|| words(&NAMES));
+    WORDS.iter().filter(|(_, name)| is(name)).fold(Said::default(), |all, (said, _)| all.and(*said))
+}
+
+/// Whether a link leads, by its address, to a person's page.
+pub(super) fn is_person(tree: &Tree, link: NodeId) -> bool {
+    tree.link(link).is_some_and(|url| {
+        let address = [url.path(), url.query().unwrap_or_default()].join("?");
+        words_of(&address).iter().any(|word| PEOPLE.split('|').any(|known| known == word))
+    })
+}
+
+/// Links of a part that show but the first letters of what another link to the same page shows: a person without a picture.
+pub(super) fn initials(part: &Part) -> Vec<NodeId> {
+    let tree = part.tree;
+    let mut names: FxHashMap<&CrawlUrl, Vec<(NodeId, String)>> = FxHashMap::default();
+    for node in part.nodes() {
+        if let Some(url) = tree.link(node) {
+            let text = tree.text(node).to_lowercase();
+            if !text.is_empty() && text.len() <= 4 * NAME {
+                names.entry(url).or_default().push((node, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for links in names.into_values() {
+        let Some(longest) = links.iter().map(|(_, text)| text).max_by_key(|text| text.len()) else { continue };
+        let short = |text: &str| text.len() < longest.len() && text.chars().count() <= 2 && longest.starts_with(text);
+        found.extend(links.iter().filter(|(_, text)| short(text)).map(|(node, _)| *node));
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Whether a link leads to another page of `thread`: its text is the page's number, which its address has and the thread's
+/// has not, or the number of the first post there.
+pub(super) fn is_page_of(tree: &Tree, link: NodeId, thread: &CrawlUrl) -> bool {
+    let Some(url) = tree.link(link).filter(|url| url.host() == thread.host() && *url != thread) else { return false };
+    let Ok(page) = tree.text(link).trim_matches(|c: char| !c.is_alphanumeric()).parse::<u64>() else { return false };
+    let mut own = numbers_of(url.as_str());
+    let all = own.len();
+    for number in numbers_of(thread.as_str()) {
+        if let Some(at) = own.iter().position(|known| *known == number) {
+            own.remove(at);
+        }
+    }
+    // An address that has nothing of the thread's is of something else.
+    own.len() < all
+        && own.iter().any(|&number| {
+            let per_page = number.checked_div(page.saturating_sub(1)).filter(|per| per * (page - 1) == number);
+            number == page || per_page.is_some_and(|per| (5..=100).contains(&per))
+        })
+}
+
+fn numbers_of(address: &str) -> Vec<u64> {
+    address.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
+}
+
+/// A part of a record: one subtree, or several that are siblings.
+pub(super) struct Part<'a> {
+    pub(super) tree: &'a Tree,
+    pub(super) roots: &'a [NodeId],
+}
+
+impl Part<'_> {
+    /// The element whose children the part is made of, or the part itself: places are counted from it.
+    pub(super) fn row(&self) -> NodeId {
+        match self.roots {
+            [one] => *one,
+            [first, ..] => self.tree.parent(*first),
+            [] => 0,
+        }
+    }
+
+    /// Nodes of the part in order.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.roots.iter().flat_map(|&root| self.tree.subtree(root))
+    }
+
+    pub(super) fn paragraphs(&self, skip: &dyn Fn(NodeId) -> bool) -> Vec<Paragraph> {
+        self.roots.iter().flat_map(|&root| self.tree.paragraphs(root, skip)).collect()
+    }
+
+    pub(super) fn place(&self, node: NodeId) -> u64 {
+        self.tree.place(node, self.row())
+    }
+}
+
+/// A time of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Time {
+    pub(super) node: NodeId,
+    pub(super) moment: Moment,
+    pub(super) said: Said,
+    pub(super) place: u64,
+    /// Whether its line is hardly more than the time: one in a sentence is somebody's story.
+    pub(super) plain: bool,
+}
+
+/// The times of a part, in order: exact ones from attributes first where both are there.
+pub(super) fn times(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) -> Vec<Time> {
+    let tree = part.tree;
+    let mut found: Vec<Time> = Vec::new();
+    let mut covered: Vec<NodeId> = Vec::new();
+    let mut end = 0;
+    for node in part.nodes() {
+        if node < end || tree.is_hidden(node) {
+            continue;
+        }
+        if skip(node) {
+            end = tree.subtree(node).end;
+            continue;
+        }
+        let exact = ["datetime", "data-time", "data-timestamp", "title", "content"].into_iter().find_map(|name| {
+            let value = tree.attribute(node, name).filter(|value| value.len() <= 80)?;
+            times::of_attribute(value, clock)
+        });
+        if let Some(moment) = exact
+            && tree.subtree(node).len() <= 12
+        {
+            found.push(Time {
+                node,
+                moment,
+                said: said_by_names(tree, node, part.row()),
+                place: part.place(node),
+                plain: true,
+            });
+            covered.push(node);
+            end = tree.subtree(node).end;
+        }
+    }
+    let exact = found.len();
+    let skipped = |node: NodeId| skip(node) || covered.binary_search(&node).is_ok();
+    // "Joined:" may be a line of its own above its time.
+    let mut label = Said::default();
+    for paragraph in part.paragraphs(&skipped).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
+        let mut before = 0;
+        for shown in shown_in(paragraph, clock) {
+            let node = paragraph.node(shown.text.start);
+            let mut said = said_by(&paragraph.text[before..shown.text.start]);
+            if shown.text.start == 0 {
+                said = said.and(label);
+            }
+            before = shown.text.end;
+            let names = said_by_names(tree, tree.parent(node), part.row());
+            let plain = shown.text.len() * 5 >= paragraph.text.len();
+            found.push(Time { node, moment: shown.moment, said: said.and(names), place: part.place(node), plain });
+        }
+        let is_label = before == 0 && paragraph.text.len() <= 36;
+        label = if is_label { said_by(&paragraph.text) } else { Said::default() };
+    }
+    if exact > 0 {
+        // What is written before an exact time speaks of it too.
+        for time in &mut found[..exact] {
+            let line = tree.own_text(time.node.saturating_sub(1));
+            time.said = time.said.and(said_by(line));
+        }
+    }
+    found.sort_by_key(|time| time.node);
+    let mut places: Vec<(u64, u64)> = Vec::new();
+    for time in &mut found {
+        time.place = nth(&mut places, time.place);
+    }
+    found
+}
+
+/// The times of a paragraph; what fills an element is looked at by itself, as a page may set nothing between two.
+fn shown_in(paragraph: &Paragraph, clock: Clock) -> Vec<times::Shown> {
+    let text = &paragraph.text;
+    let mut found = times::all(text, clock);
+    if paragraph.pieces.len() > 1 {
+        let ends = paragraph.pieces.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+        for (&(start, _), end) in paragraph.pieces.iter().zip(ends) {
+            for own in times::all(&text[start..end], clock) {
+                let range = start + own.text.start..start + own.text.end;
+                if !found.iter().any(|time| time.text.start < range.end && range.start < time.text.end) {
+                    found.push(times::Shown { moment: own.moment, text: range });
+                }
+            }
+        }
+        found.sort_by_key(|time| time.text.start);
+    }
+    found
+}
+
+/// A place and which of those there it is: two lines of one cell stand in the same place.
+fn nth(places: &mut Vec<(u64, u64)>, place: u64) -> u64 {
+    let order = entry(places, place).map_or(0, |count| {
+        *count += 1;
+        *count - 1
+    });
+    place.wrapping_add(order)
+}
+
+/// A number of a record.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    pub(super) node: NodeId,
+    pub(super) value: u32,
+    /// What the words beside it say.
+    pub(super) shown: Said,
+    /// Whether nothing but numbers stands in its line.
+    pub(super) alone: bool,
+    /// Its place, and which of those there it is.
+    pub(super) place: u64,
+}
+
+/// The numbers of a part that are no times, in order.
+pub(super) fn numbers(part: &Part, clock: Clock, skip: &dyn Fn(NodeId) -> bool) -> Vec<Number> {
+    let mut found = Vec::new();
+    let mut places = Vec::new();
+    for paragraph in part.paragraphs(skip).iter().filter(|paragraph| paragraph.text.len() <= LINE) {
+        let text = &paragraph.text;
+        let times = shown_in(paragraph, clock);
+        let mut spans = Vec::new();
+        let ends = paragraph.pieces.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
+        for (&(start, node), end) in paragraph.pieces.iter().zip(ends) {
+            for (at, length, value) in counts(&text[start..end]) {
+                let (from, to) = (start + at, start + at + length);
+                if !times.iter().any(|time| time.text.start < to && from < time.text.end) {
+                    spans.push((from, to, node, value));
+                }
+            }
+        }
+        let first = spans.first().map_or(0, |span| span.0);
+        let label_before = said_by(&text[..first]).has(Said::REPLIES.and(Said::VIEWS).and(Said::POSTS));
+        let alone = !text.chars().any(|c| c.is_alphabetic() && !matches!(c, 'k' | 'K' | 'w' | 'm' | 'M' | '万' | '千'));
+        for (index, &(from, to, node, value)) in spans.iter().enumerate() {
+            let before = if index == 0 { 0 } else { spans[index - 1].1 };
+            let after = spans.get(index + 1).map_or(text.len(), |next| next.0);
+            let shown = said_by(if label_before { &text[before..from] } else { &text[to..after] });
+            found.push(Number { node, value, shown, alone, place: nth(&mut places, part.place(node)) });
+        }
+    }
+    found
+}
+
+/// Counts in a text: where, how long, how many. "1,234", "1.2k", "3万".
+fn counts(text: &str) -> Vec<(usize, usize, u32)> {
+    let mut found = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len()
+            && (bytes[at].is_ascii_digit()
+                || matches!(bytes[at], b',' | b'.') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit))
+        {
+            at += 1;
+        }
+        let digits: String = text[start..at].chars().filter(|c| *c != ',').collect();
+        let rest = text[at..].trim_start();
+        let (scale, unit) = match rest.chars().next() {
+            Some(c @ ('k' | 'K' | '千')) => (1e3, c.len_utf8()),
+            Some(c @ ('w' | 'W' | '万')) => (1e4, c.len_utf8()),
+            Some(c @ ('m' | 'M')) => (1e6, c.len_utf8()),
+            _ => (1.0, 0),
+        };
+        let word = rest[unit..].starts_with(|c: char| c.is_ascii_alphanumeric());
+        let scale = if word && unit == 1 { 1.0 } else { scale };
+        if scale > 1.0 {
+            at = text.len() - rest.len() + unit;
+        }
+        let before = text[..start].chars().next_back();
+        let is_word = before.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '.' | '_' | '-'));
+        if let Ok(number) = digits.parse::<f64>()
+            && !is_word
+            && (scale > 1.0 || !digits.contains('.'))
+            && number * scale < 4e9
+        {
+            found.push((start, at - start, (number * scale).round() as u32));
+        }
+    }
+    found
+}
+
+/// A name of somebody: what a link or a short text says, if it can be one.
+pub(super) fn name(text: &str, clock: Clock) -> Option<String> {
+    let text = text
+        .trim()
+        .trim_matches(|c: char| matches!(c, ':' | '：' | '|' | '·' | ',' | '(' | ')' | '—' | '-' | '–' | '@'))
+        .trim();
+    let count = text.chars().count();
+    let fits = (1..=NAME).contains(&count) && text.chars().any(char::is_alphanumeric);
+    (fits && times::all(text, clock).is_empty()).then(|| text.to_owned())
+}
+
+/// The value that most have; of two equally common ones the first.
+pub(super) fn mode<T: Copy + PartialEq>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut counts: Vec<(T, usize)> = Vec::new();
+    for value in values {
+        if let Some(count) = entry(&mut counts, value) {
+            *count += 1;
+        }
+    }
+    let most = counts.iter().map(|(_, count)| *count).max()?;
+    counts.into_iter().find(|(_, count)| *count == most).map(|(value, _)| value)
+}
+
+/// What is noted of `key`, in the order in which keys come. A page has few kinds of anything: of one made to hurt, the
+/// first 128 are noted.
+pub(super) fn entry<K: PartialEq, V: Default>(notes: &mut Vec<(K, V)>, key: K) -> Option<&mut V> {
+    let at = notes.iter().position(|(known, _)| *known == key);
+    let full = notes.len() >= 128;
+    if at.is_none() && !full {
+        notes.push((key, V::default()));
+    }
+    match at {
+        Some(at) => notes.get_mut(at),
+        None if full => None,
+        None => notes.last_mut(),
+    }
+    .map(|(_, value)| value)
+}

@@ -1,0 +1,264 @@
+//! Rules one by one, then a board that moves while it is read, against what truly changed.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use suidao_page::model::Listed;
+
+const MINUTE: u32 = 60;
+const DAY: u32 = 86_400;
+/// A full minute and a full quarter of an hour.
+const NOON: i64 = 1_243_224_000;
+
+fn at(at: i64, within: u32) -> Option<Moment> {
+    Some(Moment { at, within })
+}
+
+fn listed(last_reply: Option<Moment>, replies: Option<u32>) -> Listed {
+    Listed { last_reply, replies, sticky: false }
+}
+
+fn known(last_reply: Option<Moment>, replies: Option<u32>) -> Option<Known> {
+    Some(Known { last_reply, replies })
+}
+
+#[test]
+fn times_that_can_be_compared_decide() {
+    let then = known(at(NOON, MINUTE), None);
+    let against = |now: Listed| change(&now, then.as_ref());
+    assert_eq!(change(&listed(None, None), None), Change::New);
+    assert_eq!(against(listed(at(NOON, MINUTE), None)), Change::Same);
+    assert_eq!(against(listed(at(NOON + 60, MINUTE), None)), Change::Replied, "the minute after is another one");
+    assert_eq!(against(listed(at(NOON + 60, MINUTE), Some(3))), Change::Replied);
+    assert_eq!(against(listed(at(NOON - 3_600, MINUTE), None)), Change::Same, "a reply was deleted");
+    assert_eq!(against(listed(None, None)), Change::Same, "nothing says that there is anything new");
+    assert_eq!(change(&listed(at(NOON, MINUTE), None), known(None, Some(3)).as_ref()), Change::Same);
+}
+
+#[test]
+fn numbers_decide_where_times_do_not() {
+    let then = known(at(NOON, MINUTE), Some(5));
+    let against = |last_reply, replies| change(&listed(last_reply, Some(replies)), then.as_ref());
+    assert_eq!(against(at(NOON, MINUTE), 5), Change::Same);
+    assert_eq!(against(at(NOON, MINUTE), 6), Change::Replied, "two replies in a minute");
+    assert_eq!(against(None, 5), Change::Same);
+    assert_eq!(against(None, 6), Change::Replied);
+    assert_eq!(against(at(NOON - 600, MINUTE), 4), Change::Same, "the last reply was deleted");
+    assert_eq!(against(at(NOON - 600, MINUTE), 6), Change::Replied, "times are shown otherwise, but there is more");
+}
+
+#[test]
+fn rough_times_agree_where_they_touch() {
+    // Seen as 12:00:20, shown now as "yesterday", as "3 hours ago", and as "12:00" by a clock half a minute ahead.
+    let exact = known(at(NOON + 20, 1), None);
+    let against = |last_reply| change(&listed(last_reply, None), exact.as_ref());
+    assert_eq!(against(at(NOON - 43_200, DAY)), Change::Same);
+    assert_eq!(against(at(NOON - 3_111, 3_600)), Change::Same);
+    assert_eq!(against(at(NOON + 50, MINUTE)), Change::Same);
+    assert_eq!(against(at(NOON + 3_611, 3_600)), Change::Replied);
+    // Yesterday is not today, though they touch.
+    let yesterday = known(at(NOON - 57_600, DAY), None);
+    assert_eq!(change(&listed(at(NOON - 57_600 + i64::from(DAY), DAY), None), yesterday.as_ref()), Change::Replied);
+}
+
+fn page(times: &[i64]) -> Vec<Listed> {
+    times.iter().map(|&time| listed(at(time, MINUTE), None)).collect()
+}
+
+#[test]
+fn the_order_of_a_list_is_told_by_its_times() {
+    assert_eq!(sorted_by(&page(&[900, 800, 800, 600, 500])), Order::LastReply);
+    assert_eq!(sorted_by(&page(&[900, 800, 700, 600])), Order::Unknown, "too few");
+    assert_eq!(sorted_by(&page(&[7, 7, 7, 7, 7, 7])), Order::Unknown, "all of one day");
+    assert_eq!(sorted_by(&[listed(None, Some(1)); 20]), Order::Unknown);
+    assert_eq!(sorted_by(&page(&[900, 100, 850, 700, 990, 300, 640])), Order::Other);
+    // A sticky that was not told as such does not make a list one of another order; told ones do not count at all.
+    assert_eq!(sorted_by(&page(&[5, 900, 800, 700, 600, 500])), Order::LastReply);
+    let mut stickies = page(&[1, 3, 2, 900, 800, 700, 600, 500]);
+    stickies[..3].iter_mut().for_each(|sticky| sticky.sticky = true);
+    assert_eq!(sorted_by(&stickies), Order::LastReply);
+}
+
+/// Threads of a page: (name, time); what is on record of all is the time of their name.
+fn records(threads: impl IntoIterator<Item = (u32, i64)>) -> Vec<(u32, Listed)> {
+    threads.into_iter().map(|(key, time)| (key, listed(at(time, 1), None))).collect()
+}
+
+fn on_record(key: u32) -> Option<Known> {
+    known(at(-i64::from(key), 1), None)
+}
+
+/// So many threads that nothing happened to.
+fn unchanged(keys: std::ops::Range<u32>) -> Vec<(u32, Listed)> {
+    records(keys.map(|key| (key, -i64::from(key))))
+}
+
+#[test]
+fn a_full_page_without_a_change_ends_a_pass_and_small_ones_need_two() {
+    let mut pass = Pass::default();
+    let mut first = unchanged(1..20);
+    first.insert(0, (0, listed(at(9, 1), None)));
+    assert_eq!(pass.page(&first, on_record), PageVerdict { changed: vec![(0, Change::Replied)], more: true });
+    assert!(!pass.page(&unchanged(20..40), on_record).more);
+
+    let mut pass = Pass::default();
+    assert!(pass.page(&unchanged(0..4), on_record).more, "four threads prove little");
+    assert!(!pass.page(&unchanged(4..8), on_record).more);
+    assert!(!Pass::<u32>::default().page(&[], on_record).more, "an empty page");
+    let mut pass = Pass::new(2);
+    assert!(pass.page(&unchanged(0..20), |_| None).more);
+    assert!(!pass.page(&unchanged(20..40), |_| None).more, "no more pages than allowed");
+}
+
+#[test]
+fn stickies_neither_stop_a_pass_nor_keep_it_up() {
+    let sticky = |key, time| (key, Listed { sticky: true, ..listed(at(time, 1), None) });
+    let stickies: Vec<_> = (90..99).map(|key| sticky(key, -i64::from(key))).collect();
+    let mut pass = Pass::default();
+    let first = [stickies.clone(), unchanged(0..2)].concat();
+    assert!(pass.page(&first, on_record).more, "nine stickies and two threads are a small page");
+    let mut pass = Pass::default();
+    let second = [vec![sticky(99, 5)], unchanged(0..20)].concat();
+    let verdict = pass.page(&second, on_record);
+    assert_eq!(verdict, PageVerdict { changed: vec![(99, Change::Replied)], more: false });
+}
+
+#[test]
+fn what_moved_down_is_fetched_once_and_a_repeated_page_ends_the_pass() {
+    let mut pass = Pass::default();
+    let busy = records((0..10).map(|key| (key, 100 - i64::from(key))));
+    assert_eq!(pass.page(&busy, on_record).changed.len(), 10);
+    // Eight of ten again: the two others are what the page tells of.
+    let second = [busy[2..].to_vec(), unchanged(10..12)].concat();
+    assert_eq!(pass.page(&second, on_record), PageVerdict { changed: vec![], more: true });
+    assert!(!pass.page(&unchanged(12..22), on_record).more);
+
+    let mut pass = Pass::default();
+    let all = |_| None;
+    assert!(pass.page(&busy, all).more);
+    assert!(pass.page(&busy, all).more, "this may be drift");
+    assert!(!pass.page(&busy, all).more, "a forum that shows its last page for ever");
+}
+
+#[test]
+fn a_list_by_publication_is_read_as_far_as_allowed() {
+    // Threads 0 to 59, the latest opened first; of the 45th there is a reply.
+    let time = |key: u32| if key == 45 { 999 } else { i64::from(key * 7_919 % 101) - 200 };
+    let board = records((0..60).map(|key| (key, time(key))));
+    let known_of = |key: u32| known(at(if key == 45 { -50 } else { time(key) }, 1), None);
+    let mut pass = Pass::default();
+    let mut changed = Vec::new();
+    let mut pages = 0;
+    for page in board.chunks(20).chain(std::iter::repeat(&board[40..])) {
+        pages += 1;
+        let verdict = pass.page(page, known_of);
+        changed.extend(verdict.changed);
+        if !verdict.more {
+            break;
+        }
+    }
+    assert_eq!((changed, pages), (vec![(45, Change::Replied)], 5), "the last page twice again ends it");
+}
+
+/// A board ordered by last reply: (thread, number of its last post), the latest first. Posts are numbered through.
+#[derive(Clone, Default)]
+struct Board {
+    list: Vec<(u32, i64)>,
+    posts: i64,
+    stickies: Vec<u32>,
+}
+
+impl Board {
+    /// `thread` modulo the threads there are and one more is replied to, or opened.
+    fn post(&mut self, thread: u32) {
+        self.posts += 1;
+        let thread = thread % (self.list.len() as u32 + 1);
+        self.list.retain(|(other, _)| *other != thread);
+        self.list.insert(0, (thread, self.posts));
+    }
+
+    fn listed(&self, thread: u32, last: i64) -> (u32, Listed) {
+        (thread, Listed { sticky: self.stickies.contains(&thread), ..listed(at(last, 1), None) })
+    }
+
+    /// Stickies stand on every page.
+    fn page(&self, page: usize, size: usize) -> Vec<(u32, Listed)> {
+        let is_sticky = |thread: &u32| self.stickies.contains(thread);
+        let of = |sticky: bool| self.list.iter().filter(move |(thread, _)| is_sticky(thread) == sticky);
+        of(true)
+            .chain(of(false).skip(page * size).take(size))
+            .map(|&(thread, last)| self.listed(thread, last))
+            .collect()
+    }
+
+    fn last(&self) -> BTreeMap<u32, i64> {
+        self.list.iter().copied().collect()
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_pass_finds_what_changed_and_nothing_else(
+        before in prop::collection::vec(0_u32..400, 1..200),
+        since in prop::collection::vec(0_u32..400, 0..120),
+        // Fewer posts between two pages than a page has threads: with more, pages repeat whole, as they do on a forum that
+        // shows its last page for ever, and nothing tells one from the other.
+        drift in prop::collection::vec(prop::collection::vec(0_u32..400, 0..5), 40),
+        stickies in prop::collection::vec(0_u32..20, 0..3),
+        size in 5_usize..25,
+    ) {
+        let mut board = Board { stickies, ..Board::default() };
+        before.iter().for_each(|&thread| board.post(thread));
+        let then = board.last();
+        since.iter().for_each(|&thread| board.post(thread));
+        let start = board.last();
+
+        let (mut pass, mut found, mut pages) = (Pass::new(1_000), BTreeMap::new(), 0);
+        loop {
+            let shown = board.page(pages, size);
+            let verdict = pass.page(&shown, |thread| known(at(*then.get(&thread)?, 1), None));
+            let now = board.last();
+            for (thread, change) in verdict.changed {
+                prop_assert!(found.insert(thread, change).is_none(), "{} twice", thread);
+                let is = if then.contains_key(&thread) { Change::Replied } else { Change::New };
+                prop_assert_eq!(change, is);
+                prop_assert_ne!(then.get(&thread), now.get(&thread), "{} has not changed", thread);
+            }
+            pages += 1;
+            if !verdict.more {
+                break;
+            }
+            drift.get(pages).into_iter().flatten().for_each(|&thread| board.post(thread));
+        }
+        prop_assert!(pages <= 40 + board.list.len() / size, "{} pages", pages);
+        // What is replied to again while the list is read jumps over the reader: the next pass has it.
+        let end = board.last();
+        for (thread, last) in &start {
+            if then.get(thread) != Some(last) && end[thread] == *last {
+                prop_assert!(found.contains_key(thread), "{} is missed", thread);
+            }
+        }
+    }
+
+    #[test]
+    fn any_page_is_read_without_panic_and_a_pass_ends(
+        pages in prop::collection::vec(prop::collection::vec(
+            (0_u32..30, prop::option::of((any::<i32>(), any::<u32>())), prop::option::of(any::<u32>()), any::<bool>()), 0..30), 40),
+    ) {
+        let mut pass = Pass::default();
+        let mut read = 0;
+        for page in pages {
+            let records: Vec<(u32, Listed)> = page.into_iter().map(|(key, time, replies, sticky)| {
+                let last_reply = time.map(|(at, within)| Moment { at: i64::from(at), within });
+                (key, Listed { last_reply, replies, sticky })
+            }).collect();
+            read += 1;
+            if !pass.page(&records, |key| (key % 2 == 0).then_some(Known { last_reply: None, replies: Some(key) })).more {
+                break;
+            }
+        }
+        prop_assert!(read <= PAGES);
+    }
+}

@@ -1,0 +1,153 @@
+//! The links of a page as forums are read by them: each URL of the site once, with what its links show.
+
+use rustc_hash::FxHashMap;
+
+use suidao_page::model::{CrawlUrl, Mark, SightLink};
+use suidao_page::read::{Document, DocumentLink};
+
+use super::shape::{sessions, without};
+
+/// Characters of a link's text that are kept.
+const TEXT: usize = 120;
+/// Characters of a text that can be a page number or a word for the next page.
+const MARK: usize = 12;
+
+/// Words that lead to the next page, as a link's whole text, signs beside them left out.
+const NEXT: [&str; 14] = [
+    "下一页",
+    "下一頁",
+    "下页",
+    "下頁",
+    "后一页",
+    "後一頁",
+    "后页",
+    "次へ",
+    "次のページ",
+    "次の頁",
+    "다음",
+    "next",
+    "next page",
+    "older",
+];
+/// Signs that do so where no word does.
+const ARROWS: [&str; 7] = ["›", "»", ">", "→", ">>", "▶", "≫"];
+
+/// Links to the page's own host, each URL once, in order of appearance.
+pub fn links(document: &Document, own: &CrawlUrl) -> Vec<SightLink> {
+    let same_site = |link: &&DocumentLink| link.url.authority() == own.authority();
+    let names = sessions(document.links.iter().filter(same_site).map(|link| &link.url));
+    let mut places: FxHashMap<CrawlUrl, usize> = FxHashMap::default();
+    let mut links: Vec<SightLink> = Vec::new();
+    for link in document.links.iter().filter(same_site) {
+        let url = without(&link.url, &names);
+        let (shown, hidden) = texts(document, link.anchor.clone());
+        let at = *places.entry(url.clone()).or_insert_with(|| {
+            links.push(SightLink { url, text: String::new(), marks: Vec::new() });
+            links.len() - 1
+        });
+        let known = &mut links[at];
+        if shown.chars().count() > known.text.chars().count() {
+            known.text = shown.chars().take(TEXT).collect();
+        }
+        let said = mark(if shown.is_empty() { &hidden } else { &shown }, link.block);
+        // rel=next is a word of the page's author, whatever the link shows.
+        let mark = if link.next {
+            Some(Mark { number: said.and_then(|mark| mark.number), next: 2, block: link.block })
+        } else {
+            said
+        };
+        known.marks.extend(mark);
+    }
+    links
+}
+
+/// The URL of a page as links to it are written, so that it is known again: without its session.
+pub fn own_url(document: &Document, own: &CrawlUrl) -> CrawlUrl {
+    let site = document.links.iter().map(|link| &link.url).filter(|url| url.authority() == own.authority());
+    without(own, &sessions(site.chain(std::iter::repeat_n(own, 1))))
+}
+
+fn texts(document: &Document, pieces: std::ops::Range<usize>) -> (String, String) {
+    let (mut shown, mut hidden) = (String::new(), String::new());
+    for piece in pieces {
+        let text = if document.pieces[piece].hidden { &mut hidden } else { &mut shown };
+        text.push_str(document.piece(piece));
+    }
+    (shown.trim().to_owned(), hidden.trim().to_owned())
+}
+
+fn mark(text: &str, block: usize) -> Option<Mark> {
+    if text.is_empty() || text.chars().count() > MARK {
+        return None;
+    }
+    let signs = |c: char| "[]()（）【】<>‹›«»→←…. |".contains(c) || c.is_whitespace();
+    let bare = text.trim_matches(signs);
+    let digits = bare.trim_start_matches('第').trim_end_matches(['页', '頁']).trim();
+    let is_number = (1..=6).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = is_number.then(|| digits.parse().ok()).flatten();
+    let word = bare.to_lowercase();
+    let next = if NEXT.contains(&word.as_str()) { 2 } else { u8::from(ARROWS.contains(&text.trim())) };
+    (number.is_some() || next > 0).then_some(Mark { block, number, next })
+}
+
+/// Width of a text in columns: an ideograph is as wide as two letters.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(|c| if c as u32 >= 0x1100 { 2 } else { 1 }).sum()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use suidao_page::model::Fetched;
+
+    pub fn read(path: &str, body: &str) -> (CrawlUrl, Vec<SightLink>) {
+        let url = CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
+        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        let body = Bytes::from(format!("<html><body>{body}</body></html>"));
+        let parsed = suidao_page::read::parse(&Fetched {
+            url: url.clone(),
+            status: 200,
+            headers,
+            body,
+            wire: None,
+            asked: None,
+            rendered: None,
+        });
+        let links = links(&parsed.document, &url);
+        (url, links)
+    }
+
+    #[test]
+    fn the_longest_text_of_a_url_is_its_own_and_images_say_nothing() {
+        let (_, links) = read(
+            "/",
+            "<p><a href=/t/1><img alt=图></a><a href=/t/1>世界杯的赛程</a> <a href=/t/1>3</a><a href=/t/2><img alt='一张很长的说明'></a>\
+             <a href=http://other.cn/>别处</a></p>",
+        );
+        let brief: Vec<_> = links.iter().map(|link| (link.url.path(), link.text.as_str())).collect();
+        assert_eq!(brief, [("/t/1", "世界杯的赛程"), ("/t/2", "")]);
+        assert_eq!(links[0].marks.iter().map(|mark| mark.number).collect::<Vec<_>>(), [Some(3)]);
+    }
+
+    #[test]
+    fn signs_of_paging_are_seen() {
+        let marks = |text: &str| mark(text, 0).map(|mark| (mark.number, mark.next));
+        assert_eq!(marks("[12]"), Some((Some(12), 0)));
+        assert_eq!(marks("第 3 页"), Some((Some(3), 0)));
+        assert_eq!(marks("下一页 »"), Some((None, 2)));
+        assert_eq!(marks("Next ›"), Some((None, 2)));
+        assert_eq!(marks("»"), Some((None, 1)));
+        assert_eq!((marks("上一页"), marks("2009年的赛程"), marks("")), (None, None, None));
+        assert_eq!((columns("足球 ok"), columns("")), (7, 0));
+    }
+
+    #[test]
+    fn sessions_make_no_two_pages_of_one() {
+        let sid = "0123456789abcdef0123456789abcdef";
+        let html: String = (0..4).map(|n| format!("<a href='/show?s={sid}&t={n}'>第{n}个帖子的标题</a>")).collect();
+        let (_, links) = read("/", &html);
+        assert_eq!(links[3].url.as_str(), "http://bbs.cn/show?t=3");
+    }
+}

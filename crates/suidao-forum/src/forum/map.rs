@@ -1,0 +1,300 @@
+//! The forum file: what a forum is understood to be, as people read and correct it.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use suidao_page::model::{CrawlUrl, ForumMap, PagingRule};
+use suidao_page::visible;
+
+use super::shape::{Class, Shaped, Shapes};
+
+/// Placeholders that tell one from another, and what a class has in their place.
+const KEYS: [(&str, &str); 3] = [("{id}", "{n}"), ("{slug}", "{s}"), ("{code}", "{h}")];
+
+/// What is wrong with a forum file.
+#[derive(Debug, Error)]
+pub enum MapError {
+    /// Not TOML, or not a forum file.
+    #[error("{0}")]
+    Syntax(#[from] toml::de::Error),
+    /// A URL that is none.
+    #[error("{key}: {text:?} is no URL ({source}); write it as a browser shows it, with http:// or https://")]
+    Url {
+        /// Which entry.
+        key: String,
+        /// What stands there.
+        text: String,
+        /// Why it is none.
+        source: suidao_page::model::UrlError,
+    },
+    /// A board of another forum.
+    #[error("board {0} is not on the host of start, {1}: give each forum a file of its own")]
+    Host(String, String),
+    /// A time zone that is none.
+    #[error("offset: {0:?} is no difference to UTC; write it as +08:00")]
+    Offset(String),
+    /// A class without anything open.
+    #[error("{key}: {text:?} has neither {{id}} nor {{slug}} nor {{code}}: put it where one {of} differs from another")]
+    Class {
+        /// Which entry.
+        key: &'static str,
+        /// What stands there.
+        text: String,
+        /// Board or thread.
+        of: &'static str,
+    },
+    /// A rule that counts nothing.
+    #[error("{key}: {text:?} must have {{page}} once, and a step of at least 1")]
+    Rule {
+        /// Which entry.
+        key: &'static str,
+        /// What stands there.
+        text: String,
+    },
+    /// Nothing to fetch.
+    #[error("it names no board, or no class of threads; let `suidao forum discover` write one")]
+    Empty,
+}
+
+/// A class, with those of its values that tell its members apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keyed {
+    class: Class,
+    key: Vec<usize>,
+}
+
+impl Keyed {
+    /// A class whose members differ in these values; all of them if none is named.
+    pub fn new(class: Class, key: Vec<usize>) -> Self {
+        Self { class, key }
+    }
+
+    /// From the text of a forum file.
+    pub fn parse(text: &str) -> Self {
+        // Written as a browser shows it, perhaps: classes have their parameters by name.
+        let sorted = text.split_once('?').map(|(path, query)| {
+            let mut pairs: Vec<&str> = query.split('&').collect();
+            pairs.sort_unstable();
+            format!("{path}?{}", pairs.join("&"))
+        });
+        let text = sorted.as_deref().unwrap_or(text);
+        let key = placeholders(text).enumerate().filter(|(_, found)| KEYS.iter().any(|(key, _)| key == found));
+        let key = key.map(|(at, _)| at).collect();
+        let class = KEYS.iter().fold(text.to_owned(), |text, (key, plain)| text.replace(key, plain));
+        Self { class: Class::new(&class), key }
+    }
+
+    /// As a forum file says it.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut rest = self.class.as_str();
+        for (at, found) in placeholders(self.class.as_str()).enumerate() {
+            let from = rest.find(found).unwrap_or(0);
+            text.push_str(&rest[..from]);
+            let key = KEYS.iter().find(|(_, plain)| *plain == found).map_or(found, |(key, _)| key);
+            text.push_str(if self.key.contains(&at) { key } else { found });
+            rest = &rest[from + found.len()..];
+        }
+        text.push_str(rest);
+        text
+    }
+
+    /// The class.
+    pub fn class(&self) -> &Class {
+        &self.class
+    }
+
+    /// Whether a value is part of what tells its members apart.
+    pub fn has(&self, slot: usize) -> bool {
+        self.key.is_empty() || self.key.contains(&slot)
+    }
+
+    /// What tells a URL of the class from the others; none for one of another class.
+    pub fn key(&self, shaped: &Shaped) -> Option<String> {
+        if shaped.class != self.class {
+            return None;
+        }
+        let kept = |at: &usize| self.has(*at);
+        let values: Vec<&str> =
+            shaped.values().enumerate().filter(|(at, _)| kept(at)).map(|(_, value)| value).collect();
+        Some(format!("{} {}", self.class, values.join(" ")))
+    }
+}
+
+fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let from = rest.find('{')?;
+        let to = from + rest[from..].find('}')? + 1;
+        let found = &rest[from..to];
+        rest = &rest[to..];
+        Some(found)
+    })
+}
+
+/// Reads a forum file and checks it.
+///
+/// # Errors
+/// [`MapError`]: the line or entry, and what to write there.
+pub fn parse(text: &str) -> Result<ForumMap, MapError> {
+    let map: ForumMap = toml::from_str(text)?;
+    check(&map)?;
+    Ok(map)
+}
+
+/// The file of a map: what it is, and how to correct it, said at its head.
+pub fn write(map: &ForumMap) -> String {
+    let mut map = map.clone();
+    for board in &mut map.boards {
+        // A name is for people, and the forum's word.
+        board.name = visible::line(&board.name).into_owned();
+    }
+    let body = toml::to_string(&map).expect("a map is a table of plain values");
+    format!(
+        "# What suidao understood of this forum. Correct what is wrong, then: suidao forum crawl FILE -o DIR\n\
+         # In classes {{n}} is any number, {{s}} any word, {{h}} any code; {{id}}, {{slug}}, {{code}} are such that tell one\n\
+         # board or thread from another, {{page}} is the number that counts pages. Boards may be added and deleted.\n\n{body}"
+    )
+}
+
+fn check(map: &ForumMap) -> Result<(), MapError> {
+    let url = |key: String, text: &str| {
+        CrawlUrl::parse(text).map(drop).map_err(|source| MapError::Url { key, text: text.to_owned(), source })
+    };
+    url("start".to_owned(), &map.start)?;
+    let host = |text: &str| CrawlUrl::parse(text).map(|url| url.authority().to_owned()).unwrap_or_default();
+    for (number, board) in (1..).zip(&map.boards) {
+        url(format!("board {number} ({})", board.name), &board.url)?;
+        if host(&board.url) != host(&map.start) {
+            return Err(MapError::Host(board.url.clone(), host(&map.start)));
+        }
+    }
+    offset(&map.offset)?;
+    let classes = [("board_classes", "board", &map.board_classes), ("thread_classes", "thread", &map.thread_classes)];
+    for (key, of, texts) in classes {
+        if let Some(text) = texts.iter().find(|text| Keyed::parse(text).key.is_empty()) {
+            return Err(MapError::Class { key, text: text.clone(), of });
+        }
+    }
+    for (key, rules) in [("board_pages", &map.board_pages), ("thread_pages", &map.thread_pages)] {
+        if let Some(rule) = rules.iter().find(|rule| rule.step < 1 || rule.pages.matches("{page}").count() != 1) {
+            return Err(MapError::Rule { key, text: rule.pages.clone() });
+        }
+    }
+    if map.boards.is_empty() && map.board_classes.is_empty() || map.thread_classes.is_empty() {
+        return Err(MapError::Empty);
+    }
+    Ok(())
+}
+
+/// Seconds east of UTC.
+///
+/// # Errors
+/// [`MapError::Offset`] where the text is no difference to UTC.
+pub fn offset(text: &str) -> Result<i32, MapError> {
+    let wrong = || MapError::Offset(text.to_owned());
+    let (sign, rest) = match text.as_bytes().first() {
+        Some(b'+') => (1, &text[1..]),
+        Some(b'-') => (-1, &text[1..]),
+        _ => return Err(wrong()),
+    };
+    let (hours, minutes) = rest.split_once(':').ok_or_else(wrong)?;
+    let number = |text: &str, most: i32| {
+        text.parse::<i32>().ok().filter(|value| (0..=most).contains(value) && text.len() == 2).ok_or_else(wrong)
+    };
+    Ok(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60))
+}
+
+/// The `page`th page of the list at `own`, by a rule of the file; none where the URL has not the values that it asks for.
+pub fn page_by_rule(rule: &PagingRule, own: &CrawlUrl, page: i64, shapes: &Shapes) -> Option<CrawlUrl> {
+    let shaped = shapes.shape(own);
+    let mut values = shaped.values();
+    let (mut text, mut rest) = (own.origin(), rule.pages.as_str());
+    for found in placeholders(&rule.pages) {
+        let from = rest.find(found)?;
+        text.push_str(&rest[..from]);
+        if found == "{page}" {
+            text.push_str(&(rule.first + rule.step * (page - 1)).to_string());
+            // The first page's own value, where it has one, stands in the same place.
+            if shaped.class.as_str() == rule.pages.replace("{page}", "{n}") {
+                values.next();
+            }
+        } else {
+            text.push_str(values.next()?);
+        }
+        rest = &rest[from + found.len()..];
+    }
+    text.push_str(rest);
+    CrawlUrl::parse(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map() -> ForumMap {
+        ForumMap {
+            start: "http://bbs.cn/".into(),
+            index_pages: 32,
+            offset: "+08:00".into(),
+            board_classes: vec!["/forum-{id}-{n}.html".into()],
+            thread_classes: vec!["/thread-{id}-{n}-{n}.html".into()],
+            board_pages: vec![PagingRule {
+                pages: "/forum-{n}-{page}.html".into(),
+                first: 1,
+                step: 1,
+                unlinked: false,
+            }],
+            ..ForumMap::default()
+        }
+    }
+
+    #[test]
+    fn a_file_says_the_same_again() {
+        let map = map();
+        assert_eq!(parse(&write(&map)).unwrap(), map);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_what_to_write() {
+        let told = |change: fn(&mut ForumMap)| {
+            let mut map = map();
+            change(&mut map);
+            parse(&write(&map)).unwrap_err().to_string()
+        };
+        assert!(told(|map| map.start = "bbs.cn".into()).contains("start: \"bbs.cn\" is no URL"));
+        assert!(told(|map| map.offset = "8".into()).contains("+08:00"));
+        assert!(told(|map| map.thread_classes = vec!["/t/{n}".into()]).contains("{id}"));
+        assert!(told(|map| map.board_pages[0].step = 0).contains("{page} once"));
+        assert!(told(|map| map.thread_classes.clear()).contains("discover"));
+        assert!(parse("start = 'http://a.cn/'\nbords = 3").unwrap_err().to_string().contains("line 2"));
+    }
+
+    #[test]
+    fn threads_are_told_apart_by_what_is_marked() {
+        let keyed = Keyed::parse("/thread-{id}-{n}-{n}.html");
+        let key = |path: &str| {
+            keyed.key(&Shapes::default().shape(&CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap()))
+        };
+        assert_eq!(key("/thread-5-1-1.html"), key("/thread-5-2-9.html"));
+        assert_ne!(key("/thread-5-1-1.html"), key("/thread-6-1-1.html"));
+        assert_eq!(key("/forum-5-1.html"), None);
+        assert_eq!(keyed.text(), "/thread-{id}-{n}-{n}.html");
+    }
+
+    #[test]
+    fn pages_are_made_by_a_rule() {
+        let url = |path: &str| CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
+        let made = |own: &str, pages: &str, first, step| {
+            let rule = PagingRule { pages: pages.into(), first, step, unlinked: true };
+            page_by_rule(&rule, &url(own), 3, &Shapes::default())
+        };
+        assert_eq!(
+            made("/viewforum.php?f=2", "/viewforum.php?f={n}&start={page}", 0, 50),
+            Some(url("/viewforum.php?f=2&start=100"))
+        );
+        assert_eq!(made("/forum-7-1.html", "/forum-{n}-{page}.html", 1, 1), Some(url("/forum-7-3.html")));
+        assert_eq!(made("/forum-7.html", "/forum-{n}-{page}.html", 1, 1), Some(url("/forum-7-3.html")));
+        assert_eq!(made("/about", "/forum-{n}-{page}.html", 1, 1), None);
+    }
+}

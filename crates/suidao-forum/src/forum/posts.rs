@@ -1,0 +1,463 @@
+//! The posts of a thread's page, each with who wrote it, when, its number and what it says.
+//!
+//! What a field is, its place says, which is the same in every post: the text is in the place that holds most of it and
+//! neither the writer nor the time; numbers rise from post to post. Quotations of others, signatures, what is said of
+//! the writer, and what all posts repeat are not the post's text.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::cursor::Cursor;
+use super::declared::{complete_posts, items};
+use super::fields::{Part, Said, entry, initials, name, said_by, times};
+use super::mail::{self, Head};
+use super::region::{self, Role, Survey, digest, is_writer, role};
+use super::tree::{NodeId, Tree};
+use suidao_page::model::{Clock, Moment, PostRecord};
+
+/// The posts shown on a thread's page, in order. `clock`: see [`Clock`].
+pub fn posts(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
+    read(tree, clock, Survey::of(tree, clock))
+}
+
+/// The same of a page that is known to be a thread's, whatever it looks like.
+pub fn posts_of_thread(tree: &Tree, clock: Clock) -> Vec<PostRecord> {
+    let mut survey = Survey::of(tree, clock);
+    survey.thread = true;
+    read(tree, clock, survey)
+}
+
+fn read(tree: &Tree, clock: Clock, survey: Survey) -> Vec<PostRecord> {
+    let regions = region::posts(tree, &survey, clock);
+    let parts: Vec<Part> = regions.iter().map(|roots| Part { tree, roots }).collect();
+    let bodies = bodies(tree, &survey, &parts);
+    let (heads, texts) = texts(tree, &parts, &bodies, clock);
+    let outside: Vec<Outside> = parts.iter().zip(&bodies).map(|(part, body)| Outside { part, body }).collect();
+    let (authors, moments) = (authors(&outside, clock), moments(&outside, clock));
+    let (floors, anchors) = (floors(&outside), anchors(&parts));
+    let mut found = Vec::with_capacity(parts.len());
+    for (at, (text, head)) in texts.into_iter().zip(heads).enumerate() {
+        // What a post says of itself goes before what stands around it.
+        let (author, posted) = head.map_or((None, None), |head| (head.author, head.posted));
+        let post = PostRecord {
+            author: author.or_else(|| authors[at].clone()),
+            posted: posted.or(moments[at]),
+            floor: floors[at],
+            text,
+            anchor: anchors[at].clone(),
+        };
+        if !post.text.is_empty() || post.author.is_some() && post.posted.is_some() {
+            found.push(post);
+        }
+    }
+    complete_posts(found, items(tree, clock))
+}
+
+/// A post but for its text.
+struct Outside<'a> {
+    part: &'a Part<'a>,
+    body: &'a [NodeId],
+}
+
+impl Outside<'_> {
+    fn skips(&self) -> impl Fn(NodeId) -> bool + '_ {
+        |node| self.body.binary_search(&node).is_ok()
+    }
+
+    /// Nodes of the post that are shown and not in its text.
+    fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let tree = self.part.tree;
+        let mut end = 0;
+        self.part.nodes().filter(move |&node| {
+            if node >= end && (tree.is_hidden(node) || self.body.binary_search(&node).is_ok()) {
+                end = tree.subtree(node).end;
+            }
+            node >= end
+        })
+    }
+}
+
+#[derive(Default)]
+struct Place {
+    posts: usize,
+    last: usize,
+    text: u64,
+    times: usize,
+    people: usize,
+    role: f64,
+    order: usize,
+}
+
+/// The elements that hold each post's text.
+fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
+    // Of one post alone its place is nothing that others have too.
+    if let [part] = parts
+        && let Some(body) = called_body(tree, survey, part)
+    {
+        return vec![vec![body]];
+    }
+    let mut places: FxHashMap<u64, Place> = FxHashMap::default();
+    let mut inherited: FxHashMap<NodeId, f64> = FxHashMap::default();
+    for (at, part) in parts.iter().enumerate() {
+        let alone = part.roots.len() == 1;
+        for node in part.nodes() {
+            if !tree.is_element(node) || tree.is_hidden(node) {
+                continue;
+            }
+            let above = inherited.get(&tree.parent(node)).copied().unwrap_or(1.0);
+            let own = match role(tree, node) {
+                Role::Body if above >= 1.0 => 3.0,
+                Role::Furniture if !(alone && node == part.roots[0]) => 0.1,
+                Role::Quote => 0.02,
+                _ => 1.0,
+            };
+            // What stands in furniture is furniture, what stands in a body is no more than it.
+            inherited.insert(node, if above < 1.0 { above.min(own) } else { own.min(1.0) });
+            let place = places.entry(part.place(node)).or_default();
+            if place.posts == 0 {
+                (place.role, place.order, place.last) = (if above < 1.0 { above } else { own }, node, usize::MAX);
+            }
+            if place.last != at {
+                place.posts += 1;
+                place.last = at;
+            }
+            place.text += u64::from(survey.text(tree, node));
+            place.times += usize::from(survey.has_time(tree, node));
+            place.people += usize::from(survey.has_person(tree, node));
+        }
+    }
+    let worth = |place: &Place| {
+        let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
+        let common = if place.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
+        place.text as f64 * place.role * mixed(place.times) * mixed(place.people) * common
+    };
+    let mut best: Option<(f64, usize, u64)> = None;
+    for (&key, place) in &places {
+        let own = (worth(place), place.order, key);
+        // Of equal ones the outermost.
+        if place.text > 0 && best.is_none_or(|best| own.0 > best.0 || own.0 == best.0 && own.1 < best.1) {
+            best = Some(own);
+        }
+    }
+    let chosen =
+        best.filter(|(_, _, key)| places[key].times * 2 <= parts.len() || places[key].people * 2 <= parts.len());
+    let Some((_, _, chosen)) = chosen else { return vec![Vec::new(); parts.len()] };
+    let body = |part: &Part| {
+        let mut end = 0;
+        let mut own = Vec::new();
+        for node in part.nodes() {
+            if node >= end
+                && tree.is_element(node)
+                && part.place(node) == chosen
+                && !(part.roots.len() == 1 && node == part.roots[0])
+            {
+                own.push(node);
+                end = tree.subtree(node).end;
+            }
+        }
+        if own.is_empty() {
+            own.extend(called_body(tree, survey, part));
+        }
+        own
+    };
+    parts.iter().map(body).collect()
+}
+
+/// The innermost element that calls itself the content and holds most: of a post whose template is not the others'.
+fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
+    let plain = |node: NodeId| survey.plain(tree, &[node]);
+    let bodies: Vec<NodeId> = part
+        .nodes()
+        .filter(|&node| {
+            tree.is_element(node)
+                && !part.roots.contains(&node)
+                && role(tree, node) == Role::Body
+                && !(survey.has_time(tree, node) && survey.has_person(tree, node))
+                && plain(node) > 0
+        })
+        .collect();
+    let most = bodies.iter().map(|&node| plain(node)).max()?;
+    bodies.into_iter().filter(|&node| plain(node) * 10 >= most * 8).min_by_key(|&node| tree.subtree(node).len())
+}
+
+/// The head of each post, where it has one as a mail has, and what it says.
+fn texts(tree: &Tree, parts: &[Part], bodies: &[Vec<NodeId>], clock: Clock) -> (Vec<Option<Head>>, Vec<String>) {
+    let roots: FxHashSet<NodeId> = parts.iter().flat_map(|part| part.roots.iter().copied()).collect();
+    let read = |quotes: bool| -> Vec<Vec<String>> {
+        let whole = parts.iter().zip(bodies).map(|(part, body)| {
+            let own: &[NodeId] = if body.is_empty() { part.roots } else { body };
+            let skip = |node: NodeId| match role(tree, node) {
+                _ if own.binary_search(&node).is_ok() => false,
+                Role::Quote => !quotes,
+                Role::Furniture => body.is_empty() || is_signature(tree, node),
+                _ => roots.contains(&node),
+            };
+            let part = Part { tree, roots: own };
+            let mut lines: Vec<String> = part.paragraphs(&skip).into_iter().map(|line| line.text).collect();
+            // A signature below a line of its own, as in mails and in old templates.
+            let rule = |line: &String| line == "--" || line.len() >= 5 && line.bytes().all(|byte| byte == b'_');
+            if let Some(end) = lines.iter().position(rule).filter(|&end| end > 0) {
+                lines.truncate(end);
+            }
+            if body.is_empty() {
+                lines.retain(|line| line.len() > 60 || !is_particular(line, clock));
+            }
+            lines
+        });
+        whole.collect()
+    };
+    let mut lines = read(false);
+    // Some templates set every post as a quotation.
+    if lines.iter().filter(|lines| lines.is_empty()).count() * 2 > lines.len() {
+        let whole = read(true);
+        if whole.iter().filter(|lines| lines.is_empty()).count() * 2 <= whole.len() {
+            lines = whole;
+        }
+    }
+    let heads: Vec<Option<Head>> = lines.iter().map(|own| mail::head(own, clock)).collect();
+    // One post that quotes a mail is no mail.
+    let mails = heads.iter().flatten().count() * 10 >= lines.len() * 7;
+    let heads = if mails { heads } else { vec![None; lines.len()] };
+    for (own, head) in lines.iter_mut().zip(&heads) {
+        if let Some(head) = head {
+            own.drain(..head.lines);
+            mail::said(own);
+        }
+    }
+    let repeated = repeated(&lines);
+    for own in &mut lines {
+        own.retain(|line| !repeated.contains(line.as_str()));
+    }
+    (heads, lines.into_iter().map(|lines| lines.join("\n")).collect())
+}
+
+fn is_signature(tree: &Tree, node: NodeId) -> bool {
+    tree.words(node).any(|word| matches!(word, "sig" | "sign") || word.contains("signature"))
+}
+
+/// Lines that nearly all posts have.
+fn repeated(posts: &[Vec<String>]) -> FxHashSet<String> {
+    let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+    for lines in posts {
+        let own: FxHashSet<&str> = lines.iter().map(String::as_str).collect();
+        for line in own {
+            *counts.entry(line).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().filter(|(_, count)| *count >= 3 && count * 10 >= posts.len() * 6);
+    most.map(|(line, _)| line.to_owned()).collect()
+}
+
+/// Whether a line tells of the post or its writer: a time, a floor, what a member is.
+fn is_particular(line: &str, clock: Clock) -> bool {
+    !super::times::all(line, clock).is_empty()
+        || floor(line).is_some()
+        || said_by(line).has(Said::MEMBER.and(Said::POSTS))
+}
+
+/// Who wrote each post.
+fn authors(posts: &[Outside], clock: Clock) -> Vec<Option<String>> {
+    #[derive(Default)]
+    struct Seen {
+        posts: usize,
+        likely: usize,
+        names: FxHashSet<String>,
+        order: usize,
+    }
+    const ACTIONS: &str = "回复|引用|举报|只看该作者|编辑|reply|quote|report|edit|发消息|加好友|profile|pm|返信|permalink|top|link|like|share|帖子|文章|主题|post|posts";
+    let mut places: Vec<((bool, u64), Seen)> = Vec::new();
+    let found: Vec<Vec<((bool, u64), String)>> = posts
+        .iter()
+        .map(|post| {
+            let (tree, row) = (post.part.tree, post.part.row());
+            let mut own: Vec<((bool, u64), String)> = Vec::new();
+            let initials = initials(post.part);
+            let speaks = |&node: &NodeId| {
+                tree.is_element(node) && tree.subtree(node).len() <= 24 && initials.binary_search(&node).is_err()
+            };
+            for node in post.nodes().filter(speaks) {
+                let linked = tree.name(node) == "a";
+                let writer = if linked { is_writer(tree, node, row) } else { names_writer(tree, node) };
+                let text = if linked || writer { tree.text(node) } else { String::new() };
+                let Some(name) = name(&text, clock) else { continue };
+                let action = ACTIONS.split('|').any(|word| name.eq_ignore_ascii_case(word));
+                if action || floor(&name).is_some() || !name.chars().any(char::is_alphabetic) && !writer {
+                    continue;
+                }
+                // Names of some have classes of their own: moderators'.
+                let key = (linked, post.part.place(tree.parent(node)));
+                if own.iter().any(|(place, _)| *place == key) {
+                    continue;
+                }
+                if let Some(seen) = entry(&mut places, key) {
+                    seen.order = if seen.posts == 0 { own.len() } else { seen.order };
+                    seen.posts += 1;
+                    seen.likely += usize::from(writer);
+                    seen.names.insert(name.clone());
+                }
+                own.push((key, name));
+            }
+            own
+        })
+        .collect();
+    // Where most posts have one, links before other elements, and what differs before what is always the same.
+    places.retain(|(_, seen)| seen.likely > 0);
+    let most = places.iter().map(|(_, seen)| seen.posts).max().unwrap_or(0);
+    let differ = places.iter().any(|(_, seen)| seen.posts * 10 >= most * 7 && seen.names.len() > 1);
+    places.retain(|(_, seen)| !differ || posts.len() < 3 || seen.names.len() > 1 || seen.posts * 10 < most * 7);
+    places
+        .sort_by_key(|((linked, _), seen)| (seen.posts * 10 < most * 7, !linked, seen.order, usize::MAX - seen.posts));
+    let pick = |own: &Vec<((bool, u64), String)>| {
+        places.iter().find_map(|(place, _)| own.iter().find(|(at, _)| at == place)).map(|(_, name)| name.clone())
+    };
+    found.iter().map(pick).collect()
+}
+
+fn names_writer(tree: &Tree, node: NodeId) -> bool {
+    const WRITERS: &str = "author|username|poster|postauthor|nickname|nick|user|name";
+    tree.attribute(node, "itemprop") == Some("author")
+        || tree.words(node).any(|word| {
+            let begins = ["author", "poster", "username"].iter().any(|name| word.starts_with(name));
+            begins || WRITERS.split('|').any(|known| known == word)
+        }) && tree.subtree(node).len() <= 4
+}
+
+/// When each post was written.
+fn moments(posts: &[Outside], clock: Clock) -> Vec<Option<Moment>> {
+    let member = Said::MEMBER.and(Said::EDITED).and(Said::LAST);
+    let all: Vec<_> = posts
+        .iter()
+        .map(|post| {
+            let mut own = times(post.part, clock, &post.skips());
+            // A line may be long, where nothing else is a time.
+            if own.iter().any(|time| time.plain) {
+                own.retain(|time| time.plain);
+            }
+            own.retain(|time| !time.said.has(member) || time.said.has(Said::CREATED) && !time.said.has(Said::EDITED));
+            own
+        })
+        .collect();
+    // For each place: how many posts have a time there, the order among a post's, the seconds it is exact to.
+    let mut places: Vec<(u64, (usize, usize, u32))> = Vec::new();
+    for own in &all {
+        for (order, time) in own.iter().enumerate() {
+            if let Some((count, first, within)) = entry(&mut places, time.place) {
+                *first = if *count == 0 { order } else { *first };
+                *count += 1;
+                *within = (*within).max(time.moment.within.min(86_400));
+            }
+        }
+    }
+    let most = places.iter().map(|(_, (count, ..))| *count).max().unwrap_or(0);
+    places.sort_by_key(|(_, (count, order, within))| (*count * 10 < most * 7, *within >= 86_400, *order));
+    let pick = |own: &Vec<super::fields::Time>| {
+        places.iter().find_map(|(place, _)| own.iter().find(|time| time.place == *place)).map(|time| time.moment)
+    };
+    all.iter().map(pick).collect()
+}
+
+/// The number of each post: where numbers rise from post to post.
+fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
+    let mut places: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
+    for (at, post) in posts.iter().enumerate() {
+        let tree = post.part.tree;
+        for node in post.nodes() {
+            if tree.subtree(node).len() > 8 || tree.name(node) == "script" {
+                continue;
+            }
+            let text = if tree.is_element(node) { tree.text(node) } else { tree.own_text(node).trim().to_owned() };
+            let numbered = || {
+                let called =
+                    |word: &str| matches!(word, "no" | "floor" | "num" | "number" | "index" | "postnum" | "position");
+                tree.is_element(node) && tree.words(node).any(called)
+                    || tree.attribute(node, "itemprop") == Some("position")
+            };
+            let plain = || text.parse::<u32>().ok().filter(|_| numbered());
+            let Some(floor) = floor(&text).or_else(plain).filter(|floor| (1..1_000_000).contains(floor)) else {
+                continue;
+            };
+            if let Some(own) = entry(&mut places, post.part.place(node))
+                && own.last().is_none_or(|(last, _)| *last != at)
+            {
+                own.push((at, floor));
+            }
+        }
+    }
+    let rising = |own: &[(usize, u32)]| own.windows(2).all(|pair| pair[0].1 < pair[1].1);
+    let best = places.iter().filter(|(_, own)| rising(own) && own.len() * 2 >= posts.len());
+    let mut found = vec![None; posts.len()];
+    if let Some((_, own)) = best.max_by_key(|(_, own)| own.len()) {
+        for &(at, floor) in own {
+            found[at] = Some(floor);
+        }
+    }
+    found
+}
+
+/// The number a short text gives a post: "#12", "12楼", "沙发", "Reply #3", which is the fourth post.
+fn floor(text: &str) -> Option<u32> {
+    const NAMED: [(&str, u32); 8] =
+        [("楼主", 1), ("樓主", 1), ("沙发", 2), ("沙發", 2), ("板凳", 3), ("地板", 4), ("地下室", 5), ("1st", 1)];
+    let text = text.trim();
+    if text.is_empty() || text.len() > 60 {
+        return None;
+    }
+    for sign in ["#", "＃", "No.", "No．"] {
+        if let Some((before, behind)) = text.split_once(sign)
+            && let Some((count, rest)) = number(behind)
+            && !rest.starts_with(|c: char| c.is_alphanumeric())
+            && before.chars().count() <= 16
+        {
+            let before = before.to_lowercase();
+            let reply = ["reply", "回复", "回帖", "返信"].iter().any(|word| before.contains(word));
+            return Some(count + u32::from(reply));
+        }
+    }
+    let bare = text.strip_prefix('第').unwrap_or(text);
+    if let Some((count, rest)) = number(bare) {
+        let rest = rest.trim();
+        let unit = ["楼", "樓", "层", "#", "F", "L", "f", "番"]
+            .iter()
+            .any(|unit| rest == *unit || rest.starts_with(unit) && rest.len() <= 12 && !unit.is_ascii());
+        return unit.then_some(count);
+    }
+    NAMED.iter().find(|(name, _)| *name == text).map(|(_, floor)| *floor)
+}
+
+/// A number at the start of a text, and what follows it.
+fn number(text: &str) -> Option<(u32, &str)> {
+    let mut cursor = Cursor::new(text);
+    cursor.spaces();
+    let number = cursor.number(1..=6)?;
+    Some((u32::try_from(number).ok()?, cursor.rest()))
+}
+
+/// What the page calls each post: the first kind of `id`, `name` or fragment that all have and that differs.
+fn anchors(parts: &[Part]) -> Vec<Option<String>> {
+    let mut kinds: Vec<(u64, Vec<(usize, String)>)> = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let tree = part.tree;
+        for node in part.nodes().filter(|&node| tree.is_element(node)) {
+            let fragment =
+                tree.attribute(node, "href").and_then(|href| href.split_once('#')).map(|(_, fragment)| fragment);
+            let name = tree.attribute(node, "name").filter(|_| tree.name(node) == "a");
+            for own in [tree.attribute(node, "id"), name, fragment].into_iter().flatten() {
+                if own.len() <= 64
+                    && own.bytes().any(|byte| byte.is_ascii_digit())
+                    && let Some(known) = entry(&mut kinds, digest(own))
+                    && known.last().is_none_or(|(last, _)| *last != at)
+                {
+                    known.push((at, own.to_owned()));
+                }
+            }
+        }
+    }
+    let common = kinds.into_iter().find(|(_, own)| {
+        let distinct: FxHashSet<&str> = own.iter().map(|(_, name)| name.as_str()).collect();
+        own.len() * 10 >= parts.len() * 9 && distinct.len() == own.len()
+    });
+    let mut found = vec![None; parts.len()];
+    for (at, name) in common.map(|(_, own)| own).unwrap_or_default() {
+        found[at] = Some(name);
+    }
+    found
+}

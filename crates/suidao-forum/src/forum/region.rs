@@ -1,0 +1,393 @@
+//! Where the posts of a thread's page stand: which of the regions that repeat themselves holds them.
+//!
+//! Every post shows when it was written, and most templates number their posts in an `id` or call them by a word of
+//! their class; each such mark that stands in the same place of the template again and again is tried as the posts'
+//! anchor (`rows.rs` finds the records around it). The posts are those records that hold most of the page's text, and a
+//! time and a person each; a thread of one post is told by its mark alone.
+
+use std::ops::Range;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::fields::{Part, Said, entry, is_person, said_by, said_by_names, times};
+use super::links::columns;
+use super::rows::rows;
+use super::tree::{NodeId, Tree};
+use suidao_page::model::{Clock, CrawlUrl};
+
+/// Posts of one page.
+const POSTS: usize = 1_000;
+/// Kinds of marks that are tried.
+const KINDS: usize = 64;
+
+/// Words of what a post is called in an `id` or a class.
+const MARKS: &str = "post|posts|pid|msg|message|comment|comments|reply|floor|answer|entry|p|postbit|article|topic";
+
+/// How much text there is before each node, and where times and people are.
+pub(super) struct Survey {
+    /// Characters shown before each node, and those of them outside links.
+    shown: Vec<u32>,
+    plain: Vec<u32>,
+    times: Vec<NodeId>,
+    people: Vec<NodeId>,
+    /// The page is known to be a thread's: what looks like lines of a list are posts all the same.
+    pub(super) thread: bool,
+}
+
+impl Survey {
+    pub(super) fn of(tree: &Tree, clock: Clock) -> Self {
+        let (mut shown, mut plain) = (vec![0], vec![0]);
+        let mut people = Vec::new();
+        let mut link_end = 0;
+        for node in 0..tree.len() {
+            // What is said of a member is no post's text.
+            let label =
+                || tree.own_text(node).len() < 60 && said_by(tree.own_text(node)).has(Said::MEMBER.and(Said::POSTS));
+            let hidden = tree.is_hidden(tree.parent(node)) || tree.name(tree.parent(node)) == "script";
+            let own = if hidden || label() {
+                0
+            } else {
+                tree.own_text(node).chars().filter(|c| !c.is_whitespace()).count() as u32
+            };
+            if tree.link(node).is_some() {
+                link_end = tree.subtree(node).end;
+                if is_person(tree, node) {
+                    people.push(node);
+                }
+            } else if tree.is_element(node) && tree.words(node).any(|word| word == "author" || word == "username") {
+                people.push(node);
+            }
+            shown.push(shown[node] + own);
+            plain.push(plain[node] + if node < link_end { 0 } else { own });
+        }
+        let page = Part { tree, roots: &[0] };
+        let member = Said::MEMBER.and(Said::EDITED);
+        let times = times(&page, clock, &|_| false).into_iter().filter(|time| time.plain && !time.said.has(member));
+        Self { shown, plain, times: times.map(|time| time.node).collect(), people, thread: false }
+    }
+
+    /// Characters shown in a subtree.
+    pub(super) fn text(&self, tree: &Tree, node: NodeId) -> u32 {
+        let range = tree.subtree(node);
+        self.shown[range.end] - self.shown[range.start]
+    }
+
+    /// Characters shown outside links on the whole page.
+    pub(super) fn plain_of_page(&self) -> u32 {
+        self.plain.last().copied().unwrap_or(0)
+    }
+
+    /// Characters shown outside links in these subtrees.
+    pub(super) fn plain(&self, tree: &Tree, roots: &[NodeId]) -> u32 {
+        roots.iter().map(|&root| tree.subtree(root)).map(|range| self.plain[range.end] - self.plain[range.start]).sum()
+    }
+
+    pub(super) fn has_time(&self, tree: &Tree, node: NodeId) -> bool {
+        any_in(&self.times, tree, node)
+    }
+
+    pub(super) fn has_person(&self, tree: &Tree, node: NodeId) -> bool {
+        any_in(&self.people, tree, node)
+    }
+}
+
+fn count_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> usize {
+    let range = tree.subtree(node);
+    nodes.partition_point(|&at| at < range.end) - nodes.partition_point(|&at| at < range.start)
+}
+
+fn any_in(nodes: &[NodeId], tree: &Tree, node: NodeId) -> bool {
+    let range = tree.subtree(node);
+    let first = nodes.partition_point(|&at| at < range.start);
+    nodes.get(first).is_some_and(|&at| at < range.end)
+}
+
+/// Where a page shows posts, if it is one of posts, in order.
+pub(super) fn ranges(tree: &Tree, clock: Clock) -> Vec<Range<NodeId>> {
+    posts(tree, &Survey::of(tree, clock), clock).iter().map(|roots| range(tree, roots)).collect()
+}
+
+/// From the first of siblings to the end of the last.
+fn range(tree: &Tree, roots: &[NodeId]) -> Range<NodeId> {
+    match roots {
+        [first, .., last] => *first..tree.subtree(*last).end,
+        [one] => tree.subtree(*one),
+        [] => 0..0,
+    }
+}
+
+/// The siblings each post is made of, in order.
+pub(super) fn posts(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<Vec<NodeId>> {
+    let mut cuts: Vec<(f64, Vec<Vec<NodeId>>)> = Vec::new();
+    let mut lone: Vec<Vec<NodeId>> = Vec::new();
+    for (marked, mut nodes) in marks(tree, survey, clock) {
+        nodes.truncate(POSTS);
+        let found = match nodes.as_slice() {
+            [one] if marked => {
+                lone.push(around(tree, survey, *one));
+                vec![around(tree, survey, *one)]
+            }
+            [] | [_] => continue,
+            _ => rows(tree, &nodes),
+        };
+        cuts.push((score(tree, survey, &found), found));
+    }
+    // Of equal ones the first.
+    cuts.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let mut cuts = cuts.into_iter().map(|(_, found)| found);
+    let Some(mut found) = cuts.next() else { return Vec::new() };
+    if are_lines(tree, survey, &found) {
+        // A list beside a post of few words.
+        let beside: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+        let post = cuts.find(|other| {
+            let complete = |roots: &Vec<NodeId>| {
+                has(roots, |root| survey.has_time(tree, root)) && has(roots, |root| survey.has_person(tree, root))
+            };
+            other.iter().all(|roots| complete(roots) && found.iter().all(|line| apart(tree, line, roots)))
+                && other.iter().map(|roots| survey.plain(tree, roots)).sum::<u32>() >= beside
+                && !are_lines(tree, survey, other)
+        });
+        let Some(post) = post else { return Vec::new() };
+        found = post;
+    }
+    if found.len() == 1 {
+        join(tree, survey, &mut found, lone);
+    }
+    if let Some(lead) = found.first().and_then(|roots| roots.first()).and_then(|&first| lead(tree, survey, first)) {
+        found.insert(0, vec![lead]);
+    }
+    found
+}
+
+/// Adds to a lone post the others that are each of their own kind, as an opening post and its one reply may be.
+fn join(tree: &Tree, survey: &Survey, found: &mut Vec<Vec<NodeId>>, mut lone: Vec<Vec<NodeId>>) {
+    lone.sort_by_key(|roots| (range(tree, roots).len(), range(tree, roots).start));
+    for other in lone {
+        if found.iter().all(|known| apart(tree, known, &other))
+            && has(&other, |root| survey.has_time(tree, root))
+            && has(&other, |root| survey.has_person(tree, root))
+            && spoken(tree, survey, &other) > 0
+            && !are_lines(tree, survey, std::slice::from_ref(&other))
+        {
+            found.push(other);
+        }
+    }
+    found.sort_by_key(|roots| roots.first().copied());
+}
+
+fn apart(tree: &Tree, one: &[NodeId], other: &[NodeId]) -> bool {
+    let (one, other) = (range(tree, one), range(tree, other));
+    one.end <= other.start || other.end <= one.start
+}
+
+fn has(roots: &[NodeId], what: impl Fn(NodeId) -> bool) -> bool {
+    roots.iter().any(|&root| what(root))
+}
+
+/// Characters outside links in the element that calls itself content and holds most.
+fn spoken(tree: &Tree, survey: &Survey, roots: &[NodeId]) -> u32 {
+    let bodies = roots.iter().flat_map(|&root| tree.subtree(root)).filter(|&node| role(tree, node) == Role::Body);
+    bodies.map(|node| survey.plain(tree, &[node])).max().unwrap_or(0)
+}
+
+/// The post that opens the thread, where the template sets it apart from the replies: what stands before them, or before
+/// what holds them, with a time, a person and an element that calls itself content.
+fn lead(tree: &Tree, survey: &Survey, first: NodeId) -> Option<NodeId> {
+    const STEPS: usize = 4;
+    for at in std::iter::once(first).chain(tree.ancestors(first)).take_while(|&at| at != 0).take(STEPS) {
+        let before = tree.children(tree.parent(at)).take_while(|&sibling| sibling < at);
+        let opens = |&node: &NodeId| {
+            let speaks = || spoken(tree, survey, &[node]) >= 5;
+            tree.is_element(node) && survey.has_time(tree, node) && survey.has_person(tree, node) && speaks()
+        };
+        if let Some(own) = before.filter(opens).last() {
+            return Some(own);
+        }
+    }
+    None
+}
+
+/// Whether these are no posts but the lines of a list: nearly each has, in the same place, a link of its own that is long
+/// enough for a title, and little text beside it.
+fn are_lines(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> bool {
+    /// Columns of a title, in the mean and at least, and characters beside it: an abstract is shorter than a post that has
+    /// a title of its own.
+    const TITLE: (usize, usize) = (12, 6);
+    const ABSTRACT: usize = 200;
+    #[derive(Default)]
+    struct Place<'a> {
+        urls: FxHashSet<&'a CrawlUrl>,
+        texts: FxHashSet<String>,
+        columns: usize,
+    }
+    // "张三 发表于 昨天 12:01" above what is quoted of him is no title.
+    let quoted = |node: NodeId| tree.ancestors(node).take(6).any(|up| role(tree, up) == Role::Quote);
+    let plain: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+    if survey.thread || found.is_empty() || plain as usize > ABSTRACT * found.len() {
+        return false;
+    }
+    let mut places: Vec<(u64, Place)> = Vec::new();
+    for roots in found {
+        let part = Part { tree, roots };
+        for node in part.nodes() {
+            let Some(url) = tree.link(node).filter(|_| !tree.is_hidden(node) && !is_person(tree, node)) else {
+                continue;
+            };
+            if quoted(node) {
+                continue;
+            }
+            // "第12楼" is no title, nor is a time; and "Re: title" is the thread's.
+            let text: String = tree.text(node).to_lowercase().chars().filter(|c| c.is_alphabetic()).collect();
+            let text =
+                ["re", "回复", "答复"].iter().find_map(|reply| text.strip_prefix(reply)).unwrap_or(&text).to_owned();
+            let columns = columns(&text);
+            if columns >= TITLE.1
+                && let Some(place) = entry(&mut places, part.place(node))
+                && place.urls.insert(url)
+            {
+                place.columns += columns;
+                place.texts.insert(text);
+            }
+        }
+    }
+    places.iter().any(|(_, place)| {
+        let own = place.urls.len().min(place.texts.len());
+        // One line alone has to be all title.
+        own * 10 >= found.len() * 7
+            && place.columns >= TITLE.0 * place.urls.len()
+            && (found.len() > 1 || place.columns > plain as usize)
+    })
+}
+
+fn score(tree: &Tree, survey: &Survey, found: &[Vec<NodeId>]) -> f64 {
+    let count = found.len() as f64;
+    let share = |what: &dyn Fn(NodeId) -> bool| found.iter().filter(|roots| has(roots, what)).count() as f64 / count;
+    let complete =
+        0.2 + 0.4 * share(&|root| survey.has_time(tree, root)) + 0.4 * share(&|root| survey.has_person(tree, root));
+    let text: u32 = found.iter().map(|roots| survey.plain(tree, roots)).sum();
+    if let [one] = found {
+        // Around a lone post there is all the page to be taken for it: what is content in it counts by its share.
+        let (spoken, whole) = (f64::from(spoken(tree, survey, one)), f64::from(text).max(1.0));
+        return (spoken * spoken / whole).max(whole * 0.2) * complete.powi(2) * 0.7;
+    }
+    // Every post has a time. Of two cuts of the same text the finer one is of the posts, the coarser one of what the page
+    // is made of.
+    let timed = if share(&|root| survey.has_time(tree, root)) < 0.75 { 0.3 } else { 1.0 };
+    timed * f64::from(text) * complete.powi(2) * count.sqrt()
+}
+
+/// The part around a lone mark that holds a time and a person as well, if not much else comes with them; of a mark that
+/// holds nothing, what stands behind it.
+fn around(tree: &Tree, survey: &Survey, mark: NodeId) -> Vec<NodeId> {
+    // Whom a text names is not who wrote it.
+    let named = if role(tree, mark) == Role::Body { count_in(&survey.people, tree, mark) } else { 0 };
+    let complete = |node: NodeId| survey.has_time(tree, node) && count_in(&survey.people, tree, node) > named;
+    let own = survey.text(tree, mark);
+    if own == 0 {
+        let behind = tree.children(tree.parent(mark)).filter(|&sibling| sibling > mark && tree.is_element(sibling));
+        if let Some(post) = behind.take(2).find(|&sibling| complete(sibling)) {
+            return vec![mark, post];
+        }
+    }
+    let mut up = std::iter::once(mark).chain(tree.ancestors(mark).take_while(|&up| up != 0));
+    vec![up.find(|&node| complete(node)).filter(|&node| survey.text(tree, node) <= own * 2 + 200).unwrap_or(mark)]
+}
+
+/// What can mark posts: nodes in the same place of the template, and whether they are called posts.
+fn marks(tree: &Tree, survey: &Survey, clock: Clock) -> Vec<(bool, Vec<NodeId>)> {
+    let mut kinds: Vec<(bool, Vec<NodeId>)> = Vec::new();
+    let mut known: FxHashMap<(u8, u64), usize> = FxHashMap::default();
+    let mut add = |kind: (u8, u64), node: NodeId| {
+        let at = *known.entry(kind).or_insert_with(|| {
+            kinds.push((kind.0 > 0, Vec::new()));
+            kinds.len() - 1
+        });
+        kinds[at].1.push(node);
+    };
+    let member = Said::MEMBER.and(Said::EDITED);
+    let mut last = "";
+    for time in times(&Part { tree, roots: &[0] }, clock, &|_| false) {
+        if time.plain && !time.said.has(member) {
+            add((0, tree.path(time.node)), time.node);
+        }
+    }
+    for node in (1..tree.len()).filter(|&node| tree.is_element(node) && !tree.is_hidden(node)) {
+        let is_mark = |word: &str| MARKS.split('|').any(|mark| mark == word);
+        if let Some(id) = tree.attribute(node, "id").or_else(|| tree.attribute(node, "name"))
+            && id.ends_with(|c: char| c.is_ascii_digit())
+            && (super::tree::words_of(id).iter().any(|word| is_mark(word))
+                || tree.name(node) == "a" && id.bytes().all(|byte| byte.is_ascii_digit())
+                || survey.has_time(tree, node) && survey.has_person(tree, node))
+        {
+            // An old link's name beside the id says the same once more.
+            if id != last {
+                add((1, digest(id)), node);
+            }
+            last = id;
+        }
+        let class = tree.attribute(node, "class").unwrap_or_default();
+        let called = tree.name(node) == "article"
+            || super::tree::words_of(class).iter().any(|word| word != "p" && is_mark(word) || word.starts_with("post"))
+            || tree
+                .attribute(node, "itemtype")
+                .is_some_and(|kind| kind.ends_with("Comment") || kind.ends_with("Posting"));
+        if called {
+            add((2, tree.path(node)), node);
+        }
+    }
+    // Nodes in order; the most frequent kinds first, as they are found.
+    kinds.sort_by_key(|(_, nodes)| usize::MAX - nodes.len());
+    kinds.truncate(KINDS);
+    kinds
+}
+
+/// An id without its digits, as a number (FNV-1a).
+pub(super) fn digest(id: &str) -> u64 {
+    let letters = id.bytes().filter(|byte| !byte.is_ascii_digit());
+    letters.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// What the names of an element say of its part of a post.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Body,
+    /// The writer, the tools, the foot: not what the post says.
+    Furniture,
+    Quote,
+    Silent,
+}
+
+/// The role of an element by its own names.
+pub(super) fn role(tree: &Tree, node: NodeId) -> Role {
+    const BODY: &str = "content|message|body|text|msg|markdown|cooked|entry";
+    const FURNITURE: &str = "author|user|profile|poster|avatar|side|stat|meta|sig|sign|foot|footer|action|actions|button|buttons|\
+                             tool|tools|toolbar|menu|control|controls|nav|share|signature|rate|vote|votes|pager|badge|details|info|\
+                             attribution|tip|tips|related|ad|ads|permalink|date|time|reactions|likes|member|joined";
+    if tree.attribute(node, "itemprop").is_some_and(|name| matches!(name, "text" | "articleBody")) {
+        return Role::Body;
+    }
+    let (mut body, mut furniture, mut quote) = (false, false, false);
+    for word in tree.words(node) {
+        quote |= word.contains("quote") && !word.contains("blockquote");
+        furniture |= FURNITURE.split('|').any(|known| known == word)
+            || word.contains("signature")
+            || ["poster", "author", "user", "profile", "avatar"]
+                .iter()
+                .any(|name| word.starts_with(name) || word.ends_with(name));
+        body |= BODY.split('|').any(|known| word.contains(known)) && !word.starts_with("context");
+    }
+    if quote || tree.name(node) == "blockquote" && !body {
+        Role::Quote
+    } else if furniture {
+        Role::Furniture
+    } else if body {
+        Role::Body
+    } else {
+        Role::Silent
+    }
+}
+
+/// Whether a link is one of a person, by its address or by what its elements are called.
+pub(super) fn is_writer(tree: &Tree, link: NodeId, row: NodeId) -> bool {
+    is_person(tree, link) || said_by_names(tree, link, row).has(Said::AUTHOR)
+}

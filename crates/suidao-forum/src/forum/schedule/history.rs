@@ -1,0 +1,66 @@
+//! What the log of a crawl tells of the boards' habits: a fold of its events into [`Statistics`].
+
+use rustc_hash::FxHashMap;
+
+use super::{BoardStatistics, Statistics};
+use suidao_page::model::{Event, IndexPage, Moment, PageKind, UrlId};
+
+/// Posts of a forum's boards, as they came to be known.
+#[derive(Clone, Debug)]
+pub struct History {
+    statistics: Statistics<UrlId>,
+    /// Where a thread was listed.
+    boards: FxHashMap<UrlId, UrlId>,
+    /// Posts of each page counted so far: a page that is fetched again has the same posts and more.
+    counted: FxHashMap<UrlId, usize>,
+}
+
+impl History {
+    /// Of a forum with this local time, in seconds east of UTC.
+    pub fn new(offset: i32) -> Self {
+        Self { statistics: Statistics::new(offset), boards: FxHashMap::default(), counted: FxHashMap::default() }
+    }
+
+    /// Takes what happened.
+    pub fn observe(&mut self, event: &Event) {
+        match event {
+            Event::Settled(settled) => {
+                let Some(page) = &settled.forum else { return };
+                self.list(&page.lists);
+                self.posts(settled.id, page.kind, &page.posts);
+            }
+            Event::Forum(step) => {
+                self.list(&step.lists);
+                for (page, kind, posts) in &step.read {
+                    self.posts(*page, *kind, posts);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// See [`Statistics::means`].
+    pub fn means(&self, now: i64) -> Vec<(UrlId, BoardStatistics)> {
+        self.statistics.means(now)
+    }
+
+    fn list(&mut self, lists: &[IndexPage]) {
+        for list in lists {
+            self.statistics.board(list.board);
+            for (thread, _) in &list.threads {
+                self.boards.entry(*thread).or_insert(list.board);
+            }
+        }
+    }
+
+    fn posts(&mut self, id: UrlId, kind: PageKind, posts: &[Moment]) {
+        let PageKind::Thread { thread, page } = kind else { return };
+        // A thread that no list shows belongs to no board.
+        let Some(&board) = self.boards.get(&thread) else { return };
+        let counted = self.counted.entry(id).or_default();
+        for (place, post) in posts.iter().enumerate().skip(*counted) {
+            self.statistics.observe(board, *post, page == 1 && place == 0);
+        }
+        *counted = posts.len().max(*counted);
+    }
+}

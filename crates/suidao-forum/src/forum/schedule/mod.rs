@@ -1,0 +1,254 @@
+//! When to visit each board: how often by how much is said on it, at which hours by when it is said (Du, Ma 2010, section
+//! 4.2), and a schedule that the paper does not have.
+//!
+//! | [`Method`] | visits per board | instants |
+//! |---|---|---|
+//! | ERA | equal | even |
+//! | WRA | eq. (6) | even |
+//! | LRA | equal | m + 1 equal areas under the daily profile |
+//! | BRA | eq. (6) | the same |
+//! | sqrt | by the root of importance times activity | middles of m equal areas under the profile's root; within the day, borders of m + 1 |
+
+mod allocation;
+mod delay;
+mod history;
+mod instants;
+mod profile;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+pub use delay::mean_delay;
+pub use history::History;
+pub use profile::Profile;
+pub use statistics::Statistics;
+
+/// What a reply counts beside a new thread: θ of eqs. (3), (5) and (7), as the paper sets it.
+pub const THETA: f64 = 0.5;
+
+/// A schedule.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Method {
+    /// As many visits for each board, at even distances
+    Era,
+    /// Visits by the boards' weights, at even distances
+    Wra,
+    /// As many visits for each board, more of them in busy hours
+    Lra,
+    /// Visits by the boards' weights, more of them in busy hours (Du, Ma 2010)
+    Bra,
+    /// Visits by the square root of what is said, over boards and hours alike
+    Sqrt,
+}
+
+impl Method {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 5] = [Self::Era, Self::Wra, Self::Lra, Self::Bra, Self::Sqrt];
+}
+
+/// What comes after the last visit of a day.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Horizon {
+    /// A visit at midnight that nobody counts, as eq. (8) has it: c_0 = 0, c_{m+1} = 24
+    Day,
+    /// The first visit of the next day
+    #[default]
+    Periodic,
+}
+
+/// Importance of a board in the total delay: W_i of eq. (4).
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumMessage,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Importance {
+    /// Every post counts the same, W_i = 1
+    #[default]
+    Equal,
+    /// A post counts as much as its board's weight, W_i = WP_i
+    Weight,
+}
+
+impl Importance {
+    /// W_i of a board with this weight WP_i.
+    pub fn of(self, weight: f64) -> f64 {
+        match self {
+            Self::Equal => 1.0,
+            Self::Weight => weight,
+        }
+    }
+}
+
+/// What a schedule is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Objective {
+    /// What comes after the last visit of a day.
+    pub horizon: Horizon,
+    /// What a board counts.
+    pub importance: Importance,
+}
+
+/// What is said on a board on a day, in the mean, by the hour of its local time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BoardStatistics {
+    /// Threads opened: g_num of eq. (7).
+    pub new: [f64; 24],
+    /// Replies: r_num of eq. (7).
+    pub replied: [f64; 24],
+}
+
+impl BoardStatistics {
+    /// Board weight, eq. (5): new threads a day, and replies by [`THETA`]; W_s = W_p = 1.
+    pub fn weight(&self) -> f64 {
+        self.activity().iter().sum()
+    }
+
+    /// Its daily shape, eq. (7); of a board of which nothing is known, an even one.
+    pub fn profile(&self) -> Profile {
+        Profile::of(&self.activity()).unwrap_or_else(Profile::even)
+    }
+
+    fn activity(&self) -> [f64; 24] {
+        std::array::from_fn(|hour| self.new[hour] + THETA * self.replied[hour])
+    }
+}
+
+/// Days after which a plan begins anew: more than one where there are more boards than visits a day.
+pub fn cycle(boards: usize, per_day: u32) -> u32 {
+    u32::try_from(boards).unwrap_or(u32::MAX).div_ceil(per_day.max(1)).max(1)
+}
+
+/// [`Planner::plan`] of these boards.
+pub fn plan(statistics: &[BoardStatistics], per_day: u32, method: Method, objective: Objective) -> Vec<Vec<f64>> {
+    Planner::new(statistics, objective.horizon).plan(per_day, method, objective.importance)
+}
+
+/// Makes plans for the same boards; what several of them need is computed once.
+pub struct Planner {
+    boards: Vec<Board>,
+    horizon: Horizon,
+}
+
+struct Board {
+    weight: f64,
+    profile: Profile,
+}
+
+impl Planner {
+    /// For boards with these statistics.
+    pub fn new(statistics: &[BoardStatistics], horizon: Horizon) -> Self {
+        let board = |of: &BoardStatistics| Board { weight: of.weight(), profile: of.profile() };
+        Self { boards: statistics.iter().map(board).collect(), horizon }
+    }
+
+    /// Instants for each board, rising, in hours after local midnight of the first day of a [`cycle`]. Every board is
+    /// visited once a day at least, one of which nothing is known at even distances; all together `per_day` times.
+    ///
+    /// Where there are fewer visits than boards, a cycle has as many days as it takes: the most active boards are visited
+    /// every day, as many as can be, and the others in turn, each once in a cycle.
+    pub fn plan(&self, per_day: u32, method: Method, importance: Importance) -> Vec<Vec<f64>> {
+        if per_day == 0 {
+            return vec![Vec::new(); self.boards.len()];
+        }
+        let days = cycle(self.boards.len(), per_day) as usize;
+        if days > 1 {
+            return self.in_turn(days, per_day as usize, method);
+        }
+        let counts = self.counts(per_day, method, importance);
+        self.boards.iter().zip(counts).map(|(board, count)| self.place(board, count as usize, method)).collect()
+    }
+
+    fn counts(&self, per_day: u32, method: Method, importance: Importance) -> Vec<u32> {
+        // Of boards without any weight none is worth more than another.
+        let known = self.boards.iter().any(|board| board.weight > 0.0);
+        let worth = |board: &Board| if known { importance.of(board.weight) * board.weight } else { 1.0 };
+        let by = |weight: &dyn Fn(&Board) -> f64, free: u32| {
+            allocation::allocate(&self.boards.iter().map(weight).collect::<Vec<_>>(), per_day, free)
+        };
+        match method {
+            Method::Era | Method::Lra => by(&|_| 1.0, 0),
+            Method::Wra | Method::Bra => by(&|board| board.weight, 0),
+            // The visit at midnight that ends a day is one of the board's.
+            Method::Sqrt => {
+                by(&|board| worth(board).sqrt() * board.profile.root().1, u32::from(self.horizon == Horizon::Day))
+            }
+        }
+    }
+
+    /// Instants of one board.
+    fn place(&self, board: &Board, visits: usize, method: Method) -> Vec<f64> {
+        match method {
+            Method::Era | Method::Wra => instants::even(visits, self.horizon),
+            Method::Lra | Method::Bra => instants::equal_areas(&board.profile, visits),
+            Method::Sqrt => match self.horizon {
+                Horizon::Periodic => instants::middles(&board.profile.root().0, visits),
+                // The day begins and ends with a visit: these are the borders of visits + 1 steps.
+                Horizon::Day => instants::equal_areas(&board.profile.root().0, visits),
+            },
+        }
+    }
+
+    /// More boards than visits: some daily, the others in turn.
+    fn in_turn(&self, days: usize, per_day: usize, method: Method) -> Vec<Vec<f64>> {
+        // daily + (boards - daily) / days <= per_day.
+        let daily = (days * per_day - self.boards.len()) / (days - 1);
+        let mut order: Vec<usize> = (0..self.boards.len()).collect();
+        order.sort_by(|&one, &other| self.boards[other].weight.total_cmp(&self.boards[one].weight));
+        let mut out = vec![Vec::new(); order.len()];
+        for (rank, board) in order.into_iter().enumerate() {
+            let visit = self.place(&self.boards[board], 1, method);
+            let on = if rank < daily { 0..days } else { rank % days..rank % days + 1 };
+            out[board] = on.flat_map(|day| visit.iter().map(move |hour| hour + 24.0 * day as f64)).collect();
+        }
+        out
+    }
+}

@@ -1,0 +1,80 @@
+//! What is known of the boards' habits: posts counted by board, day and hour, over the latest days.
+
+use std::collections::BTreeMap;
+
+use super::BoardStatistics;
+use suidao_page::model::Moment;
+
+/// Days that are kept: the paper found weights and profiles settled from 20 on, and four weeks hold all weekdays alike.
+const WINDOW: i64 = 28;
+const DAY: i64 = 86_400;
+
+const HOUR: i64 = 3_600;
+/// Seconds beyond which a rough time says nothing of the day.
+const ROUGH: u32 = 2 * DAY as u32;
+
+/// Counts of one board on one day: threads opened and replies by hour.
+type Counts = [[f32; 24]; 2];
+
+/// Posts seen so far. `B`: what a board is called.
+#[derive(Clone, Debug)]
+pub struct Statistics<B> {
+    /// Local time, in seconds east of UTC.
+    offset: i32,
+    boards: BTreeMap<B, BTreeMap<i64, Counts>>,
+}
+
+impl<B: Ord + Copy> Statistics<B> {
+    /// Nothing seen yet. `offset`: the forum's own time, in seconds east of UTC.
+    pub fn new(offset: i32) -> Self {
+        Self { offset, boards: BTreeMap::new() }
+    }
+
+    /// A board that exists, whether or not anything was said on it.
+    pub fn board(&mut self, board: B) {
+        self.boards.entry(board).or_default();
+    }
+
+    /// A post was seen for the first time; `new`: it opened its thread. One of which only the day is known counts for all
+    /// hours of it in equal parts, one of which less is known not at all.
+    pub fn observe(&mut self, board: B, posted: Moment, new: bool) {
+        let days = self.boards.entry(board).or_default();
+        if posted.within > ROUGH {
+            return;
+        }
+        let hours = i64::from(posted.within.div_ceil(HOUR as u32)).max(1);
+        let local = posted.at.saturating_add(i64::from(self.offset));
+        for hour in 0..hours {
+            let at = local.saturating_add(hour * HOUR);
+            let slot = (at.rem_euclid(DAY) / HOUR) as usize;
+            days.entry(at.div_euclid(DAY)).or_default()[usize::from(!new)][slot] += 1.0 / hours as f32;
+        }
+        // Times that no forum has must not fill the memory.
+        while days.len() > 4 * WINDOW as usize {
+            days.pop_first();
+        }
+    }
+
+    /// Means of a day for each board, in order, from the whole local days before `now` (seconds since 1970, UTC), at most
+    /// the last 28; of the current day where nothing was seen before it. Of a forum that has fallen silent, or whose clock
+    /// stands still, from the last days on which anything was said.
+    pub fn means(&self, now: i64) -> Vec<(B, BoardStatistics)> {
+        let today = now.saturating_add(i64::from(self.offset)).div_euclid(DAY);
+        let latest =
+            self.boards.values().filter_map(|days| days.range(..=today).next_back()).map(|(day, _)| *day).max();
+        let today = latest.map_or(today, |latest| today.min(latest + 1));
+        let earliest = self.boards.values().filter_map(|days| days.keys().next()).min();
+        let first = earliest.copied().unwrap_or(today).max(today - WINDOW);
+        let (window, count) = if first < today { (first..today, today - first) } else { (today..today + 1, 1) };
+        let mean = |counts: &[Counts], of: usize| {
+            std::array::from_fn(|hour| {
+                counts.iter().fold(0.0, |sum, day| sum + f64::from(day[of][hour])) / count as f64
+            })
+        };
+        let boards = self.boards.iter().map(|(board, days)| {
+            let counts: Vec<Counts> = days.range(window.clone()).map(|(_, counts)| *counts).collect();
+            (*board, BoardStatistics { new: mean(&counts, 0), replied: mean(&counts, 1) })
+        });
+        boards.collect()
+    }
+}

@@ -1,0 +1,501 @@
+//! Link classes: which URLs of a site are of one kind.
+//!
+//! Li, Cheng, Guo, Zhang 2007, 3.1: two dynamic URLs of a site are similar if they have the same script and the same names
+//! of parameters. That is generalised here to paths: a URL is a row of parts, digit runs are numbers, codes are codes, and a
+//! word is a slug where the site shows many words in its place and none of them leads to much.
+//! `/forum/general-1/topic/hello-5/?page=2` is of the class `/forum/{s}-{n}/topic/{s}-{n}/?page={n}`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Write as _};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use suidao_page::model::CrawlUrl;
+
+/// So many words in one place make it a slug's.
+const VARIETY: usize = 3;
+/// So many where the piece before is itself a value: below one thing stand the names of what can be done with it.
+const VARIETY_BELOW: usize = 8;
+/// A word that goes on in more ways than this names a kind of page.
+const CONTINUATIONS: usize = 2;
+/// Words that name kinds of pages wherever they stand, be they seen once.
+const NAMES: [&str; 22] = [
+    "forum", "board", "thread", "topic", "post", "page", "user", "member", "members", "profile", "index", "login",
+    "register", "search", "faq", "print", "rss", "feed", "reply", "edit", "threads", "topics",
+];
+/// Shortest run of hexadecimal digits that is a code (a session, a hash).
+const CODE: usize = 16;
+/// Endings of scripts: what stands before one is its name, however many there are.
+const SCRIPTS: [&str; 10] = ["php", "asp", "aspx", "jsp", "cgi", "do", "pl", "py", "cfm", "dll"];
+/// Longest word that can name a kind of page.
+const WORD: usize = 24;
+
+/// A part of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Kind {
+    /// As it stands: separators, extensions.
+    Fixed,
+    /// The name of a parameter, with the sign before it, be it ? or &.
+    Name,
+    /// A word: fixed, or a slug.
+    Word,
+    /// A run of digits.
+    Number,
+    /// Digits and letters mixed: a code.
+    Code,
+    /// A word that can be nothing but a slug.
+    Slug,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    kind: Kind,
+    /// Bytes of the URL.
+    at: Range<usize>,
+}
+
+/// A class of URLs, as `/thread-{n}-{n}.html` or `/viewtopic.php?f={n}&t={n}` (parameters by name).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Class(Box<str>);
+
+impl Class {
+    /// From the text of a forum file; any text is a class, one that is none of the site's has no members.
+    pub fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A value in a URL: what its class leaves open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Bytes of the URL's text.
+    pub at: Range<usize>,
+    /// Whether it is a number.
+    pub number: bool,
+}
+
+/// A URL with its class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shaped {
+    /// The URL.
+    pub url: CrawlUrl,
+    /// Its class.
+    pub class: Class,
+    /// Its values, in the order of the class's text.
+    pub slots: Vec<Slot>,
+}
+
+impl Shaped {
+    /// A value as written.
+    pub fn value(&self, slot: usize) -> &str {
+        &self.url.as_str()[self.slots[slot].at.clone()]
+    }
+
+    /// A value as a number; none where it is none, or one too large to count pages with.
+    pub fn number(&self, slot: usize) -> Option<i64> {
+        self.slots.get(slot).filter(|slot| slot.number && slot.at.len() < 12)?;
+        self.value(slot).parse().ok()
+    }
+
+    /// All values.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        (0..self.slots.len()).map(|slot| self.value(slot))
+    }
+
+    /// The same URL with another number in a slot.
+    pub fn with(&self, slot: usize, number: i64) -> Option<CrawlUrl> {
+        let (text, at) = (self.url.as_str(), self.slots.get(slot)?.at.clone());
+        CrawlUrl::parse(&format!("{}{number}{}", &text[..at.start], &text[at.end..])).ok()
+    }
+}
+
+/// Where a site's URLs have slugs: prefixes of classes, with the words that are none there all the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Shapes {
+    slugs: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Shapes {
+    /// As a forum file has them: prefixes of classes up to a slug, and the words that are none there.
+    pub fn slugs(&self) -> &BTreeMap<String, BTreeSet<String>> {
+        &self.slugs
+    }
+
+    /// From a forum file.
+    pub fn from_slugs(slugs: BTreeMap<String, BTreeSet<String>>) -> Self {
+        Self { slugs }
+    }
+
+    /// Learns from the links of a page; what is known stays.
+    pub fn learn<'a>(&mut self, urls: impl Iterator<Item = &'a CrawlUrl> + Clone) {
+        // A slug's place is told by the words there, and the next one's by the class up to it: once a depth.
+        for _ in 0..4 {
+            let mut seen: BTreeMap<String, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+            for url in urls.clone() {
+                let parts = parts(url);
+                let mut prefix = String::new();
+                for part in &parts {
+                    let text = &url.as_str()[part.at.clone()];
+                    if part.kind == Kind::Word && !self.slugs.contains_key(&prefix) {
+                        let rest = &url.as_str()[part.at.end..];
+                        // A number in the same piece of the path goes with the word: a slug has one, the name of a kind many.
+                        let piece = rest.split(['/', '?', '&']).next().unwrap_or_default();
+                        let rest = if piece.bytes().any(|byte| byte.is_ascii_digit()) { piece } else { rest };
+                        let rests = seen.entry(prefix.clone()).or_default().entry(text).or_default();
+                        rests.insert(rest);
+                        // At the root stand the names of kinds, however few pages of each are linked; only what ends there
+                        // can be a slug.
+                        if prefix == "/" && !matches!(rest, "" | "/") {
+                            rests.extend(["/", "?", "&"]);
+                        }
+                    }
+                    let ends = matches!(&url.as_str()[part.at.end..], "" | "/");
+                    self.describe(&mut prefix, part, text, ends);
+                }
+            }
+            let before = self.slugs.len();
+            for (prefix, words) in seen {
+                let is_slug = |(word, rests): &(&&str, &BTreeSet<&str>)| {
+                    rests.len() <= CONTINUATIONS && !NAMES.contains(&word.to_ascii_lowercase().as_str())
+                };
+                let (slugs, names): (Vec<_>, Vec<_>) = words.iter().partition(is_slug);
+                let least = if prefix.ends_with("}/") { VARIETY_BELOW } else { VARIETY };
+                if slugs.len() >= least && slugs.len() > 2 * names.len() {
+                    let names = names.into_iter().map(|(word, _)| (*word).to_owned()).collect();
+                    self.slugs.insert(prefix, names);
+                }
+            }
+            if self.slugs.len() == before {
+                break;
+            }
+        }
+    }
+
+    /// The class of a URL, and its values.
+    pub fn shape(&self, url: &CrawlUrl) -> Shaped {
+        let (mut class, mut slots) = (String::new(), Vec::new());
+        for part in parts(url) {
+            let text = &url.as_str()[part.at.clone()];
+            let ends = matches!(&url.as_str()[part.at.end..], "" | "/");
+            if self.describe(&mut class, &part, text, ends) {
+                slots.push(Slot { number: part.kind == Kind::Number, at: part.at });
+            }
+        }
+        Shaped { url: url.clone(), class: Class(class.into()), slots }
+    }
+
+    /// Adds a part to the text of a class; whether it is a value. `ends`: nothing follows it.
+    fn describe(&self, class: &mut String, part: &Part, text: &str, ends: bool) -> bool {
+        if part.kind == Kind::Name {
+            // By name, so that the signs are those of their new places.
+            class.push(if class.contains('?') { '&' } else { '?' });
+            class.push_str(&text[1..]);
+            return false;
+        }
+        let placeholder = match part.kind {
+            Kind::Fixed | Kind::Name => None,
+            Kind::Word if class == "/" && !ends => None,
+            Kind::Word if NAMES.contains(&text.to_ascii_lowercase().as_str()) => None,
+            Kind::Word => self.slugs.get(class).filter(|names| !names.contains(text)).map(|_| "{s}"),
+            Kind::Number => Some("{n}"),
+            Kind::Code => Some("{h}"),
+            Kind::Slug => Some("{s}"),
+        };
+        let _ = class.write_str(placeholder.unwrap_or(text));
+        placeholder.is_some()
+    }
+}
+
+/// A URL without the parameters that hold a code and are the same on every link of a page: sessions.
+pub fn without(url: &CrawlUrl, names: &BTreeSet<String>) -> CrawlUrl {
+    let Some(query) = url.query().filter(|_| !names.is_empty()) else { return url.clone() };
+    let keeps = |pair: &&str| !names.contains(pair.split('=').next().unwrap_or_default());
+    let kept: Vec<&str> = query.split('&').filter(keeps).collect();
+    let bare = &url.as_str()[..url.as_str().len() - query.len() - 1];
+    let text = if kept.is_empty() { bare.to_owned() } else { format!("{bare}?{}", kept.join("&")) };
+    CrawlUrl::parse(&text).unwrap_or_else(|_| url.clone())
+}
+
+/// Names of parameters that hold one and the same code on all links of a page that have them, at least three.
+pub fn sessions<'a>(urls: impl Iterator<Item = &'a CrawlUrl>) -> BTreeSet<String> {
+    let mut codes: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
+    for pair in urls.filter_map(CrawlUrl::query).flat_map(|query| query.split('&')) {
+        let Some((name, value)) = pair.split_once('=') else { continue };
+        let is_code = value.len() >= CODE
+            && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && value.bytes().any(|byte| byte.is_ascii_digit());
+        let (times, values) = codes.entry(name).or_default();
+        *times += 1;
+        values.insert(if is_code { value } else { "" });
+    }
+    let same =
+        codes.into_iter().filter(|(_, (times, values))| *times >= 3 && values.len() == 1 && !values.contains(""));
+    same.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Path and parameters (by name) in parts.
+fn parts(url: &CrawlUrl) -> Vec<Part> {
+    let text = url.as_str();
+    let start = text.len() - url.query().map_or(0, |query| query.len() + 1) - url.path().len();
+    let mut parts = Vec::new();
+    let mut at = start;
+    for piece in url.path().split_inclusive('/') {
+        segment(text, at..at + piece.len(), &mut parts);
+        at += piece.len();
+    }
+    if let Some(query) = url.query() {
+        let mut at = text.len() - query.len();
+        let mut pairs: Vec<Range<usize>> = Vec::new();
+        for pair in query.split('&') {
+            pairs.push(at..at + pair.len());
+            at += pair.len() + 1;
+        }
+        pairs.sort_by_key(|pair| &text[pair.clone()]);
+        for pair in pairs {
+            let name = text[pair.clone()].find('=').map_or(pair.end, |eq| pair.start + eq + 1);
+            parts.push(Part { kind: Kind::Name, at: pair.start - 1..name });
+            segment(text, name..pair.end, &mut parts);
+        }
+    }
+    parts
+}
+
+/// A piece of a path, or a value: words, numbers and codes between separators.
+fn segment(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
+    let bytes = text.as_bytes();
+    let is_letter = |at: usize| bytes[at].is_ascii_alphabetic() || bytes[at] == b'%' || bytes[at] >= 0x80;
+    let first = parts.len();
+    if titled(text, range.clone(), parts) {
+        return;
+    }
+    let mut at = range.start;
+    while at < range.end {
+        let begin = at;
+        // An escape is a letter of another script, its digits are none.
+        let step = |at: usize| if bytes[at] == b'%' { 3 } else { 1 };
+        if bytes[at].is_ascii_digit() || is_letter(at) {
+            while at < range.end && (bytes[at].is_ascii_digit() || is_letter(at)) {
+                at = (at + step(at)).min(range.end);
+            }
+            run(text, begin..at, parts);
+        } else {
+            at += 1;
+            parts.push(Part { kind: Kind::Fixed, at: begin..at });
+        }
+    }
+    join_slugs(text, parts, first, range.end);
+}
+
+/// A run of letters and digits: a word, a number, a word with a number behind it, or a code.
+fn run(text: &str, range: Range<usize>, parts: &mut Vec<Part>) {
+    let run = &text[range.clone()];
+    if run.bytes().all(|byte| byte.is_ascii_digit()) {
+        parts.push(Part { kind: Kind::Number, at: range });
+        return;
+    }
+    if run.contains('%') || !run.is_ascii() {
+        parts.push(Part { kind: Kind::Slug, at: range });
+        return;
+    }
+    let digits = run.len() - run.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let letters = &run[..run.len() - digits];
+    if run.len() >= CODE && run.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        parts.push(Part { kind: Kind::Code, at: range });
+    } else if letters.bytes().any(|byte| byte.is_ascii_digit()) {
+        let kind = if run.len() >= 4 { Kind::Code } else { Kind::Word };
+        parts.push(Part { kind, at: range });
+    } else {
+        let middle = range.end - digits;
+        parts.push(Part { kind: Kind::Word, at: range.start..middle });
+        if digits > 0 {
+            parts.push(Part { kind: Kind::Number, at: middle..range.end });
+        }
+    }
+}
+
+/// A piece that is an id and a title, whatever that has in it: `12-第3次`, `12-part-2`, `di-3ci-tao-lun-12`. The number and what
+/// joins it stay, all else is the slug. Whether it was one.
+fn titled(text: &str, range: Range<usize>, parts: &mut Vec<Part>) -> bool {
+    let end = range.start + text[range.clone()].trim_end_matches('/').len();
+    let piece = &text[range.start..end];
+    let is_joint = |c: char| matches!(c, '-' | '_' | '.' | ':');
+    let is_letter = |c: char| c.is_alphabetic() || c == '%';
+    let push = |parts: &mut Vec<Part>, kind: Kind, at: Range<usize>| parts.push(Part { kind, at });
+    let digits = piece.len() - piece.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let behind = &piece[digits..];
+    let extension =
+        |rest: &str| rest.len() <= 6 && rest.starts_with('.') && rest[1..].chars().all(|c| c.is_ascii_alphanumeric());
+    if digits > 0 && behind.starts_with(is_joint) && behind.contains(is_letter) && !extension(behind) {
+        push(parts, Kind::Number, range.start..range.start + digits);
+        push(parts, Kind::Fixed, range.start + digits..range.start + digits + 1);
+        push(parts, Kind::Slug, range.start + digits + 1..end);
+    } else {
+        let last = piece.len() - piece.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let head = &piece[..piece.len() - last];
+        // Digits and letters in one word are a title's; `thread-12-1-1` has none.
+        let is_title = |head: &str| {
+            let mixed = |word: &str| {
+                word.starts_with(|c: char| c.is_ascii_digit()) && word.contains(|c: char| c.is_ascii_alphabetic())
+            };
+            head.split(is_joint).filter(|word| !word.is_empty()).count() >= 3 && head.split(is_joint).any(mixed)
+        };
+        if last == 0 || !head.ends_with(is_joint) || head.len() < 2 || !is_title(head) {
+            return false;
+        }
+        push(parts, Kind::Slug, range.start..range.start + head.len() - 1);
+        push(parts, Kind::Fixed, range.start + head.len() - 1..range.start + head.len());
+        push(parts, Kind::Number, range.start + head.len()..end);
+    }
+    if end < range.end {
+        push(parts, Kind::Fixed, end..range.end);
+    }
+    true
+}
+
+/// Words of a piece joined by hyphens are one word; behind a number, or long, they are a slug.
+fn join_slugs(text: &str, parts: &mut Vec<Part>, first: usize, end: usize) {
+    let mut joined: Vec<Part> = Vec::with_capacity(parts.len() - first);
+    let is_word = |part: &Part| matches!(part.kind, Kind::Word | Kind::Slug);
+    let is_joint =
+        |part: &Part| part.kind == Kind::Fixed && matches!(&text[part.at.clone()], "-" | "_" | "+" | "," | "~" | "!");
+    let mut at = first;
+    while at < parts.len() {
+        let part = parts[at].clone();
+        let word_before = |joined: &[Part]| joined.len() >= 2 && is_word(&joined[joined.len() - 2]);
+        if is_word(&part) && joined.last().is_some_and(is_joint) && word_before(&joined) {
+            joined.pop();
+            let before = joined.last_mut().expect("a word stands before the joint");
+            before.at.end = part.at.end;
+            if part.kind == Kind::Slug {
+                before.kind = Kind::Slug;
+            }
+        } else {
+            joined.push(part);
+        }
+        at += 1;
+    }
+    for at in 0..joined.len() {
+        let word = &text[joined[at].at.clone()];
+        let behind_number = at >= 2
+            && joined[at - 2].kind == Kind::Number
+            && matches!(&text[joined[at - 1].at.clone()], "-" | "_" | "." | ":");
+        // The last word behind a point is an extension: .html, .php.
+        let rest = text[joined[at].at.end..end].trim_end_matches('/');
+        let extension = at >= 1 && &text[joined[at - 1].at.clone()] == "." && rest.is_empty() && word.len() <= 5;
+        if joined[at].kind != Kind::Word {
+            continue;
+        }
+        let script = text[joined[at].at.end..end]
+            .strip_prefix('.')
+            .is_some_and(|rest| SCRIPTS.contains(&rest.trim_end_matches('/')));
+        if extension || script {
+            joined[at].kind = Kind::Fixed;
+        } else if behind_number || word.len() > WORD || word.matches(['-', '_']).count() >= 3 {
+            joined[at].kind = Kind::Slug;
+        }
+    }
+    parts.truncate(first);
+    parts.extend(joined);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(path: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap()
+    }
+
+    fn class(path: &str) -> String {
+        Shapes::default().shape(&url(path)).class.to_string()
+    }
+
+    #[test]
+    fn scripts_and_names_of_parameters_make_the_class() {
+        assert_eq!(class("/viewtopic.php?t=12&f=3"), "/viewtopic.php?f={n}&t={n}");
+        assert_eq!(class("/forum.php?mod=viewthread&tid=3"), "/forum.php?mod=viewthread&tid={n}");
+        assert_eq!(class("/thread-123-1-1.html"), "/thread-{n}-{n}-{n}.html");
+        assert_eq!(class("/t/5567"), "/t/{n}");
+        assert_eq!(class("/topic/12-hello-world"), "/topic/{n}-{s}");
+        assert_eq!(class("/topic/13-di-3ci-tao-lun-:shuang-da-2"), "/topic/{n}-{s}");
+        assert_eq!(class("/topic/di-3ci-tao-lun-13/"), "/topic/{s}-{n}/");
+        assert_eq!(class("/thread-123-2.html"), "/thread-{n}-{n}.html");
+        assert_eq!(class("/talk/5/1013.html"), "/talk/{n}/{n}.html");
+        assert_eq!(class("/f?kw=%E8%B6%B3%E7%90%83&pn=50"), "/f?kw={s}&pn={n}");
+        assert_eq!(class("/index.php?topic=5.20"), "/index.php?topic={n}.{n}");
+        assert_eq!(class("/s/0123456789abcdef0123"), "/s/{h}");
+        assert_eq!(class("/bbs/topic-post591.html"), "/bbs/topic-post{n}.html");
+    }
+
+    #[test]
+    fn values_can_be_changed_where_they_stand() {
+        let shaped = Shapes::default().shape(&url("/viewforum.php?f=2&start=50"));
+        let values: Vec<&str> = shaped.values().collect();
+        assert_eq!(values, ["2", "50"]);
+        assert_eq!(shaped.with(1, 100).unwrap(), url("/viewforum.php?f=2&start=100"));
+        assert_eq!((shaped.number(1), shaped.number(2)), (Some(50), None));
+    }
+
+    #[test]
+    fn words_of_which_there_are_many_are_slugs_and_names_of_kinds_are_not() {
+        let urls: Vec<CrawlUrl> = [
+            "/forum/forum/general-1/",
+            "/forum/forum/news-2/",
+            "/forum/forum/chat-3/",
+            "/forum/forum/general-1/topic/hello-5/",
+            "/forum/forum/general-1/topic/again-6/",
+            "/forum/forum/news-2/topic/what-now-7/",
+            "/forum/member/bob/",
+            "/forum/search/",
+        ]
+        .map(url)
+        .to_vec();
+        let mut shapes = Shapes::default();
+        shapes.learn(urls.iter());
+        let class = |path: &str| shapes.shape(&url(path)).class.to_string();
+        assert_eq!(class("/forum/forum/other-9/"), "/forum/forum/{s}-{n}/");
+        assert_eq!(class("/forum/forum/other-9/topic/new-12/"), "/forum/forum/{s}-{n}/topic/{s}-{n}/");
+        // What can be done with one thing is no slug.
+        let below = ["page-2", "top", "rss", "new"].map(|word| url(&format!("/forum/forum/general-1/{word}")));
+        shapes.learn(below.iter());
+        assert_eq!(shapes.shape(&below[0]).class.as_str(), "/forum/forum/{s}-{n}/page-{n}");
+        // At the root are names, though each leads to one page only.
+        let urls: Vec<CrawlUrl> =
+            ["/login", "/help", "/signup", "/faq", "/forum/a-1/", "/forum/b-2/", "/forum/c-3/", "/t/5"]
+                .map(url)
+                .to_vec();
+        let mut shapes = Shapes::default();
+        shapes.learn(urls.iter());
+        assert_eq!(shapes.shape(&url("/forum/d-4/")).class.as_str(), "/forum/{s}-{n}/");
+        assert_eq!(shapes.shape(&url("/u/7")).class.as_str(), "/u/{n}");
+        // A few names with many numbers each name kinds.
+        let urls: Vec<CrawlUrl> = (1..6)
+            .flat_map(|n| ["forum", "topic", "profile", "post"].map(|word| url(&format!("/bbs/{word}-{n}.html"))))
+            .collect();
+        let mut shapes = Shapes::default();
+        shapes.learn(urls.iter());
+        assert_eq!(shapes.shape(&url("/bbs/topic-77.html")).class.as_str(), "/bbs/topic-{n}.html");
+    }
+
+    #[test]
+    fn sessions_are_told_by_being_the_same_everywhere() {
+        let urls: Vec<CrawlUrl> =
+            (0..4).map(|n| url(&format!("/showthread.php?visit=0123456789abcdef0123456789abcdef&t={n}"))).collect();
+        let names = sessions(urls.iter());
+        assert_eq!(names.iter().collect::<Vec<_>>(), ["visit"]);
+        assert_eq!(without(&urls[2], &names), url("/showthread.php?t=2"));
+        let hashes: Vec<CrawlUrl> = (0..4).map(|n| url(&format!("/t?h=0123456789abcdef012345678{n}"))).collect();
+        assert!(sessions(hashes.iter()).is_empty(), "they differ: they are names");
+    }
+}

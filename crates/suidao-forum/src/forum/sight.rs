@@ -1,0 +1,251 @@
+//! Looking at an answer as a page of a forum.
+
+use std::sync::Arc;
+
+use suidao_page::model::{Clock, CrawlUrl, Fetched, Millis, Moment, PostRecord, Sight, SightLink, ThreadRecord};
+use suidao_page::read::{self, Parsed};
+
+use super::board::{LinkClass, Thresholds, classes, threads};
+use super::links::{links, own_url};
+use super::map::Keyed;
+use super::shape::{Shapes, sessions, without};
+use super::{Tree, asks_login, posts, posts_of_thread, records, times};
+
+/// What is known of a forum before one of its pages is looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lens {
+    /// Classes of its URLs.
+    pub shapes: Shapes,
+    /// Classes of its threads; where none is known, that which the page itself shows.
+    pub threads: Vec<Keyed>,
+    /// Its own time, in seconds east of UTC; where it is not known the page itself has to tell.
+    pub offset: Option<i32>,
+}
+
+/// What a page is looked at with, and when.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look {
+    /// What is known of the forum.
+    pub lens: Arc<Lens>,
+    /// When it was asked for: stands in where the server does not say what time it is.
+    pub at: Millis,
+}
+
+/// Looks at a page of a forum.
+pub fn look(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Sight {
+    Lists::of(fetched, parsed, look).whole(fetched, parsed)
+}
+
+/// Looks at a page of which nothing is known. None where it lists no threads as boards do: then it makes no forum of its host
+/// ([`super::explore::recognise`]), whatever else it shows, and nobody has to look at that.
+pub fn glance(fetched: &Fetched, parsed: &Parsed) -> Option<Sight> {
+    if !is_suspect(parsed, &fetched.url) {
+        return None;
+    }
+    // Long before any page: what it shows in relation to now has no time, where the server tells none.
+    let look = Look { lens: Arc::default(), at: Millis(0) };
+    let lists = Lists::of(fetched, parsed, &look);
+    is_list(&lists.records).then(|| lists.whole(fetched, parsed))
+}
+
+/// What a page lists.
+struct Lists {
+    tree: Tree,
+    links: Vec<SightLink>,
+    records: Vec<ThreadRecord>,
+    clock: Clock,
+}
+
+impl Lists {
+    fn of(fetched: &Fetched, parsed: &Parsed, look: &Look) -> Self {
+        let links = links(&parsed.document, &fetched.url);
+        let tree = Tree::read(fetched);
+        let now = clock(fetched, look.at);
+        let names = sessions(parsed.document.links.iter().map(|link| &link.url));
+        let offset = look.lens.offset.unwrap_or_else(|| offset(parsed, now, &links));
+        let clock = Clock { now, offset };
+        let of_class =
+            |threads: &dyn Fn(&CrawlUrl) -> bool| records(&tree, &|url| threads(&without(url, &names)), clock);
+        let full = |records: &Vec<ThreadRecord>| records.iter().filter(|record| record.facts() >= 2).count();
+        // The first of the best: classes come by likelihood.
+        let best = threads_by(&look.lens, &links).into_iter().map(|threads| of_class(&*threads));
+        let mut records =
+            best.reduce(|best, other| if full(&other) > full(&best) { other } else { best }).unwrap_or_default();
+        for record in &mut records {
+            record.url = without(&record.url, &names);
+        }
+        Self { tree, links, records, clock }
+    }
+
+    /// With all else that the page shows.
+    fn whole(self, fetched: &Fetched, parsed: &Parsed) -> Sight {
+        let Self { tree, links, records, clock } = self;
+        Sight {
+            own: own_url(&parsed.document, &fetched.url),
+            login: records.is_empty() && asks_login(&tree),
+            posts: posts(&tree, clock).into_iter().map(|post| post.posted).collect(),
+            records,
+            links,
+            offset: clock.offset,
+        }
+    }
+}
+
+/// Whether these are lines of a board: archives of a blog have dates, its comments' numbers perhaps; only a forum says who
+/// opened what and how often it was replied to.
+pub(super) fn is_list(records: &[ThreadRecord]) -> bool {
+    /// Fewest lines of a list that make a forum of a host in passing.
+    const LEAST: usize = 5;
+    let most =
+        |has: fn(&ThreadRecord) -> bool| records.iter().filter(|record| has(record)).count() * 5 >= records.len() * 3;
+    records.len() >= LEAST
+        && most(|record| record.author.is_some())
+        && most(|record| record.replies.or(record.views).is_some())
+}
+
+/// The posts of a thread's page, in order. `known`: the forum's own time, in seconds east of UTC, if it is known;
+/// else the page itself has to tell. `at`: when it was fetched; stands in where the server does not say what time it is.
+pub fn posts_of(fetched: &Fetched, known: Option<i32>, at: Millis) -> Vec<PostRecord> {
+    let now = clock(fetched, at);
+    let offset = known.unwrap_or_else(|| {
+        let parsed = read::parse(fetched);
+        offset(&parsed, now, &links(&parsed.document, &fetched.url))
+    });
+    posts_of_thread(&Tree::read(fetched), Clock { now, offset })
+}
+
+/// What "3分钟前" counts from: the server's own clock.
+fn clock(fetched: &Fetched, at: Millis) -> Millis {
+    fetched.header("date").and_then(date).unwrap_or(at)
+}
+
+/// Seconds east of UTC that the times of a page are in: what its language's country has, or more where they would lie in
+/// the future otherwise. Forums behind UTC keep the former: their times are all off by the same.
+fn offset(parsed: &Parsed, now: Millis, links: &[SightLink]) -> i32 {
+    /// The earliest zone: in it no time lies in the future. The second tells times of a clock from those of "3分钟前".
+    const EARLIEST: [i32; 2] = [14 * 3600, 13 * 3600];
+    /// Bytes of a block that can be a time, or be about one: "It is currently Sat Nov 21, 2026 9:12 pm".
+    const SHORT: usize = 160;
+    let document = &parsed.document;
+    let texts = document
+        .blocks
+        .iter()
+        .map(|block| block.pieces.clone().map(|piece| document.piece(piece)).collect::<Vec<_>>().join(" "));
+    let texts: Vec<String> =
+        texts.filter(|text| text.len() <= SHORT && text.bytes().any(|byte| byte.is_ascii_digit())).collect();
+    let [one, other] = EARLIEST.map(|offset| {
+        let clock = Clock { now, offset };
+        texts
+            .iter()
+            .map(|text| times::all(text, clock).into_iter().map(|shown| shown.moment).collect())
+            .collect::<Vec<Vec<Moment>>>()
+    });
+    let now = i64::try_from(now.0 / 1000).unwrap_or(i64::MAX);
+    let pairs = one.iter().zip(&other).filter(|(one, other)| one.len() == other.len());
+    let ahead = pairs.flat_map(|(one, other)| one.iter().zip(other)).filter_map(|(one, other)| {
+        let by_a_clock = other.at - one.at == i64::from(EARLIEST[0] - EARLIEST[1]) && one.within <= 60;
+        by_a_clock.then_some(one.at + i64::from(EARLIEST[0]) - now)
+    });
+    // Zones are half hours apart; a clock may go a minute or two before ours.
+    let least = ahead.max().map_or(i64::MIN, |ahead| (ahead - 120).div_euclid(1800) * 1800 + 1800);
+    let text: String = links.iter().map(|link| link.text.as_str()).collect();
+    let share = |is: fn(char) -> bool| text.chars().filter(|c| is(*c)).count() * 20 > text.chars().count();
+    let spoken = if share(|c| ('\u{3040}'..='\u{30ff}').contains(&c)) {
+        9 * 3600
+    } else if share(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)) {
+        8 * 3600
+    } else {
+        0
+    };
+    i32::try_from(least.max(spoken).min(i64::from(EARLIEST[0]))).unwrap_or(0)
+}
+
+/// Whether a page that nothing is known of is worth a look: it has a row of long links of one class (links to last posts may be
+/// as many as those of threads), and about as many numbers that may be of replies. Cheap, since every page is asked.
+fn is_suspect(parsed: &Parsed, own: &CrawlUrl) -> bool {
+    const ROW: Thresholds = Thresholds { members: 10, columns: 12.0, dominance: 0.4 };
+    let document = &parsed.document;
+    if document.links.len() < ROW.members {
+        return false;
+    }
+    // Numbers of pages are links, and so are most numbers of tags.
+    let mut linked = vec![false; document.pieces.len()];
+    for link in &document.links {
+        linked[link.anchor.clone()].fill(true);
+    }
+    let plain = (0..document.pieces.len()).filter(|&piece| !linked[piece]);
+    let counts = plain.filter(|&piece| may_count(document.piece(piece))).count();
+    if counts * 2 < ROW.members {
+        return false;
+    }
+    let links = links(document, own);
+    let all = classes(&links, &learnt(&links));
+    threads(&all, &ROW).is_some_and(|class| counts * 3 >= class.members.len())
+}
+
+/// Whether a text may be a number of replies or of views: a number by itself, or with a word for it; no date.
+fn may_count(text: &str) -> bool {
+    const LONGEST: usize = 96;
+    const ALONE: usize = 20;
+    const WORDS: [&str; 9] = ["repl", "view", "post", "回", "看", "浏", "读", "返", "帖"];
+    if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let dated = text.contains(['年', '月', ':']) || text.matches(['-', '/', '.']).count() >= 2;
+    text.len() <= ALONE && !dated || WORDS.iter().any(|word| text.contains(word))
+}
+
+fn learnt(links: &[SightLink]) -> Shapes {
+    let mut shapes = Shapes::default();
+    shapes.learn(links.iter().map(|link| &link.url));
+    shapes
+}
+
+/// Whether a URL is a thread's.
+type Test = Box<dyn Fn(&CrawlUrl) -> bool>;
+
+/// What tells the URLs of threads: the classes that are known, else those that may be: the one that stands out on the page,
+/// and the widest of many.
+fn threads_by(lens: &Lens, links: &[SightLink]) -> Vec<Test> {
+    const TRIED: usize = 3;
+    const LEAST: Thresholds = Thresholds { members: 2, columns: 8.0, dominance: 0.0 };
+    if !lens.threads.is_empty() {
+        let (shapes, classes) = (lens.shapes.clone(), lens.threads.clone());
+        return vec![Box::new(move |url| {
+            let shaped = shapes.shape(url);
+            classes.iter().any(|class| *class.class() == shaped.class)
+        })];
+    }
+    let mut shapes = lens.shapes.clone();
+    shapes.learn(links.iter().map(|link| &link.url));
+    let all = classes(links, &shapes);
+    #[allow(clippy::cast_precision_loss)] // at most 40
+    let weight = |class: &LinkClass| class.columns.min(40.0) * (class.members.len().min(40) as f64).sqrt();
+    let outstanding = threads(&all, &Thresholds::DOMINANT).map(|class| &class.class);
+    let mut tried: Vec<&LinkClass> =
+        all.iter().filter(|class| threads(std::slice::from_ref(*class), &LEAST).is_some()).collect();
+    tried.sort_by(|one, other| weight(other).total_cmp(&weight(one)));
+    tried.sort_by_key(|class| Some(&class.class) != outstanding);
+    let of_class = |class: &LinkClass| -> Test {
+        let (class, shapes) = (class.class.clone(), shapes.clone());
+        Box::new(move |url| shapes.shape(url).class == class)
+    };
+    tried.into_iter().take(TRIED).map(of_class).collect()
+}
+
+/// The time of an HTTP date.
+fn date(text: &str) -> Option<Millis> {
+    let time = jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_millisecond();
+    u64::try_from(time).ok().map(Millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_clock_is_read() {
+        assert_eq!(date("Thu, 01 Jan 1970 00:01:40 GMT"), Some(Millis(100_000)));
+        assert_eq!(date("yesterday"), None);
+    }
+}

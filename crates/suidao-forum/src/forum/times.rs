@@ -1,0 +1,156 @@
+//! Times as forums show them: "2009-05-25 12:01", "昨天 12:01", "3分钟前", "Today at 12:01 PM".
+//!
+//! A relative time counts whole units, rounded down, so "3小时前" is an hour that ended three hours ago. Months have 30
+//! days and years 365 there. A date without a year is the latest one past. `05/06/2009` is the fifth of June with dots,
+//! or where the numbers leave no choice, and the sixth of May otherwise. A zone that is written beside the time goes
+//! before the forum's own. What lies more than a minute ahead is no time of a post.
+
+mod ago;
+mod calendar;
+mod hours;
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use self::ago::ago;
+use self::calendar::{dated, near_day};
+use self::hours::{TimeOfDay, time_of_day};
+use super::cursor::Cursor;
+use suidao_page::model::{Clock, Moment};
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3_600;
+const DAY: i64 = 86_400;
+
+/// A time in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) moment: Moment,
+    /// Where it stands.
+    pub(super) text: Range<usize>,
+}
+
+/// Bytes of a text that are searched.
+const SEARCHED: usize = 4 << 10;
+
+/// Characters of a text in which a day may be named by a word alone: in a longer one 今天 is a word among others.
+const LABEL: usize = 24;
+
+/// What a time begins with beside digits and Latin words.
+const BEGINNINGS: &str = "刚剛た几数半一两兩二三四五六七八九十约上去今昨前おき大星周木金土日月火水早凌清午下晚中傍夜";
+
+/// What the Latin words begin with that a time begins with: names of months and days, "just now", "a minute ago", "about",
+/// "p.m." and so on.
+const LATIN: [&str; 31] = [
+    "a ", "a.", "ab", "al", "am", "an", "ap", "au", "de", "fe", "fr", "ja", "ju", "la", "le", "ma", "mo", "no", "oc",
+    "on", "ov", "p.", "pm", "sa", "se", "su", "th", "to", "tu", "we", "ye",
+];
+
+/// Whether a time may begin with this Latin word.
+fn is_latin_beginning(text: &str) -> bool {
+    text.as_bytes().get(..2).is_some_and(|two| LATIN.iter().any(|latin| two.eq_ignore_ascii_case(latin.as_bytes())))
+}
+
+/// The times in a text, in order.
+pub(super) fn all(text: &str, clock: Clock) -> Vec<Shown> {
+    let mut found = Vec::new();
+    let (whole, label) = (text.trim().len(), text.chars().take(LABEL + 1).count() <= LABEL);
+    // Without a digit or a word of a label there is none.
+    if !label && !text.bytes().take(SEARCHED + 64).any(|byte| byte.is_ascii_digit()) {
+        return found;
+    }
+    let mut at = 0;
+    let mut before = ' ';
+    while let Some(c) = text[at..].chars().next() {
+        if at > SEARCHED {
+            break;
+        }
+        // A time begins with a digit or a word, at its beginning.
+        let begins = if c.is_ascii_digit() {
+            !(before.is_ascii_digit() || at > 1 && is_within_number(&text[..at]))
+        } else {
+            BEGINNINGS.contains(c)
+                || c.is_ascii_alphabetic() && !before.is_ascii_alphanumeric() && is_latin_beginning(&text[at..])
+        };
+        let shown = begins
+            .then(|| at_start(&text[at..], whole, clock))
+            .flatten()
+            .filter(|(_, length)| label || text[at..at + length].bytes().any(|byte| byte.is_ascii_digit()));
+        if let Some((moment, length)) = shown {
+            found.push(Shown { moment, text: at..at + length });
+            at += length;
+            before = ' ';
+            continue;
+        }
+        before = c;
+        at += c.len_utf8();
+    }
+    found
+}
+
+/// The first time in a text.
+#[cfg(test)]
+fn first(text: &str, clock: Clock) -> Option<Moment> {
+    all(text, clock).first().map(|shown| shown.moment)
+}
+
+/// The time that an attribute holds: `datetime`, a `title`, seconds or milliseconds since 1970.
+pub(super) fn of_attribute(value: &str, clock: Clock) -> Option<Moment> {
+    if matches!(value.len(), 10 | 13) && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        let number: i64 = value.parse().ok()?;
+        let seconds = if value.len() == 13 { number / 1000 } else { number };
+        return past(Moment { at: seconds, within: 1 }, clock);
+    }
+    let found = all(value, clock).into_iter().next()?;
+    // A sentence that mentions a time is not the time of anything.
+    (value.len() - found.text.len() <= 24).then_some(found.moment)
+}
+
+/// Whether a digit behind this text would be part of a number with a point or a sign: "1.2009".
+fn is_within_number(before: &str) -> bool {
+    let mut back = before.chars().rev();
+    matches!(back.next(), Some('.' | ',' | '-' | '/' | ':')) && back.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+fn now(clock: Clock) -> i64 {
+    i64::try_from(clock.now.0 / 1000).unwrap_or(i64::MAX / 4)
+}
+
+/// The day it is at the forum, in days since 1970.
+fn today(clock: Clock) -> i64 {
+    (now(clock) + i64::from(clock.offset)).div_euclid(DAY)
+}
+
+fn past(moment: Moment, clock: Clock) -> Option<Moment> {
+    (moment.at <= now(clock) + MINUTE && moment.at > 0).then_some(moment)
+}
+
+/// A time at the start of a text and its length; `whole`: length of the text it may fill.
+fn at_start(text: &str, whole: usize, clock: Clock) -> Option<(Moment, usize)> {
+    let mut cursor = Cursor::new(text);
+    let moment = ago(&mut cursor, clock)
+        .or_else(|| cursor.or(|cursor| dated(cursor, whole, clock)))
+        .or_else(|| cursor.or(|cursor| near_day(cursor, clock)))
+        .or_else(|| cursor.or(|cursor| bare_clock(cursor, whole, clock)))?;
+    let ends_within = cursor.rest().starts_with(|c: char| c.is_ascii_digit());
+    past(moment, clock).filter(|_| !ends_within).map(|moment| (moment, text.len() - cursor.rest().len()))
+}
+
+/// A time of day on a day (days since 1970), in the zone that is written or the forum's.
+fn on_day(day: i64, time: Option<TimeOfDay>, clock: Clock) -> Moment {
+    let offset = time.and_then(|time| time.offset).unwrap_or(clock.offset);
+    let (seconds, within) = time.map_or((0, DAY as u32), |time| (time.seconds, time.within));
+    Moment { at: day * DAY + seconds - i64::from(offset), within }
+}
+
+/// A time of day alone: the latest past one, where it is all the text.
+fn bare_clock(cursor: &mut Cursor, whole: usize, clock: Clock) -> Option<Moment> {
+    let before = cursor.rest().len();
+    let time = time_of_day(cursor)?;
+    if before - cursor.rest().len() < whole {
+        return None;
+    }
+    let moment = on_day(today(clock), Some(time), clock);
+    Some(if moment.at > now(clock) + MINUTE { Moment { at: moment.at - DAY, ..moment } } else { moment })
+}

@@ -1,0 +1,298 @@
+//! How a tree grows from the tokens of a page.
+
+use encoding_rs::Encoding;
+use html5ever::tokenizer::Tag;
+use html5ever::{LocalName, Namespace, local_name, ns};
+
+use super::{BASE, Node, Tree, words_of};
+use suidao_page::model::CrawlUrl;
+use suidao_page::read::hint::is_hidden;
+use suidao_page::read::markup::{attribute, fold_into};
+use suidao_page::read::names::{is_block, is_fallback, is_skipped};
+use suidao_page::read::references::References;
+use suidao_page::read::tree::{DEPTH, Step, walk};
+
+/// Elements and texts of one page.
+pub(super) const NODES: usize = 200_000;
+/// Bytes of text and of attributes.
+const TEXT: usize = 4 << 20;
+/// Bytes of one attribute.
+const VALUE: usize = 2 << 10;
+
+/// What is kept of a tag.
+const ATTRIBUTES: [&str; 19] = [
+    "class",
+    "id",
+    "title",
+    "datetime",
+    "content",
+    "itemprop",
+    "itemscope",
+    "itemtype",
+    "href",
+    "src",
+    "alt",
+    "type",
+    "name",
+    "role",
+    "colspan",
+    "data-time",
+    "data-timestamp",
+    "aria-label",
+    "rel",
+];
+
+/// Class words that tell the state of a row, not what it is.
+const STATES: [&str; 20] = [
+    "odd", "even", "alt", "first", "last", "hot", "new", "unread", "read", "online", "offline", "current", "active",
+    "locked", "lock", "top", "sticky", "pinned", "announce", "global",
+];
+
+/// Reads a page found at `base`, whose links are written in `encoding`.
+pub(super) fn build(html: &str, base: &CrawlUrl, encoding: &'static Encoding) -> Tree {
+    let mut builder = Builder::new(base, encoding);
+    // What is shown without scripts is read: some forums show nothing else.
+    walk(html, false, |step| match step {
+        Step::Open(tag, ns) => builder.start(tag, ns),
+        Step::Close(_) => builder.close(),
+        Step::Text(text) => builder.text(text),
+    });
+    builder.finish()
+}
+
+struct Open {
+    node: u32,
+    /// It is a row of a table, with so many cells so far.
+    cells: Option<u16>,
+}
+
+struct Builder {
+    nodes: Vec<Node>,
+    title: String,
+    in_title: bool,
+    references: References,
+    stack: Vec<Open>,
+    /// While the stack is longer than this, nothing is read.
+    skip: Option<usize>,
+    /// Bytes kept so far.
+    bytes: usize,
+}
+
+impl Builder {
+    fn new(base: &CrawlUrl, encoding: &'static Encoding) -> Self {
+        let root = Node {
+            name: local_name!("html"),
+            parent: 0,
+            end: 1,
+            block: 0,
+            depth: 0,
+            cell: 0,
+            hidden: false,
+            shape: 0,
+            path: 0,
+            text: String::new(),
+            attributes: Vec::new(),
+            words: Box::default(),
+            link: None,
+        };
+        Self {
+            nodes: vec![root],
+            title: String::new(),
+            in_title: false,
+            references: References::new(base, encoding),
+            stack: Vec::with_capacity(32),
+            skip: None,
+            bytes: 0,
+        }
+    }
+
+    fn top(&self) -> usize {
+        self.stack.last().map_or(0, |open| open.node as usize)
+    }
+
+    fn start(&mut self, tag: &Tag, ns: &Namespace) {
+        let depth = self.stack.len();
+        if self.skip.is_some() {
+            return self.push(tag, self.top());
+        }
+        match tag.name {
+            local_name!("html") | local_name!("head") | local_name!("body") | local_name!("form") => {
+                return self.push(tag, self.top());
+            }
+            local_name!("base") => {
+                if let Some(href) = attribute(tag, &local_name!("href")) {
+                    self.references.set_base(href);
+                }
+            }
+            local_name!("title") if *ns == ns!(html) => self.in_title = self.title.is_empty(),
+            _ => {}
+        }
+        let skipped = is_skipped(&tag.name)
+            || is_fallback(&tag.name) && tag.name != local_name!("noscript")
+            || tag.name == local_name!("button")
+            || *ns != ns!(html) && matches!(tag.name, local_name!("svg") | local_name!("math"));
+        let declares = tag.name == local_name!("script")
+            && attribute(tag, &local_name!("type"))
+                .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"));
+        // Nothing asks for a title's element.
+        let node = if tag.name == local_name!("title") { self.top() } else { self.add(tag, is_block(&tag.name)) };
+        if skipped && !declares {
+            self.skip = Some(depth);
+        }
+        self.push(tag, node);
+    }
+
+    /// Adds an element below the innermost open one.
+    fn add(&mut self, tag: &Tag, block: bool) -> usize {
+        if self.nodes.len() >= NODES || self.stack.len() >= DEPTH {
+            return self.top();
+        }
+        let mut attributes = Vec::new();
+        for name in ATTRIBUTES {
+            let own = tag.attrs.iter().find(|attribute| &*attribute.name.local == name);
+            if let Some(value) = own.map(|attribute| &*attribute.value)
+                && value.len() <= VALUE
+                && self.bytes + value.len() <= TEXT
+            {
+                self.bytes += value.len();
+                attributes.push((name, value.trim().into()));
+            }
+        }
+        let value =
+            |name: &str| attributes.iter().find(|(own, _)| *own == name).map_or("", |(_, value): &(_, Box<str>)| value);
+        let mut cell = 0;
+        if matches!(tag.name, local_name!("td") | local_name!("th")) {
+            let span = value("colspan").parse::<u16>().unwrap_or(1).clamp(1, 50);
+            if let Some(row) = self.stack.last_mut().and_then(|open| open.cells.as_mut()) {
+                cell = *row;
+                *row = row.saturating_add(span);
+            }
+        }
+        let shape = shape(&tag.name, value("class"), cell);
+        let href = value("href");
+        let link = if tag.name == local_name!("a") { self.references.resolve(href) } else { None };
+        let (parent, at) = (self.top(), self.nodes.len());
+        let up = &self.nodes[parent];
+        self.nodes.push(Node {
+            name: tag.name.clone(),
+            parent: parent as u32,
+            end: at as u32 + 1,
+            block: if block { at as u32 } else { up.block },
+            depth: up.depth + 1,
+            cell,
+            hidden: up.hidden || is_hidden(tag),
+            shape,
+            path: up.path.wrapping_mul(BASE).wrapping_add(shape),
+            text: String::new(),
+            words: ["class", "id"].into_iter().flat_map(|name| words_of(value(name))).collect(),
+            attributes,
+            link,
+        });
+        at
+    }
+
+    fn push(&mut self, tag: &Tag, node: usize) {
+        let cells = (tag.name == local_name!("tr")).then_some(0);
+        self.stack.push(Open { node: node as u32, cells });
+    }
+
+    fn close(&mut self) {
+        if let Some(open) = self.stack.pop() {
+            self.nodes[open.node as usize].end = self.nodes.len() as u32;
+        }
+        if self.skip.is_some_and(|skip| self.stack.len() <= skip) {
+            self.skip = None;
+            self.in_title = false;
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.in_title && self.title.len() < VALUE {
+            fold_into(&mut self.title, text);
+        }
+        if self.skip.is_some() || self.bytes + text.len() > TEXT {
+            return;
+        }
+        let block = self.nodes[self.top()].block as usize;
+        if self.nodes[block].name != local_name!("pre") {
+            return self.line(text);
+        }
+        // There a line ends where it is written so.
+        for (at, line) in text.split('\n').enumerate() {
+            if at > 0 && self.nodes.len() < NODES {
+                self.leaf(local_name!("br"));
+            }
+            self.line(line);
+        }
+    }
+
+    /// Adds an element or a text without anything below it.
+    fn leaf(&mut self, name: LocalName) {
+        let (parent, at) = (self.top(), self.nodes.len());
+        let up = &self.nodes[parent];
+        self.nodes.push(Node {
+            name,
+            parent: parent as u32,
+            end: at as u32 + 1,
+            block: up.block,
+            depth: up.depth + 1,
+            cell: 0,
+            hidden: false,
+            shape: 1,
+            path: up.path.wrapping_mul(BASE).wrapping_add(1),
+            text: String::new(),
+            attributes: Vec::new(),
+            words: Box::default(),
+            link: None,
+        });
+    }
+
+    fn line(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let parent = self.top();
+        let last = self.nodes.len() - 1;
+        let goes_on = self.nodes[last].parent as usize == parent && last != 0 && self.nodes[last].name.is_empty();
+        if !goes_on {
+            // White space between blocks is no text; and what does not fit is left out.
+            if self.nodes.len() >= NODES {
+                return;
+            }
+            self.leaf(local_name!(""));
+        }
+        let Some(node) = self.nodes.last_mut() else { return };
+        let before = node.text.len();
+        for c in text.chars() {
+            if c.is_whitespace() {
+                if !node.text.ends_with(' ') {
+                    node.text.push(' ');
+                }
+            } else if !c.is_control() && !matches!(c, '\u{200B}' | '\u{FEFF}' | '\u{AD}' | '\u{200E}' | '\u{200F}') {
+                node.text.push(c);
+            }
+        }
+        self.bytes += node.text.len() - before;
+    }
+
+    fn finish(mut self) -> Tree {
+        self.nodes[0].end = self.nodes.len() as u32;
+        Tree { nodes: self.nodes, title: self.title, base: self.references.base().clone() }
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo 1991) over a tag and its classes.
+fn shape(name: &LocalName, classes: &str, cell: u16) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut take = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().for_each(&mut take);
+    take(cell.min(255) as u8);
+    for class in classes.split_ascii_whitespace().take(8) {
+        let is_state = words_of(class).iter().any(|word| STATES.contains(&word.as_str()));
+        if !is_state {
+            take(b'.');
+            class.bytes().filter(|byte| !byte.is_ascii_digit()).for_each(&mut take);
+        }
+    }
+    hash
+}

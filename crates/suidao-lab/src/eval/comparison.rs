@@ -1,0 +1,315 @@
+//! Strategies on the same webs: runs side by side, medians and intervals of every measure, and who wins.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::bootstrap::Resamples;
+use super::measure::{Measure, Tally, tunnels};
+use super::run::Run;
+use suidao_view::plot::Interval;
+
+/// The strategy that knows the truth; shares are of what it finds.
+pub const ORACLE: &str = "oracle";
+
+/// Points of a curve that is drawn.
+const DRAWN: usize = 50;
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All tasks together: the median over tasks of each one's median.
+    All,
+    /// The task with this number.
+    Task(usize),
+}
+
+/// How often one strategy has found more than another in a case, as much, and less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Duel {
+    /// More.
+    pub wins: usize,
+    /// As much.
+    pub ties: usize,
+    /// Less.
+    pub losses: usize,
+}
+
+/// One task with one random seed: a run a strategy, with what it has come to at every point.
+struct Case {
+    task: usize,
+    seed: u64,
+    runs: Vec<Option<(Run, Vec<Tally>)>>,
+}
+
+/// The runs of a comparison.
+pub struct Comparison {
+    strategies: Vec<String>,
+    tasks: Vec<String>,
+    marks: Vec<usize>,
+    /// Where tallies were taken, rising: every 100 pages, the marks, and what curves are drawn through.
+    points: Vec<usize>,
+    cases: Vec<Case>,
+    /// Of all cases, then of each task's.
+    resamples: Vec<Resamples>,
+    /// Every measure at every mark, made once; by scope, strategy, measure and mark.
+    at_marks: Vec<Option<Interval>>,
+}
+
+impl Comparison {
+    /// Runs side by side; tasks, seeds and strategies stay in the order of `runs`. Marks of 0 are left out.
+    pub fn new(marks: &[usize], runs: Vec<Run>) -> Self {
+        fn number(names: &mut Vec<String>, name: &str) -> usize {
+            names.iter().position(|known| known == name).unwrap_or_else(|| {
+                names.push(name.to_owned());
+                names.len() - 1
+            })
+        }
+        let mut marks: Vec<usize> = marks.iter().copied().filter(|&mark| mark > 0).collect();
+        marks.sort_unstable();
+        marks.dedup();
+        let last = marks.last().copied().unwrap_or(0);
+        let hundreds = (100..=last).step_by(100);
+        let drawn = (1..=DRAWN).map(|part| (last * part).div_ceil(DRAWN)).filter(|&point| point > 0);
+        let mut points: Vec<usize> = hundreds.chain(drawn).chain(marks.iter().copied()).collect();
+        points.sort_unstable();
+        points.dedup();
+
+        let (mut strategies, mut tasks, mut cases) = (Vec::new(), Vec::new(), Vec::<Case>::new());
+        for run in runs {
+            let (task, strategy) = (number(&mut tasks, &run.task), number(&mut strategies, &run.strategy));
+            let at = cases.iter().position(|case| case.task == task && case.seed == run.seed).unwrap_or_else(|| {
+                cases.push(Case { task, seed: run.seed, runs: Vec::new() });
+                cases.len() - 1
+            });
+            let runs = &mut cases[at].runs;
+            if runs.len() <= strategy {
+                runs.resize_with(strategy + 1, || None);
+            }
+            let tallies = run.at(&points);
+            runs[strategy] = Some((run, tallies));
+        }
+        let of = |task| (0..cases.len()).filter(|&case| cases[case].task == task).collect::<Vec<_>>();
+        let groups: Vec<Vec<usize>> = (0..tasks.len()).map(of).collect();
+        let mut resamples = vec![Resamples::new(groups.clone())];
+        resamples.extend(groups.into_iter().map(|group| Resamples::new(vec![group])));
+        let mut made = Self { strategies, tasks, marks, points, cases, resamples, at_marks: Vec::new() };
+        let scopes = [Scope::All].into_iter().chain((0..made.tasks.len()).map(Scope::Task));
+        let cells = scopes.flat_map(|scope| (0..made.strategies.len()).map(move |strategy| (scope, strategy)));
+        let cells: Vec<(Scope, usize)> = cells.collect();
+        let of_cell = |&(scope, strategy): &(Scope, usize)| {
+            let marks = |measure| made.marks.iter().map(move |&mark| (measure, mark));
+            let of = Measure::ALL
+                .into_iter()
+                .flat_map(marks)
+                .map(|(measure, mark)| made.interval(scope, strategy, measure, made.points.binary_search(&mark).ok()?));
+            of.collect::<Vec<_>>()
+        };
+        made.at_marks = cells.par_iter().flat_map_iter(of_cell).collect();
+        made
+    }
+
+    /// Strategies, in the order given.
+    pub fn strategies(&self) -> &[String] {
+        &self.strategies
+    }
+
+    /// Tasks, in the order given.
+    pub fn tasks(&self) -> &[String] {
+        &self.tasks
+    }
+
+    /// Pages at which numbers are told, rising.
+    pub fn marks(&self) -> &[usize] {
+        &self.marks
+    }
+
+    /// The last mark; 0 without marks.
+    pub fn pages(&self) -> usize {
+        self.marks.last().copied().unwrap_or(0)
+    }
+
+    /// Number of the strategy that knows the truth, if it took part.
+    pub fn oracle(&self) -> Option<usize> {
+        self.strategies.iter().position(|name| name == ORACLE)
+    }
+
+    /// Number of cases (task and random seed).
+    pub fn cases(&self, scope: Scope) -> usize {
+        self.cases_of(scope).count()
+    }
+
+    /// Whether a measure is known for any run.
+    pub fn knows(&self, scope: Scope, measure: Measure) -> bool {
+        let strategies = 0..self.strategies.len();
+        strategies.into_iter().any(|strategy| self.at(scope, strategy, measure, self.pages()).is_some())
+    }
+
+    /// Every run with its number of strategy.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, &Run, &[Tally])> {
+        self.cases.iter().flat_map(|case| {
+            case.runs
+                .iter()
+                .enumerate()
+                .filter_map(|(strategy, run)| run.as_ref().map(|(run, tallies)| (strategy, run, tallies.as_slice())))
+        })
+    }
+
+    /// Where tallies were taken.
+    pub(super) fn points(&self) -> &[usize] {
+        &self.points
+    }
+
+    /// Median and interval of a measure at a mark; none if no run has it.
+    pub fn at(&self, scope: Scope, strategy: usize, measure: Measure, mark: usize) -> Option<Interval> {
+        let scope = match scope {
+            Scope::All => 0,
+            Scope::Task(task) => 1 + task,
+        };
+        let mark = self.marks.binary_search(&mark).ok()?;
+        let measure = Measure::ALL.into_iter().position(|known| known == measure)?;
+        let cell = (scope * self.strategies.len() + strategy) * Measure::ALL.len() + measure;
+        *self.at_marks.get(cell * self.marks.len() + mark)?
+    }
+
+    /// A measure along the pages, as it is drawn: (pages, median and interval), up to the end of the longest run.
+    pub fn curve(&self, scope: Scope, strategy: usize, measure: Measure) -> Vec<(usize, Interval)> {
+        let longest = self.longest(scope, strategy);
+        let step = self.pages().div_ceil(DRAWN).max(1);
+        let mut drawn: Vec<usize> = Vec::new();
+        let mut before = 0;
+        for (at, &point) in self.points.iter().enumerate() {
+            if point - before >= step || point == self.pages() {
+                drawn.push(at);
+                before = point;
+            }
+        }
+        let reached = drawn.iter().take_while(|&&at| self.points[at] < longest).count();
+        drawn.truncate(reached + 1);
+        let interval = |at: usize| {
+            let interval = self.interval(scope, strategy, measure, at)?;
+            Some((self.points[at].min(longest), interval))
+        };
+        drawn.into_par_iter().filter_map(interval).collect()
+    }
+
+    /// Pages of the longest run of a strategy, up to the last mark.
+    pub fn longest(&self, scope: Scope, strategy: usize) -> usize {
+        let length = |case: &Case| Some(case.runs.get(strategy)?.as_ref()?.0.steps.len());
+        self.cases_of(scope).filter_map(length).max().unwrap_or(0).min(self.pages())
+    }
+
+    /// How often strategy `one` has more relevant pages at a mark than `other`, on the same web.
+    pub fn duel(&self, scope: Scope, one: usize, other: usize, mark: usize) -> Duel {
+        let mut duel = Duel::default();
+        let Ok(point) = self.points.binary_search(&mark) else { return duel };
+        for case in self.cases_of(scope) {
+            let relevant = |strategy: usize| Some(case.runs.get(strategy)?.as_ref()?.1[point].relevant);
+            let (Some(one), Some(other)) = (relevant(one), relevant(other)) else { continue };
+            match one.cmp(&other) {
+                Ordering::Greater => duel.wins += 1,
+                Ordering::Equal => duel.ties += 1,
+                Ordering::Less => duel.losses += 1,
+            }
+        }
+        duel
+    }
+
+    /// Lengths of the tunnels behind which relevant pages were found, over all runs of a strategy: see [`tunnels`].
+    pub fn tunnels(&self, scope: Scope, strategy: usize) -> Vec<u32> {
+        let mut sum: Vec<u32> = Vec::new();
+        for (run, _) in self.cases_of(scope).filter_map(|case| case.runs.get(strategy)?.as_ref()) {
+            let lengths = tunnels(run, self.pages());
+            sum.resize(sum.len().max(lengths.len()), 0);
+            for (sum, length) in sum.iter_mut().zip(lengths) {
+                *sum += length;
+            }
+        }
+        sum
+    }
+
+    fn cases_of(&self, scope: Scope) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(move |case| scope == Scope::All || scope == Scope::Task(case.task))
+    }
+
+    fn interval(&self, scope: Scope, strategy: usize, measure: Measure, point: usize) -> Option<Interval> {
+        let value = |case: &Case| {
+            let (run, tallies) = case.runs.get(strategy)?.as_ref()?;
+            let oracle = self.oracle().and_then(|oracle| case.runs.get(oracle)?.as_ref());
+            measure.of(run, &tallies[point], oracle.map(|(_, tallies)| &tallies[point]))
+        };
+        let values: Vec<Option<f64>> = self.cases.iter().map(value).collect();
+        let resamples = match scope {
+            Scope::All => &self.resamples[0],
+            Scope::Task(task) => self.resamples.get(1 + task)?,
+        };
+        resamples.interval(&values)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::run::tests::by_hand;
+    use super::*;
+
+    /// Two tasks with two seeds each and three strategies, one of which ends early.
+    pub(in crate::eval) fn comparison(extra: &[&str]) -> Comparison {
+        let mut runs = Vec::new();
+        for task in ["sports & games", "ml"] {
+            for seed in 1..=2 {
+                let more = "-+".repeat(seed as usize);
+                runs.push(by_hand(task, seed, "breadth-first", &("-+------".repeat(30) + &more)));
+                runs.push(by_hand(task, seed, "dth link-scored", &("-++-".repeat(60) + &more)));
+                runs.push(by_hand(task, seed, "best-first hard", &"++-+".repeat(10)));
+                runs.extend(extra.iter().map(|name| by_hand(task, seed, name, &"+".repeat(250))));
+            }
+        }
+        Comparison::new(&[200, 50], runs)
+    }
+
+    #[test]
+    fn medians_are_of_the_runs_side_by_side() {
+        let comparison = comparison(&["oracle"]);
+        assert_eq!(comparison.strategies(), ["breadth-first", "dth link-scored", "best-first hard", "oracle"]);
+        assert_eq!(
+            (comparison.marks(), comparison.cases(Scope::All), comparison.cases(Scope::Task(1))),
+            (&[50, 200][..], 4, 2)
+        );
+        let at = |strategy, measure, mark| comparison.at(Scope::All, strategy, measure, mark).map(|i| i.median);
+        assert_eq!(at(0, Measure::Relevant, 200), Some(25.0));
+        assert_eq!(at(1, Measure::Oracle, 200), Some(0.5));
+        assert_eq!(at(2, Measure::Harvest, 200), Some(0.15), "of 200 pages, though it ended at 40");
+        assert_eq!(at(1, Measure::Relevant, 70), None, "no mark");
+    }
+
+    #[test]
+    fn without_an_oracle_nobody_knows_its_share() {
+        let comparison = comparison(&[]);
+        assert!(!comparison.knows(Scope::All, Measure::Oracle) && comparison.knows(Scope::All, Measure::Islands));
+    }
+
+    #[test]
+    fn curves_end_where_the_longest_run_ends() {
+        let comparison = comparison(&[]);
+        let last = |strategy| comparison.curve(Scope::Task(0), strategy, Measure::Relevant).last().copied().unwrap();
+        assert_eq!(last(0).0, 200);
+        assert_eq!((last(2).0, last(2).1.median), (40, 30.0));
+    }
+
+    #[test]
+    fn duels_are_counted_case_by_case() {
+        let comparison = comparison(&[]);
+        let duel = |one, other, mark| comparison.duel(Scope::All, one, other, mark);
+        assert_eq!(duel(1, 0, 200), Duel { wins: 4, ties: 0, losses: 0 });
+        assert_eq!(duel(0, 1, 200), Duel { wins: 0, ties: 0, losses: 4 });
+        assert_eq!(duel(2, 2, 50).ties, 4);
+    }
+
+    #[test]
+    fn tunnels_are_those_of_all_runs() {
+        let comparison = comparison(&[]);
+        let tunnels = comparison.tunnels(Scope::Task(0), 2);
+        assert_eq!(tunnels.iter().sum::<u32>(), 60);
+        assert_eq!(comparison.tunnels(Scope::All, 2).iter().sum::<u32>(), 120);
+    }
+}

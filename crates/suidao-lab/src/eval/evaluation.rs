@@ -1,0 +1,232 @@
+//! What the topic's queries find in several crawls, as text, CSV and a page with the two curves of the paper.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::queries::AtMark;
+use suidao_page::visible::Visible;
+use suidao_view::html::{self, Column, escape, table, thousands};
+use suidao_view::plot::{self, Along, Interval, Line, Style, curves};
+
+/// A crawl under evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluated {
+    /// What it is called: strategy or directory.
+    pub name: String,
+    /// At each mark.
+    pub marks: Vec<AtMark>,
+    /// What each query finds in the whole crawl.
+    pub queries: Vec<OfQuery>,
+}
+
+/// What one query finds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OfQuery {
+    /// The query.
+    pub query: String,
+    /// Pages it finds.
+    pub hits: u64,
+    /// Relevant ones among them.
+    pub relevant_hits: u64,
+    /// Share of relevant pages among its first ten, ranked; none where it finds nothing.
+    pub at_ten: Option<f64>,
+}
+
+/// What was evaluated, and how.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluation {
+    /// Pages at which it was counted.
+    pub marks: Vec<u64>,
+    /// By whose word a page is relevant, in a sentence.
+    pub judge: String,
+    /// The crawls.
+    pub crawls: Vec<Evaluated>,
+}
+
+impl Evaluation {
+    /// For people: a table of the marks, then one of the queries.
+    pub fn in_words(&self) -> String {
+        let width = self.crawls.iter().map(|crawl| crawl.name.chars().count()).max().unwrap_or(0).max(5);
+        let mut out =
+            format!("{:width$}  {:>7} {:>7} {:>7} {:>9} {:>7}\n", "crawl", "pages", "N", "M", "precision", "R");
+        for crawl in &self.crawls {
+            for at in &crawl.marks {
+                let _ = writeln!(
+                    out,
+                    "{:width$}  {:>7} {:>7} {:>7} {:>9} {:>7}",
+                    crawl.name,
+                    at.pages,
+                    at.hits,
+                    at.relevant_hits,
+                    share(at.precision()),
+                    at.relevant
+                );
+            }
+        }
+        let _ = writeln!(
+            out,
+            "N: pages that a query finds; M: relevant ones among them; R: relevant pages. {}",
+            self.judge
+        );
+        for crawl in &self.crawls {
+            let _ = writeln!(out, "\n{}: precision of the first ten hits, hits, relevant ones", crawl.name);
+            for of in &crawl.queries {
+                let _ = writeln!(out, "  {:>6} {:>7} {:>7}  {}", share(of.at_ten), of.hits, of.relevant_hits, of.query);
+            }
+        }
+        out
+    }
+
+    /// A row for each crawl and mark.
+    ///
+    /// # Errors
+    /// As the output fails.
+    pub fn csv(&self, out: impl std::io::Write) -> Result<(), csv::Error> {
+        #[derive(Serialize)]
+        struct Row<'a> {
+            crawl: &'a str,
+            pages: u64,
+            hits: u64,
+            relevant_hits: u64,
+            precision: Option<f64>,
+            relevant: u64,
+        }
+        let mut out = csv::Writer::from_writer(Visible::new(out));
+        for crawl in &self.crawls {
+            for at in &crawl.marks {
+                out.serialize(Row {
+                    crawl: &crawl.name,
+                    pages: at.pages,
+                    hits: at.hits,
+                    relevant_hits: at.relevant_hits,
+                    precision: at.precision().map(|precision| (precision * 1e6).round() / 1e6),
+                    relevant: at.relevant,
+                })?;
+            }
+        }
+        Ok(out.flush()?)
+    }
+
+    /// One page that needs nothing beside it. Equal evaluations give equal bytes.
+    pub fn html(&self) -> String {
+        let mut body = format!(
+            "<header>\n<h1>What the topic’s queries find</h1>\n<p class=\"lead\">{} queries over {}, judged after {} pages.</p>\n\
+             <p class=\"note\">Precision is M / N: of the pages that any of the queries finds (N), the relevant ones (M). R \
+             counts relevant pages collected. {} After Jiang, Zhu, Wang 2020, figures 6 and 7.</p>\n</header>\n<main id=\"main\">\n",
+            self.crawls.first().map_or(0, |crawl| crawl.queries.len()),
+            html::count(self.crawls.len(), "crawl", "crawls"),
+            self.marks.iter().map(|mark| thousands(*mark)).collect::<Vec<_>>().join(", "),
+            escape(&self.judge),
+        );
+        let _ = write!(
+            body,
+            "<h2>Precision and relevant pages</h2>\n<div class=\"pair\">\n<figure>{}</figure>\n<figure>{}</figure>\n</div>\n",
+            self.curve("precision M / N", true, |at| at.precision()),
+            self.curve("relevant pages R", false, |at| Some(at.relevant as f64)),
+        );
+        body += &self.table();
+        for crawl in &self.crawls {
+            body += &queries(crawl);
+        }
+        body += "</main>\n";
+        html::page("suidao: what the topic’s queries find", "en", &[plot::STYLE], &body)
+    }
+
+    fn curve(&self, title: &str, is_share: bool, value: impl Fn(&AtMark) -> Option<f64>) -> String {
+        let best = |crawl: &Evaluated| crawl.marks.last().and_then(&value).unwrap_or(0.0);
+        let most = self.crawls.iter().map(best).fold(0.0, f64::max);
+        let lines: Vec<Line> = (0..)
+            .zip(&self.crawls)
+            .map(|(nth, crawl)| Line {
+                name: &crawl.name,
+                style: Style::Nth(nth),
+                points: crawl
+                    .marks
+                    .iter()
+                    .filter_map(|at| Some((at.pages as usize, Interval { median: value(at)?, range: None })))
+                    .collect(),
+                // Who stops early has the best share of all, and nothing to be proud of.
+                ahead: !is_share && self.crawls.len() > 1 && best(crawl) >= most && most > 0.0,
+            })
+            .collect();
+        let last = self.crawls.iter().filter_map(|crawl| crawl.marks.last()).map(|at| at.pages as usize).max();
+        curves(&lines, title, is_share, Along::pages(last.unwrap_or(1)))
+    }
+
+    fn table(&self) -> String {
+        let columns = ["crawl", "pages", "N", "M", "precision", "R"].map(Column::Number);
+        let row = move |crawl: &Evaluated, at: &AtMark| {
+            let [pages, hits, relevant_hits, relevant] =
+                [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
+            vec![escape(&crawl.name), pages, hits, relevant_hits, share(at.precision()), relevant]
+        };
+        let of_crawl = |crawl| self.crawls[crawl].marks.iter().map(move |at| row(&self.crawls[crawl], at));
+        let rows: Vec<Vec<String>> = (0..self.crawls.len()).flat_map(of_crawl).collect();
+        table("precision and relevant pages", &columns, &rows)
+    }
+}
+
+fn queries(crawl: &Evaluated) -> String {
+    let columns = ["query", "P@10", "hits", "relevant"].map(Column::Number);
+    let row = |of: &OfQuery| vec![escape(&of.query), share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)];
+    let rows: Vec<Vec<String>> = crawl.queries.iter().map(row).collect();
+    format!(
+        "<h2>{}: what each query finds</h2>\n<p class=\"note\">In the whole crawl; P@10 is the share of relevant pages among \
+         the first ten hits.</p>\n{}",
+        escape(&crawl.name),
+        table("what each query finds", &columns, &rows)
+    )
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{:.1}%", 100.0 * value))
+}
+
+#[cfg(test)]
+mod tests {
+    use scraper::{Html, Selector};
+
+    use super::*;
+
+    fn evaluation() -> Evaluation {
+        let at = |pages, hits, relevant_hits, relevant| AtMark { pages, hits, relevant_hits, relevant };
+        let of = |query: &str, at_ten| OfQuery { query: query.to_owned(), hits: 4, relevant_hits: 3, at_ten };
+        Evaluation {
+            marks: vec![500, 1000],
+            judge: "Relevant is what the truth says.".to_owned(),
+            crawls: vec![
+                Evaluated {
+                    name: "tunnel".to_owned(),
+                    marks: vec![at(500, 100, 50, 60), at(1000, 200, 90, 100)],
+                    queries: vec![of("深度 <学习>", Some(0.9)), of("x", None)],
+                },
+                Evaluated { name: "dth".to_owned(), marks: vec![at(500, 0, 0, 3), at(700, 10, 5, 8)], queries: vec![] },
+            ],
+        }
+    }
+
+    #[test]
+    fn it_is_told_in_words_rows_and_a_page() {
+        let evaluation = evaluation();
+        let words = evaluation.in_words();
+        assert!(words.contains("tunnel     1000     200      90     45.0%     100"), "{words}");
+        assert!(words.contains("dth         500       0       0         –       3"), "{words}");
+        assert!(words.contains(" 90.0%       4       3  深度 <学习>"), "{words}");
+        let mut rows = Vec::new();
+        evaluation.csv(&mut rows).unwrap();
+        let rows = String::from_utf8(rows).unwrap();
+        assert!(
+            rows.starts_with("crawl,pages,hits,relevant_hits,precision,relevant\ntunnel,500,100,50,0.5,60\n"),
+            "{rows}"
+        );
+        assert!(rows.contains("\ndth,500,0,0,,3\n"), "{rows}");
+        let page = Html::parse_document(&evaluation.html());
+        assert!(page.errors.is_empty(), "{:?}", page.errors);
+        let count = |selector: &str| page.select(&Selector::parse(selector).unwrap()).count();
+        assert_eq!((count("svg.curves"), count("h1"), count("main#main"), count("script")), (2, 1, 1, 0));
+        assert_eq!(count("tbody tr"), 6);
+        let text: String = page.root_element().text().collect();
+        assert!(text.contains("深度 <学习>"));
+    }
+}

@@ -1,0 +1,293 @@
+//! A web as its link graph: every page that can be reached from the seeds, read once, and how the pages lie to the
+//! relevant ones.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use suidao_crawl::crawl::{Conditions, Crawl, Limits, Outcome, Wanted};
+use suidao_crawl::replay::{Source, replay};
+use suidao_crawl::strategy::BreadthFirst;
+use suidao_crawl::trap::Traps;
+use suidao_page::model::{CrawlUrl, Event, Settled, UrlId};
+
+/// A web as its link graph. Nodes are URLs, numbered in order of discovery, breadth first.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    urls: Vec<CrawlUrl>,
+    nodes: Vec<Node>,
+    /// Targets of all nodes' links, node by node.
+    links: Vec<u32>,
+    seeds: Vec<u32>,
+}
+
+/// A URL of the graph.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Node {
+    /// Its part of [`Graph::links`].
+    links: (usize, usize),
+    pub(super) kind: Kind,
+    /// Whether it counts as a page fetched.
+    pub(super) counts: bool,
+    pub(super) relevant: bool,
+}
+
+/// What a URL answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing that leads on.
+    #[default]
+    Dead,
+    /// A redirect, or the same under the other scheme.
+    Redirect,
+    Page,
+}
+
+/// Notes the redirects that pass, since the events leave out those to pages that are fetched.
+struct Overheard<'a> {
+    source: &'a dyn Source,
+    redirects: Mutex<Vec<(UrlId, CrawlUrl)>>,
+}
+
+impl Source for Overheard<'_> {
+    fn outcome(&self, wanted: &Wanted, url: &CrawlUrl) -> Outcome {
+        let outcome = self.source.outcome(wanted, url);
+        if let (Wanted::Page(id) | Wanted::Plain(id), Outcome::Redirect { to, .. }) = (wanted, &outcome) {
+            self.redirects.lock().unwrap_or_else(PoisonError::into_inner).push((*id, to.clone()));
+        }
+        outcome
+    }
+}
+
+impl Graph {
+    /// Reads all that can be reached from the seeds. Scope and robots of the conditions hold, limits of pages, depth and
+    /// hops do not; of an endless web `reach` pages are read. `relevant` is put once for every page, in order of
+    /// fetching; `None` for a page that does not count.
+    pub fn read(
+        conditions: Conditions,
+        reach: u64,
+        seeds: &[CrawlUrl],
+        source: &dyn Source,
+        mut relevant: impl FnMut(&CrawlUrl, &Settled) -> Option<bool>,
+    ) -> Self {
+        let limits = Limits {
+            pages: Some(reach),
+            requests: Some(u64::MAX),
+            pages_per_host: None,
+            depth: None,
+            hops: u16::MAX,
+            ..conditions.limits
+        };
+        // The whole web is wanted, and its end is known: only what tells itself by its URL is left out.
+        let Traps { repeats, max_segments, session_parameters, .. } = conditions.traps;
+        let traps = Traps { repeats, max_segments, session_parameters, ..Traps::off() };
+        let goals = suidao_crawl::crawl::Goals::default();
+        let mut conditions = Conditions { limits, goals, traps, ..conditions };
+        conditions.politeness.delay = 0.0;
+        let overheard = Overheard { source, redirects: Mutex::default() };
+        let mut crawl = Crawl::new(conditions, Box::new(BreadthFirst));
+        let mut graph = Self::default();
+        replay(&mut crawl, seeds, &overheard, 1, |batch| {
+            for event in &batch.events {
+                graph.fold(event, &mut relevant);
+            }
+        });
+        let redirects = overheard.redirects.into_inner().unwrap_or_else(PoisonError::into_inner);
+        graph.join(redirects);
+        graph
+    }
+
+    fn fold(&mut self, event: &Event, relevant: &mut impl FnMut(&CrawlUrl, &Settled) -> Option<bool>) {
+        match event {
+            Event::Discovered(new) => {
+                self.urls.push(new.url.clone());
+                self.nodes.push(Node::default());
+            }
+            Event::Seeded(link) => self.seeds.push(link.to.0),
+            Event::Settled(page) => {
+                let known = relevant(&self.urls[page.id.0 as usize], page);
+                let from = self.links.len();
+                self.links.extend(page.links.iter().map(|link| link.to.0).chain(page.known.iter().map(|id| id.0)));
+                // In order of discovery, whatever was known of them when.
+                self.links[from..].sort_unstable();
+                self.nodes[page.id.0 as usize] = Node {
+                    links: (from, self.links.len()),
+                    kind: Kind::Page,
+                    counts: known.is_some(),
+                    relevant: known == Some(true),
+                };
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds what is no link but leads on: redirects, and the same URL under the other scheme.
+    fn join(&mut self, redirects: Vec<(UrlId, CrawlUrl)>) {
+        let ids: FxHashMap<u64, u32> = (0..).zip(&self.urls).map(|(id, url)| (url.fingerprint(), id)).collect();
+        let find = |url: &CrawlUrl| ids.get(&url.fingerprint()).copied();
+        let other = |url: &CrawlUrl| url.under(!url.is_https()).and_then(|url| find(&url));
+        let moved = (0..).zip(&self.urls).map(|(id, url)| (id, other(url)));
+        let redirected = redirects.iter().flat_map(|(id, to)| [(id.0, find(to)), (id.0, other(to))]);
+        let more: Vec<(u32, u32)> = redirected.chain(moved).filter_map(|(id, to)| Some((id, to?))).collect();
+        let mut joined: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (from, to) in more {
+            joined.entry(from).or_default().push(to);
+        }
+        let mut from: Vec<(u32, Vec<u32>)> = joined.into_iter().collect();
+        from.sort_unstable();
+        for (id, to) in from {
+            let node = &mut self.nodes[id as usize];
+            // A page that was fetched has no other scheme.
+            if node.kind == Kind::Dead {
+                *node = Node { links: (self.links.len(), self.links.len() + to.len()), kind: Kind::Redirect, ..*node };
+                self.links.extend(to);
+            }
+        }
+    }
+
+    /// The URL of a node.
+    pub fn url(&self, node: u32) -> &CrawlUrl {
+        &self.urls[node as usize]
+    }
+
+    /// What is known of a node.
+    pub(super) fn node(&self, node: u32) -> Node {
+        self.nodes[node as usize]
+    }
+
+    /// How many URLs there are, dead ones among them.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Where a node leads.
+    pub(super) fn links(&self, node: u32) -> &[u32] {
+        let (from, to) = self.nodes[node as usize].links;
+        &self.links[from..to]
+    }
+
+    /// The seeds that were not refused.
+    pub(super) fn seeds(&self) -> &[u32] {
+        &self.seeds
+    }
+
+    /// The pages in order of discovery, each with its layer: how many links it is away from the nearest relevant page
+    /// (0: relevant itself); `None` if more than `deepest`. Redirects are no links.
+    pub fn layers(&self, deepest: u8) -> Vec<(u32, Option<u8>)> {
+        let mut layers: Vec<Option<u8>> = self.nodes.iter().map(|node| node.relevant.then_some(0)).collect();
+        let all = || 0..u32::try_from(self.nodes.len()).expect("as many as URLs, which are numbered so");
+        for layer in 1..=deepest {
+            // Redirects are as near as what they lead to; each round passes one of a row.
+            loop {
+                let leads = |id: &u32| {
+                    layers[*id as usize].is_none()
+                        && self.node(*id).kind == Kind::Redirect
+                        && self.links(*id).iter().any(|&to| layers[to as usize].is_some())
+                };
+                let nearer: Vec<u32> = all().filter(leads).collect();
+                if nearer.is_empty() {
+                    break;
+                }
+                nearer.iter().for_each(|&id| layers[id as usize] = Some(layer - 1));
+            }
+            let links_there = |id: &u32| {
+                layers[*id as usize].is_none()
+                    && self.node(*id).kind == Kind::Page
+                    && self.links(*id).iter().any(|&to| layers[to as usize].is_some())
+            };
+            let found: Vec<u32> = all().filter(links_there).collect();
+            found.iter().for_each(|&id| layers[id as usize] = Some(layer));
+        }
+        all().filter(|&id| self.node(id).kind == Kind::Page).map(|id| (id, layers[id as usize])).collect()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use suidao_crawl::crawl::Politeness;
+    use suidao_crawl::strategy::scope::Scope;
+    use suidao_page::model::{Digest, Evidence, Failure, FailureKind, Outlink, Page, Region, Relevance, Sketch};
+
+    /// Pages by name and their links; `name>target` is a redirect.
+    pub(in crate::eval) struct Small(pub &'static [&'static str]);
+
+    pub(in crate::eval) fn url(name: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://h.cn/{name}")).unwrap()
+    }
+
+    impl Source for Small {
+        fn outcome(&self, _: &Wanted, wanted: &CrawlUrl) -> Outcome {
+            let name = &wanted.path()[1..];
+            if let Some(to) = self.0.iter().find_map(|line| line.strip_prefix(&format!("{name}>"))) {
+                return Outcome::Redirect { to: url(to), permanent: true };
+            }
+            let Some(line) = self.0.iter().find(|line| line.split(' ').next() == Some(name)) else {
+                return Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None });
+            };
+            let outlink = |name: &str| Outlink {
+                url: url(name),
+                anchor: String::new(),
+                evidence: Evidence::default(),
+                relevance: Relevance::ZERO,
+                region: Region::Content,
+                path: 0,
+                nofollow: false,
+            };
+            let page = Page {
+                title: String::new(),
+                text: String::new(),
+                language: None,
+                author: None,
+                charset: String::new(),
+                relevance: Relevance::ZERO,
+                terms: vec![],
+                layer: None,
+                digest: Digest([0; 20]),
+                bytes: 1_000,
+                outlinks: line.split(' ').skip(1).map(outlink).collect(),
+                listing: false,
+                noindex: false,
+                rendered: false,
+                expires: None,
+                nofollow: false,
+                canonical: None,
+                feeds: Vec::new(),
+                sketch: Sketch::default(),
+                missing: false,
+                published: None,
+                defects: vec![],
+            };
+            Outcome::Page { status: 200, page: Box::new(page), sight: None, validators: None }
+        }
+    }
+
+    pub(in crate::eval) fn conditions() -> Conditions {
+        Conditions {
+            limits: Limits::default(),
+            goals: suidao_crawl::crawl::Goals::default(),
+            politeness: Politeness { robots: false, delay: 0.0, ..Politeness::default() },
+            scope: Scope::default(),
+            traps: suidao_crawl::trap::Traps::default(),
+            sources: suidao_crawl::crawl::Sources::default(),
+            languages: Vec::new(),
+            agent: "t".into(),
+            seed: 1,
+            page_threshold: Relevance::ONE,
+            link_threshold: Relevance::ONE,
+            forums: suidao_crawl::crawl::ForumMode::Off,
+            watch: None,
+            refresh: None,
+        }
+    }
+
+    #[test]
+    fn layers_count_links_backwards_and_redirects_are_none() {
+        let web = &["s a far", "a b", "b r", "r>R", "R x", "x", "far s"];
+        let graph = Graph::read(conditions(), 1000, &[url("s")], &Small(web), |url, _| Some(url.path() == "/R"));
+        let layers = graph.layers(2);
+        let told: Vec<String> =
+            layers.iter().map(|&(id, layer)| format!("{}{layer:?}", &graph.url(id).path()[1..])).collect();
+        assert_eq!(told, ["sNone", "aSome(2)", "farNone", "bSome(1)", "RSome(0)", "xNone"]);
+    }
+}

@@ -1,0 +1,181 @@
+//! What a run is measured by: Srinivasan, Menczer, Pant, A General Evaluation Framework for Topical Crawlers,
+//! Information Retrieval 8(3), 2005: harvest rate H(N), target recall TR(N); beside these, islands.
+
+use std::collections::BTreeSet;
+
+use super::run::Run;
+use suidao_view::html::thousands;
+
+/// What a run has come to at a mark. One that ended before is told as if it had gone on without finding anything: to stop
+/// while it is going well would else be the best strategy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tally {
+    /// The mark, in pages.
+    pub mark: usize,
+    /// Pages fetched by then: fewer, where the run has ended.
+    pub pages: usize,
+    /// Relevant ones among them.
+    pub relevant: usize,
+    /// Topic islands with a relevant page fetched.
+    pub islands: usize,
+}
+
+impl Tally {
+    /// H(N): relevant pages per page up to the mark, 0 to 1.
+    pub fn harvest(&self) -> f64 {
+        self.relevant as f64 / self.mark.max(1) as f64
+    }
+}
+
+impl Run {
+    /// What it has come to at each of `marks`, which must rise.
+    pub fn at(&self, marks: &[usize]) -> Vec<Tally> {
+        let mut tally = Tally::default();
+        let mut islands = BTreeSet::new();
+        let mut out = Vec::with_capacity(marks.len());
+        for &mark in marks {
+            while tally.mark < mark {
+                tally.mark += 1;
+                if let Some(step) = self.steps.get(tally.pages) {
+                    tally.pages += 1;
+                    if step.hit {
+                        tally.relevant += 1;
+                        islands.extend(step.island);
+                    }
+                }
+            }
+            tally.islands = islands.len();
+            out.push(tally);
+        }
+        out
+    }
+}
+
+/// Lengths of the tunnels behind which a run's first `pages` pages hold relevant ones: at index n, relevant pages that
+/// lie behind n off-topic pages in a row; index 0 counts those linked from a relevant page.
+pub fn tunnels(run: &Run, pages: usize) -> Vec<u32> {
+    let mut lengths = Vec::new();
+    for step in run.steps.iter().take(pages).filter(|step| step.hit) {
+        let hops = usize::from(step.hops);
+        if lengths.len() <= hops {
+            lengths.resize(hops + 1, 0);
+        }
+        lengths[hops] += 1;
+    }
+    lengths
+}
+
+/// One number of a run at a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Relevant pages.
+    Relevant,
+    /// H(N).
+    Harvest,
+    /// TR(N): relevant pages found, of all there are.
+    Recall,
+    /// Topic islands reached, of all there are.
+    Islands,
+    /// Relevant pages, of those the oracle found in as many pages of the same web.
+    Oracle,
+}
+
+impl Measure {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 5] = [Self::Relevant, Self::Harvest, Self::Recall, Self::Islands, Self::Oracle];
+
+    /// Its name in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Relevant => "relevant",
+            Self::Harvest => "harvest",
+            Self::Recall => "recall",
+            Self::Islands => "islands",
+            Self::Oracle => "of_oracle",
+        }
+    }
+
+    /// Its name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Relevant => "relevant pages",
+            Self::Harvest => "harvest rate",
+            Self::Recall => "target recall",
+            Self::Islands => "island recall",
+            Self::Oracle => "share of the oracle",
+        }
+    }
+
+    /// Whether it is a share, 0 to 1, and not a count.
+    pub fn is_share(self) -> bool {
+        self != Self::Relevant
+    }
+
+    /// Its value; none where it is not defined. `oracle`: what the oracle has come to at the same mark.
+    pub fn of(self, run: &Run, tally: &Tally, oracle: Option<&Tally>) -> Option<f64> {
+        let share = |part: usize, whole: u32| (whole > 0).then(|| part as f64 / f64::from(whole));
+        match self {
+            Self::Relevant => Some(tally.relevant as f64),
+            Self::Harvest => Some(tally.harvest()),
+            Self::Recall => share(tally.relevant, run.targets),
+            Self::Islands => share(tally.islands, run.islands?),
+            Self::Oracle => share(tally.relevant, u32::try_from(oracle?.relevant).ok()?),
+        }
+    }
+
+    /// A value as it is shown: shares in per cent with one decimal, counts with none, but halves (of medians) told.
+    pub fn show(self, value: f64) -> String {
+        if self.is_share() {
+            format!("{:.1}%", 100.0 * value)
+        } else {
+            let halves = (value * 2.0).round() / 2.0;
+            let whole = thousands(halves.trunc() as u64);
+            if halves.fract() == 0.0 { whole } else { whole + ".5" }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run::tests::by_hand;
+    use super::*;
+
+    #[test]
+    fn tallies_are_as_counted_by_hand() {
+        // Islands 0 and 1.
+        let run = by_hand("t", 1, "s", "+-+-------+---------++");
+        let at = run.at(&[1, 4, 20, 30]);
+        let counts: Vec<_> = at.iter().map(|t| (t.pages, t.relevant, t.islands)).collect();
+        assert_eq!(counts, [(1, 1, 1), (4, 2, 1), (20, 3, 1), (22, 5, 2)]);
+        assert!((at[1].harvest() - 0.5).abs() < 1e-12);
+        assert!((at[3].harvest() - 5.0 / 30.0).abs() < 1e-12, "pages that it left unfetched count");
+        let of = |measure: Measure| measure.of(&run, &at[3], Some(&at[2]));
+        assert_eq!(of(Measure::Recall), Some(0.125));
+        assert_eq!(of(Measure::Islands), Some(0.5));
+        assert_eq!(of(Measure::Oracle), Some(5.0 / 3.0));
+        assert_eq!(Measure::Oracle.of(&run, &at[3], None), None);
+        assert_eq!(Measure::Recall.of(&Run { targets: 0, ..run.clone() }, &at[3], None), None);
+    }
+
+    #[test]
+    fn a_run_without_pages_is_nothing_and_no_error() {
+        let tally = by_hand("t", 1, "s", "").at(&[10])[0];
+        assert_eq!((tally.pages, tally.harvest()), (0, 0.0));
+    }
+
+    #[test]
+    fn tunnels_count_relevant_pages_by_their_hops() {
+        // Hops are 0 1 2 0 1 2 ...
+        let run = by_hand("t", 1, "s", "++-++++");
+        assert_eq!(tunnels(&run, 6), [2, 2, 1]);
+        assert_eq!(tunnels(&run, 1), [1]);
+        assert!(tunnels(&run, 0).is_empty());
+    }
+
+    #[test]
+    fn values_are_shown_short() {
+        assert_eq!(Measure::Relevant.show(12345.0), "12,345");
+        assert_eq!(Measure::Relevant.show(7.5), "7.5");
+        assert_eq!(Measure::Harvest.show(0.1234), "12.3%");
+    }
+}

@@ -1,0 +1,206 @@
+//! The oracle: a crawl by somebody who knows the web and which of its pages are relevant. The ceiling that strategies
+//! are held against, and no strategy for live crawls.
+//!
+//! Greedy: of the relevant pages not fetched, the one with the fewest unfetched pages on the way from what is fetched
+//! is next, and the way is fetched with it; ties by discovery. The best order is a Steiner tree, for which nobody waits;
+//! greedy is what the field means by an oracle. Distances only fall as pages are fetched, so each fetch passes on what
+//! it has changed, and nothing is searched twice.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rustc_hash::FxHashMap;
+
+use super::graph::{Graph, Kind};
+use suidao_crawl::crawl::Conditions;
+use suidao_crawl::replay::Source;
+use suidao_crawl::strategy::{Strategy, Visit};
+use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Refusal, Settled, Trail, Tunnel, Verdict};
+
+/// A crawl that knows where to go. It plays on the web it was made of, from the same seeds, under the same conditions.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    order: Vec<CrawlUrl>,
+    /// Fingerprint to position in the order.
+    ranks: FxHashMap<u64, u32>,
+}
+
+impl Oracle {
+    /// Reads the web ([`Graph::read`]) and finds the order. What does not count costs nothing on the way to others.
+    pub fn ask(
+        conditions: Conditions,
+        reach: u64,
+        seeds: &[CrawlUrl],
+        source: &dyn Source,
+        relevant: impl FnMut(&CrawlUrl, &Settled) -> Option<bool>,
+    ) -> Self {
+        let graph = Graph::read(conditions, reach, seeds, source, relevant);
+        let order: Vec<CrawlUrl> = walk(&graph).into_iter().map(|id| graph.url(id).clone()).collect();
+        let ranks = (0..).zip(&order).map(|(rank, url)| (url.fingerprint(), rank)).collect();
+        Self { order, ranks }
+    }
+
+    /// The URLs in the order in which they are to be fetched, redirects among them; ends with the last relevant page.
+    pub fn order(&self) -> &[CrawlUrl] {
+        &self.order
+    }
+
+    fn place(&self, url: &CrawlUrl, trail: Trail) -> Option<Place> {
+        // A link met before its host's scheme was known names the other one: it leads to the same page.
+        let other = || url.under(!url.is_https()).and_then(|url| self.ranks.get(&url.fingerprint()));
+        let &rank = self.ranks.get(&url.fingerprint()).or_else(other)?;
+        #[allow(clippy::cast_precision_loss)] // exact up to 2^24, which no comparison reaches
+        Some(Place { lane: Lane::MAIN, priority: Priority::new(-(rank as f32)), trail })
+    }
+}
+
+impl Strategy for Oracle {
+    fn judge(&self, visit: &Visit) -> Vec<Verdict> {
+        // Not a page is fetched that leads nowhere, so a host at rest lets nothing else go first.
+        let nowhere = Verdict::Drop(Refusal::OffTopicPage);
+        let trail = visit.trail(Tunnel::Unbounded);
+        let verdict = |url| self.place(url, trail).map_or(nowhere, Verdict::Follow);
+        visit.links.iter().map(|link| verdict(&link.url)).collect()
+    }
+
+    fn seed(&self, url: &CrawlUrl) -> Place {
+        let last = Place { lane: Lane::MAIN, priority: Priority::new(f32::MIN), trail: Trail::SEED };
+        self.place(url, Trail::SEED).unwrap_or(last)
+    }
+}
+
+/// The greedy order.
+fn walk(graph: &Graph) -> Vec<u32> {
+    let mut search = Search {
+        graph,
+        way: vec![u32::MAX; graph.len()],
+        from: vec![u32::MAX; graph.len()],
+        targets: BTreeSet::new(),
+        changed: VecDeque::new(),
+    };
+    for &seed in graph.seeds() {
+        search.offer(seed, u32::MAX, 0);
+    }
+    search.pass_on();
+    let mut order = Vec::new();
+    let mut fetched = vec![false; graph.len()];
+    while let Some((_, target)) = search.targets.pop_first() {
+        let mut path = Vec::new();
+        let mut at = target;
+        while at != u32::MAX && !fetched[at as usize] {
+            path.push(at);
+            at = search.from[at as usize];
+        }
+        for &id in path.iter().rev() {
+            fetched[id as usize] = true;
+            let way = std::mem::replace(&mut search.way[id as usize], 0);
+            search.targets.remove(&(way, id));
+            search.changed.push_back(id);
+        }
+        order.extend(path.into_iter().rev());
+        search.pass_on();
+    }
+    order
+}
+
+/// The ways to what is not fetched, from what is.
+struct Search<'a> {
+    graph: &'a Graph,
+    /// Unfetched pages on the way to a node, itself among them; 0 once it is fetched.
+    way: Vec<u32>,
+    /// The node before it on that way.
+    from: Vec<u32>,
+    /// Relevant pages not fetched, by way and discovery.
+    targets: BTreeSet<(u32, u32)>,
+    /// Nodes whose way has become shorter.
+    changed: VecDeque<u32>,
+}
+
+impl Search<'_> {
+    /// A way to `to` from a node with a way of `before`.
+    fn offer(&mut self, to: u32, from: u32, before: u32) {
+        let node = self.graph.node(to);
+        let old = self.way[to as usize];
+        let way = before + u32::from(node.counts);
+        if node.kind == Kind::Dead || way >= old {
+            return;
+        }
+        if node.relevant {
+            self.targets.remove(&(old, to));
+            self.targets.insert((way, to));
+        }
+        self.way[to as usize] = way;
+        self.from[to as usize] = from;
+        if node.counts { self.changed.push_back(to) } else { self.changed.push_front(to) }
+    }
+
+    fn pass_on(&mut self) {
+        while let Some(id) = self.changed.pop_front() {
+            let graph = self.graph;
+            for &link in graph.links(id) {
+                self.offer(link, id, self.way[id as usize]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::graph::tests::{Small, conditions, url};
+    use super::*;
+    use suidao_crawl::crawl::Crawl;
+    use suidao_crawl::replay::replay;
+    use suidao_page::model::Event;
+
+    /// Pages whose name begins with R are relevant, with X do not count.
+    fn ask(web: &'static [&'static str], seeds: &[&str]) -> (Oracle, Vec<CrawlUrl>) {
+        let seeds: Vec<CrawlUrl> = seeds.iter().map(|seed| url(seed)).collect();
+        let relevant =
+            |url: &CrawlUrl, _: &Settled| (!url.path().starts_with("/X")).then(|| url.path().starts_with("/R"));
+        (Oracle::ask(conditions(), 1000, &seeds, &Small(web), relevant), seeds)
+    }
+
+    fn names(order: &[CrawlUrl]) -> String {
+        order.iter().map(|url| &url.path()[1..]).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_shortest_tunnel_goes_first_and_what_it_opens_counts() {
+        // R1 lies behind two pages, R2 behind one; behind R2 R3 is one page away. Nobody needs c and d.
+        let web = &["s a c d", "a b", "b R1", "c", "d e", "e", "t f", "f R2", "R2 R3", "R1", "R3"];
+        assert_eq!(names(ask(web, &["s", "t"]).0.order()), "t f R2 R3 s a b R1");
+    }
+
+    #[test]
+    fn ties_go_by_discovery_and_fetched_pages_cost_nothing_again() {
+        let web = &["s a b", "a R2 R1", "b R3", "R1", "R2", "R3"];
+        assert_eq!(names(ask(web, &["s"]).0.order()), "s a R2 R1 b R3");
+    }
+
+    #[test]
+    fn redirects_and_pages_that_do_not_count_are_free() {
+        let web = &["s a r X", "a b", "b R1", "r>R2", "X R3", "R1", "R2", "R3 R2"];
+        let order = names(ask(web, &["s"]).0.order());
+        assert_eq!(order, "s r R2 X R3 a b R1");
+    }
+
+    #[test]
+    fn a_replay_follows_it() {
+        let web = &["s a c d", "a b", "b R1", "c", "d e", "e", "t f", "f>R2", "R2 R3", "R1", "R3", "u"];
+        let (oracle, seeds) = ask(web, &["s", "t"]);
+        let order = names(oracle.order());
+        let mut crawl = Crawl::new(conditions(), Box::new(oracle));
+        let mut urls = Vec::new();
+        let mut fetched = Vec::new();
+        replay(&mut crawl, &seeds, &Small(web), 1, |batch| {
+            for event in batch.events {
+                match event {
+                    Event::Discovered(new) => urls.push(new.url),
+                    Event::Settled(page) => fetched.push(urls[page.id.0 as usize].clone()),
+                    Event::Redirected { id, .. } => fetched.push(urls[id.0 as usize].clone()),
+                    _ => {}
+                }
+            }
+        });
+        assert_eq!(names(&fetched), order);
+    }
+}

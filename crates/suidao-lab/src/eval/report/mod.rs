@@ -1,0 +1,404 @@
+//! A comparison as one HTML page that needs nothing beside it: no script, no font, no picture from elsewhere.
+
+mod facts;
+mod tables;
+
+use std::fmt::Write;
+
+use super::comparison::{Comparison, Scope};
+use super::measure::Measure;
+use super::tables::{headline, sentence_case};
+use facts::foot;
+pub use facts::{Facts, TaskFacts};
+use suidao_view::html::{self, count, escape, thousands};
+use suidao_view::plot::{self, Along, Interval, Line, Row, Style, bars, curves, intervals, panels, tunnel_shares};
+
+/// The whole page. The same comparison and facts give the same bytes.
+pub fn report(comparison: &Comparison, facts: &Facts) -> String {
+    let page = Page { comparison, order: order(comparison) };
+    let several = comparison.tasks().len() > 1;
+    let mut body = page.head();
+    body += "<main id=\"main\">\n";
+    body += &page.overview(several);
+    body += &page.curves(Scope::All, several);
+    body += &page.tunnels();
+    body += &page.duels();
+    for (task, name) in comparison.tasks().iter().enumerate() {
+        body += &page.task(task, name, several);
+    }
+    body += "</main>\n";
+    body += &foot(comparison, facts);
+    html::page("suidao: strategies compared", "en", &[plot::STYLE, include_str!("report.css")], &body)
+}
+
+/// Strategies, the best first; equal ones as they were given. With an oracle by the mean over the marks of its share,
+/// because in the end all come near it; else by what the report is headed by, at the last mark.
+fn order(comparison: &Comparison) -> Vec<usize> {
+    let last = [comparison.pages()];
+    let (measure, marks) = match shares(comparison, Scope::All) {
+        true => (Measure::Oracle, comparison.marks()),
+        false => (headline(comparison), &last[..]),
+    };
+    let sum = |&strategy: &usize| -> f64 {
+        let at = |&mark: &usize| comparison.at(Scope::All, strategy, measure, mark).map_or(-1.0, |at| at.median);
+        marks.iter().map(at).sum()
+    };
+    let mut order: Vec<usize> = (0..comparison.strategies().len()).collect();
+    order.sort_by(|one, other| sum(other).total_cmp(&sum(one)));
+    order
+}
+
+/// Whether there are shares of the oracle to tell.
+fn shares(comparison: &Comparison, scope: Scope) -> bool {
+    comparison.oracle().is_some() && comparison.knows(scope, Measure::Oracle)
+}
+
+/// What the sections of the page share.
+struct Page<'a> {
+    comparison: &'a Comparison,
+    /// Strategies, the best first.
+    order: Vec<usize>,
+}
+
+impl Page<'_> {
+    fn name(&self, strategy: usize) -> &str {
+        &self.comparison.strategies()[strategy]
+    }
+
+    fn style(&self, strategy: usize) -> Style {
+        match self.comparison.oracle() {
+            Some(oracle) if oracle == strategy => Style::Oracle,
+            Some(oracle) if oracle < strategy => Style::Nth(strategy - 1),
+            _ => Style::Nth(strategy),
+        }
+    }
+
+    /// Strategies that do not know the truth, the best first.
+    fn rivals(&self) -> Vec<usize> {
+        let oracle = self.comparison.oracle();
+        self.order.iter().copied().filter(|strategy| Some(*strategy) != oracle).collect()
+    }
+
+    /// Whether it is the best of those that do not know the truth.
+    fn is_ahead(&self, strategy: usize) -> bool {
+        self.rivals().first() == Some(&strategy)
+    }
+
+    fn head(&self) -> String {
+        let comparison = self.comparison;
+        let (tasks, cases) = (comparison.tasks().len(), comparison.cases(Scope::All));
+        let names: Vec<String> = comparison.tasks().iter().map(|name| escape(name)).collect();
+        let pages = comparison.pages();
+        let mut out = String::from("<header>\n<h1>Strategies compared</h1>\n");
+        let _ = writeln!(
+            out,
+            "<p>{} on {} ({}), {} in all for each, up to {} pages a run.</p>",
+            count(comparison.strategies().len(), "strategy", "strategies"),
+            count(tasks, "task", "tasks"),
+            names.join(", "),
+            count(cases, "run", "runs"),
+            thousands(pages as u64)
+        );
+        if let [first, rest @ ..] = &self.rivals()[..] {
+            let at = |measure: Measure, mark: usize| {
+                comparison.at(Scope::All, *first, measure, mark).map(|at| in_words(measure, at))
+            };
+            let told = if shares(comparison, Scope::All) {
+                let marks = comparison.marks().iter();
+                let part =
+                    |&mark: &usize| Some(format!("{} after {}", at(Measure::Oracle, mark)?, thousands(mark as u64)));
+                format!("of what the oracle finds {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
+            } else {
+                let measure = headline(comparison);
+                format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
+            };
+            let _ = write!(out, "<p class=\"lead\">Ahead: <strong>{}</strong>, {told}", escape(self.name(*first)));
+            if let Some(second) = rest.first() {
+                let duel = comparison.duel(Scope::All, *first, *second, pages);
+                let decided = if duel.ties > 0 { format!(", {} drawn", duel.ties) } else { String::new() };
+                let _ = write!(
+                    out,
+                    "; after {} pages it has found more than {}, the second, in {} of {cases}{decided}",
+                    thousands(pages as u64),
+                    escape(self.name(*second)),
+                    duel.wins
+                );
+            }
+            out += ".</p>\n";
+        }
+        if tasks > 1 {
+            let links = comparison.tasks().iter().enumerate();
+            let links: String =
+                links.map(|(at, name)| format!("<li><a href=\"#task-{at}\">{}</a></li>", escape(name))).collect();
+            let _ = writeln!(
+                out,
+                "<nav><ul><li><a href=\"#all\">All tasks</a></li><li><a href=\"#tunnels\">Tunnels</a></li>\
+                 <li><a href=\"#wins\">Wins</a></li>{links}<li><a href=\"#made\">Made with</a></li></ul></nav>"
+            );
+        }
+        out + "</header>\n"
+    }
+
+    fn overview(&self, several: bool) -> String {
+        let comparison = self.comparison;
+        let (measure, pages) = (headline(comparison), comparison.pages());
+        let mut out = String::from("<section id=\"all\">\n");
+        let _ = writeln!(out, "<h2>{}</h2>", if several { "All tasks" } else { "Who is ahead" });
+        let weighed = if several {
+            " Every task weighs the same: the median over tasks of each one's median over its random seeds."
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "<p>Medians, with bootstrap intervals that hold 95 of 100 resamples in brackets. The same resamples are used \
+             for every strategy.{weighed}{}</p>",
+            few(comparison.cases(Scope::All))
+        );
+        out += &self.at_marks(Scope::All, measure);
+        out += "<div class=\"pair rows\">\n";
+        // The share at every mark: at the last it says little.
+        let shares = comparison.marks().iter().map(|&mark| (Measure::Oracle, mark));
+        let last = [measure, Measure::Islands].map(|measure| (measure, pages));
+        for (measure, mark) in shares.chain(last) {
+            let known = |&strategy: &usize| {
+                let at = comparison.at(Scope::All, strategy, measure, mark)?;
+                let (name, style) = (self.name(strategy), self.style(strategy));
+                Some(Row { name, style, at, text: in_words(measure, at), ahead: self.is_ahead(strategy) })
+            };
+            // The oracle's share of itself says nothing.
+            let of = if measure == Measure::Oracle { self.rivals() } else { self.order.clone() };
+            let mut rows: Vec<Row> = of.iter().filter_map(known).collect();
+            if comparison.knows(Scope::All, measure) && !rows.is_empty() {
+                rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
+                let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(mark as u64));
+                let _ = writeln!(out, "<figure>\n{}</figure>", intervals(&rows, &title, measure.is_share()));
+            }
+        }
+        out + "</div>\n</section>\n"
+    }
+
+    /// Figures 6 and 7 of paper 001.
+    fn curves(&self, scope: Scope, several: bool) -> String {
+        let second = if several { Measure::Recall } else { Measure::Relevant };
+        let mut out = String::from("<section>\n<h2>Along the pages</h2>\n<div class=\"pair\">\n");
+        out += &self.pair(scope, second);
+        out += "</div>\n<h3>Each strategy with its interval</h3>\n";
+        let shown = if self.comparison.knows(scope, second) { second } else { Measure::Harvest };
+        let _ = writeln!(out, "<p class=\"note\">{}; the others in grey.</p>", sentence_case(shown.title()));
+        let lines = self.lines(scope, shown);
+        out += &panels(&lines, shown.title(), shown.is_share(), self.comparison.pages(), "ghosts", |value| {
+            shown.show(value)
+        });
+        out + "</section>\n"
+    }
+
+    /// Two plots: the harvest rate and another measure.
+    fn pair(&self, scope: Scope, second: Measure) -> String {
+        let mut out = String::new();
+        for measure in [Measure::Harvest, second] {
+            if !self.comparison.knows(scope, measure) {
+                continue;
+            }
+            let lines = self.lines(scope, measure);
+            let title = sentence_case(measure.title());
+            let plot = curves(&lines, &title, measure.is_share(), Along::pages(self.comparison.pages()));
+            let caption = match measure {
+                Measure::Harvest => {
+                    "Relevant pages per page fetched (Fig. 6 of Jiang, Zhu, Wang 2020). A dot: the run ended; an arrow: above the plot."
+                }
+                Measure::Relevant => "Relevant pages found (Fig. 7). A dot: the run ended.",
+                _ => {
+                    "Relevant pages found, of all there are (Fig. 7, made comparable between tasks). A dot: the run ended."
+                }
+            };
+            let _ = writeln!(out, "<figure>\n{plot}<figcaption>{caption}</figcaption>\n</figure>");
+        }
+        out
+    }
+
+    fn lines(&self, scope: Scope, measure: Measure) -> Vec<Line<'_>> {
+        let line = |&strategy: &usize| {
+            let mut points = self.comparison.curve(scope, strategy, measure);
+            if measure != Measure::Harvest && !points.is_empty() {
+                points.insert(0, (0, Interval { median: 0.0, range: points[0].1.range.map(|_| (0.0, 0.0)) }));
+            }
+            Line { name: self.name(strategy), style: self.style(strategy), points, ahead: self.is_ahead(strategy) }
+        };
+        self.order.iter().map(line).collect()
+    }
+
+    /// Figure 5 of paper 001.
+    fn tunnels(&self) -> String {
+        let mut out = String::from("<section id=\"tunnels\">\n<h2>Tunnels</h2>\n");
+        let counts: Vec<(usize, Vec<u32>)> =
+            self.order.iter().map(|&strategy| (strategy, self.comparison.tunnels(Scope::All, strategy))).collect();
+        // A few pages make a high bar: strategies with less than a tenth of the most do not set the scale.
+        let behind = |counts: &[u32]| counts.iter().skip(1).sum::<u32>();
+        let most = counts.iter().map(|(_, counts)| behind(counts)).max().unwrap_or(0);
+        let many = counts.iter().filter(|(_, counts)| behind(counts) >= most.div_ceil(10));
+        let largest = many.flat_map(|(_, counts)| tunnel_shares(counts)).fold(0.0, f64::max);
+        if largest == 0.0 {
+            return out + "<p>No relevant page was found behind an off-topic one.</p>\n</section>\n";
+        }
+        out += "<p>Relevant pages found behind off-topic ones, by how many of these lie in a row before them on the path \
+                of discovery (Fig. 5): the length of the tunnel. Pages of all runs together: their number, the mean length, the share of \
+                tunnels of up to six.</p>\n<div class=\"panels\">\n";
+        for (strategy, counts) in &counts {
+            let note = tunnel_note(counts);
+            out += &bars(self.name(*strategy), self.style(*strategy), counts, largest, &note);
+        }
+        out + "</div>\n</section>\n"
+    }
+
+    fn task(&self, task: usize, name: &str, several: bool) -> String {
+        let scope = Scope::Task(task);
+        let mut out = format!("<section class=\"task\" id=\"task-{task}\">\n");
+        if several {
+            let _ = writeln!(out, "<h2>{}</h2>", escape(name));
+            let _ = writeln!(out, "<div class=\"pair\">\n{}</div>", self.pair(scope, Measure::Relevant));
+            out += &self.at_marks(scope, Measure::Relevant);
+        } else {
+            out += "<h2>All numbers</h2>\n";
+        }
+        out + &self.all_measures(scope, several) + "</section>\n"
+    }
+}
+
+fn in_words(measure: Measure, at: Interval) -> String {
+    let median = measure.show(at.median);
+    match at.range {
+        Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
+        None => median,
+    }
+}
+
+/// What is to be said of intervals over few cases.
+fn few(cases: usize) -> &'static str {
+    match cases {
+        0 | 1 => " One run each has no interval.",
+        2..6 => " With fewer than six runs an interval says little more than how far they lie apart.",
+        _ => "",
+    }
+}
+
+fn tunnel_note(counts: &[u32]) -> String {
+    let behind: u64 = counts.iter().skip(1).map(|&count| u64::from(count)).sum();
+    if behind == 0 {
+        return "none".to_owned();
+    }
+    let hops: u64 = counts.iter().enumerate().skip(1).map(|(hops, &count)| hops as u64 * u64::from(count)).sum();
+    let short: u64 = counts.iter().take(7).skip(1).map(|&count| u64::from(count)).sum();
+    let share = |part: u64| part as f64 / behind as f64;
+    format!("{}, mean {:.1}, {:.0}% ≤ 6", thousands(behind), share(hops), 100.0 * share(short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::comparison::tests::comparison;
+    use super::super::run::tests::by_hand;
+    use super::*;
+    use scraper::{Html, Selector};
+
+    fn facts() -> Facts {
+        let task = TaskFacts {
+            name: "sports & games".into(),
+            web: "world:<a>.toml".into(),
+            seeds: vec![1, 2, 3, 7],
+            lexicon: "体育".into(),
+            digests: vec!["0123456789abcdef0123".into(), "1".into()],
+            page_threshold: [0.05, 0.07],
+            link_threshold: [0.15; 2],
+            truth: "what the world knows".into(),
+        };
+        Facts { version: "9.9.9".into(), in_flight: 64, command: "suidao compare x.toml".into(), tasks: vec![task] }
+    }
+
+    fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
+        html.select(&Selector::parse(selector).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_page_is_well_formed_and_whole_in_itself() {
+        let text = report(&comparison(&["oracle"]), &facts());
+        let html = Html::parse_document(&text);
+        assert!(html.errors.is_empty(), "{:?}", html.errors);
+        assert!(all(&html, "script, link, img, iframe").is_empty());
+        assert!(!text.contains("url(") && !text.contains("src="), "nothing from elsewhere");
+        let ids: Vec<&str> = all(&html, "[id]").iter().filter_map(|element| element.attr("id")).collect();
+        assert_eq!(ids.len(), ids.iter().collect::<std::collections::BTreeSet<_>>().len(), "{ids:?}");
+        for link in all(&html, "a[href], use[href]") {
+            let target = link.attr("href").unwrap().strip_prefix('#').unwrap();
+            assert!(ids.contains(&target), "{target}");
+        }
+        // Every row of a table is as wide as its head.
+        for table in all(&html, "table") {
+            let cells = |row: scraper::ElementRef| row.child_elements().count();
+            let rows: Vec<usize> = table.select(&Selector::parse("tbody tr").unwrap()).map(cells).collect();
+            assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn it_tells_what_was_compared_and_how() {
+        let text = report(&comparison(&["oracle"]), &facts());
+        for told in [
+            "Ahead: <strong>dth link-scored</strong>",
+            "sports &amp; games",
+            "world:&lt;a&gt;.toml",
+            "1–3, 7",
+            "体育",
+            "0123456789abcdef",
+            "<dt>in flight</dt><dd>64</dd>",
+            "share of the oracle after",
+            "island recall",
+            "Fig. 5",
+            "Fig. 6",
+            "Fig. 7",
+            "0123456789abcdef and 1 more",
+            "0.050–0.070",
+            "<td>0.150</td>",
+            "9.9.9",
+        ] {
+            assert!(text.contains(told), "{told}");
+        }
+        let html = Html::parse_document(&text);
+        assert_eq!(all(&html, "#wins tbody tr").len(), 4);
+        assert_eq!(all(&html, "section.task").len(), 2);
+        assert_eq!(all(&html, "details").len(), 2);
+    }
+
+    #[test]
+    fn the_share_of_the_oracle_stands_first_and_the_best_stands_out() {
+        let text = report(&comparison(&["oracle"]), &facts());
+        let html = Html::parse_document(&text);
+        let words = |selector: &str| all(&html, selector).iter().map(|it| it.text().collect()).collect::<Vec<String>>();
+        assert_eq!(words("#all h3"), ["Share of the oracle after", "Harvest rate after"]);
+        // dth is ahead though best-first has more at the first mark: 60% and 15% against 50% and 50%.
+        let rows = words("#all tbody th");
+        assert_eq!(rows[..3], ["dth link-scored", "best-first hard", "breadth-first"]);
+        assert_eq!(rows[3..], ["oracle", "dth link-scored", "best-first hard", "breadth-first"]);
+        assert_eq!(words("#all tbody th strong"), ["dth link-scored"; 2]);
+        assert!(words("svg text.name.ahead").iter().all(|name| name == "dth link-scored"));
+        assert!(text.contains("of what the oracle finds 50.0%"), "{}", words(".lead")[0]);
+        let one = report(&comparison(&[]), &facts());
+        assert!(one.contains("50.0% [50.0%, 50.0%] harvest rate; after 200 pages"), "without an oracle");
+    }
+
+    #[test]
+    fn equal_comparisons_give_equal_bytes() {
+        assert!(report(&comparison(&[]), &facts()) == report(&comparison(&[]), &facts()));
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out_and_nothing_breaks() {
+        let mut run = by_hand("t", 1, "breadth-first", "----");
+        run.targets = 0;
+        run.islands = None;
+        let text = report(&Comparison::new(&[10], vec![run]), &Facts::default());
+        assert!(!text.contains("oracle") && !text.contains("island recall") && !text.contains("NaN"), "{text}");
+        assert!(text.contains("One run each has no interval"));
+        let empty = report(&Comparison::new(&[], vec![]), &Facts::default());
+        assert!(Html::parse_document(&empty).errors.is_empty());
+    }
+}

@@ -1,0 +1,261 @@
+//! One replay as it is judged: a step a page, in the order of fetching.
+
+use crate::world::World;
+use suidao_page::model::{Batch, CrawlUrl, Event, Origin, Settled, Stop, UrlId};
+
+/// A page that counts as fetched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Whether it is relevant by truth.
+    pub hit: bool,
+    /// Off-topic pages (by truth) in a row before it on the path by which it became known: its tunnel.
+    pub hops: u16,
+    /// The topic island it lies on, where the web knows.
+    pub island: Option<u32>,
+}
+
+/// One strategy on one web.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The task: web, lexicon and seeds together.
+    pub task: String,
+    /// The web, as it was named.
+    pub web: String,
+    /// Seed of a generated web, and of what is done at random.
+    pub seed: u64,
+    /// The strategy with its parameter.
+    pub strategy: String,
+    /// The pages fetched.
+    pub steps: Vec<Step>,
+    /// Relevant pages there are; 0 where nobody knows.
+    pub targets: u32,
+    /// Topic islands there are, where the web knows.
+    pub islands: Option<u32>,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// What is true of a page that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Whether it is relevant.
+    pub hit: bool,
+    /// Its island.
+    pub island: Option<u32>,
+}
+
+impl Known {
+    /// What a generated world knows of its page.
+    pub fn of(world: &World, url: &CrawlUrl) -> Self {
+        let hit = world.is_relevant(url);
+        let island = world.island(url).filter(|_| hit).and_then(|island| u32::try_from(island).ok());
+        Self { hit, island }
+    }
+}
+
+/// What a run is of: everything in it that the events do not tell.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunOf {
+    /// See [`Run::task`].
+    pub task: String,
+    /// See [`Run::web`].
+    pub web: String,
+    /// See [`Run::seed`].
+    pub seed: u64,
+    /// See [`Run::strategy`].
+    pub strategy: String,
+    /// See [`Run::targets`].
+    pub targets: u32,
+    /// See [`Run::islands`].
+    pub islands: Option<u32>,
+}
+
+/// A URL of the replay.
+struct Found {
+    /// Until it is settled.
+    url: Option<CrawlUrl>,
+    origin: Origin,
+    /// Relevant, as far as is known.
+    hit: bool,
+    hops: u16,
+}
+
+/// Folds the events of one replay into a [`Run`]. `ask` is put once for every page, in order; it answers `None` for one
+/// that does not count: on an excluded host, or known already under another URL.
+pub struct Recorder<F> {
+    ask: F,
+    found: Vec<Found>,
+    steps: Vec<Step>,
+}
+
+impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
+    /// A recorder that asks so for the truth.
+    pub fn new(ask: F) -> Self {
+        Self { ask, found: Vec::new(), steps: Vec::new() }
+    }
+
+    /// Takes in the next batch.
+    pub fn fold(&mut self, batch: &Batch) {
+        for event in &batch.events {
+            match event {
+                Event::Discovered(new) => {
+                    self.found.push(Found { url: Some(new.url.clone()), origin: new.origin, hit: false, hops: 0 });
+                }
+                Event::Settled(page) => self.settled(page),
+                _ => {}
+            }
+        }
+    }
+
+    /// Pages that counted so far.
+    pub fn pages(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The run, at most `pages` long.
+    pub fn finish(mut self, of: RunOf, stop: Stop, pages: usize) -> Run {
+        self.steps.truncate(pages);
+        let RunOf { task, web, seed, strategy, targets, islands } = of;
+        Run { task, web, seed, strategy, steps: self.steps, targets, islands, stop }
+    }
+
+    fn settled(&mut self, page: &Settled) {
+        let hops = self.hops(page.id);
+        let Some(found) = self.found.get_mut(page.id.0 as usize) else { return };
+        let Some(url) = found.url.take() else { return };
+        let known = (self.ask)(&url, page);
+        found.hops = hops;
+        found.hit = known.map_or_else(|| page.is_relevant_document(), |known| known.hit);
+        let Some(Known { hit, island }) = known else { return };
+        self.steps.push(Step { hit, hops, island });
+    }
+
+    /// Off-topic pages before this one, back to a relevant page or a seed. Redirects are no pages.
+    fn hops(&self, id: UrlId) -> u16 {
+        let mut at = id;
+        loop {
+            match self.found.get(at.0 as usize).map(|found| found.origin) {
+                // A URL is found by one with a smaller number: this ends.
+                Some(Origin::Redirect(from) | Origin::Canonical(from)) if from < at => at = from,
+                Some(Origin::Link(from)) => {
+                    return self.found.get(from.0 as usize).map_or(0, |from| match from.hit {
+                        true => 0,
+                        false => from.hops.saturating_add(1),
+                    });
+                }
+                Some(Origin::Seed | Origin::Redirect(_) | Origin::Canonical(_) | Origin::Named | Origin::Listed(_))
+                | None => return 0,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use suidao_page::model::{Digest, Discovered, Lane, Millis, Place, Priority, Relevance, Sketch, Trail};
+
+    /// A run by hand: a letter a page, `+` relevant, `-` not, each on the host and island of its number.
+    pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> Run {
+        let step = |(at, letter): (usize, char)| Step {
+            hit: letter == '+',
+            hops: (at % 3) as u16,
+            island: (letter == '+').then_some((at / 20) as u32),
+        };
+        Run {
+            task: task.into(),
+            web: format!("world:{task}"),
+            seed,
+            strategy: strategy.into(),
+            steps: pages.chars().enumerate().map(step).collect(),
+            targets: 40,
+            islands: Some(4),
+            stop: Stop::PageLimit,
+        }
+    }
+
+    fn discovered(id: u32, url: &str, origin: Origin) -> Event {
+        let url = CrawlUrl::parse(url).unwrap();
+        Event::Discovered(Discovered { id: UrlId(id), url, origin, anchor: String::new() })
+    }
+
+    fn settled(id: u32, status: u16, relevant: bool) -> Event {
+        Event::Settled(Box::new(Settled {
+            id: UrlId(id),
+            status,
+            place: Place { lane: Lane::MAIN, priority: Priority::new(1.0), trail: Trail::SEED },
+            relevance: Relevance::new(if relevant { 0.5 } else { 0.1 }),
+            relevant,
+            title: String::new(),
+            language: None,
+            author: None,
+            digest: Digest([0; 20]),
+            bytes: 1_000,
+            terms: vec![],
+            listing: false,
+            noindex: false,
+            rendered: false,
+            expires: None,
+            foreign: false,
+            sketch: Sketch::default(),
+            published: None,
+            canonical: None,
+            copy_of: None,
+            links: vec![],
+            known: vec![],
+            forum: None,
+            validators: None,
+            again: None,
+            outlinks: 0,
+            feeds: Vec::new(),
+            signs: suidao_page::model::Signs::default(),
+        }))
+    }
+
+    #[test]
+    fn a_replay_becomes_its_steps() {
+        let link = |from| Origin::Link(UrlId(from));
+        let events = vec![
+            discovered(0, "http://a.cn/", Origin::Seed),
+            discovered(1, "http://a.cn/off", link(0)),
+            settled(0, 200, true),
+            discovered(2, "http://b.cn/moved", link(1)),
+            settled(1, 200, false),
+            discovered(3, "http://b.cn/off", Origin::Redirect(UrlId(2))),
+            discovered(4, "http://b.cn/hit", link(3)),
+            discovered(5, "http://out.cn/", link(3)),
+            discovered(6, "http://b.cn/missing", link(3)),
+            settled(3, 200, true),
+            settled(5, 200, false),
+            settled(6, 404, false),
+            settled(4, 200, false),
+        ];
+        // By truth /hit is relevant and /off is not, whatever the threshold says; out.cn does not count.
+        let ask = |url: &CrawlUrl, page: &Settled| {
+            let hit = url.path() == "/hit" || (page.relevant && url.path() == "/");
+            (url.host() != "out.cn" && page.status == 200).then_some(Known { hit, island: hit.then_some(7) })
+        };
+        let mut recorder = Recorder::new(ask);
+        recorder.fold(&Batch { at: Millis(0), took: None, events });
+        assert_eq!(recorder.pages(), 4);
+        let of = RunOf { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
+        let run = recorder.finish(of, Stop::FrontierEmpty, 9);
+        let steps: Vec<_> = run.steps.iter().map(|s| (s.hit, s.hops, s.island)).collect();
+        let expected = [(true, 0, Some(7)), (false, 0, None), (false, 1, None), (true, 2, Some(7))];
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn a_run_is_cut_at_its_pages() {
+        let mut recorder =
+            Recorder::new(|_: &CrawlUrl, page: &Settled| Some(Known { hit: page.relevant, island: None }));
+        let ids = 0..5_u32;
+        let mut events: Vec<Event> =
+            ids.clone().map(|id| discovered(id, &format!("http://a.cn/{id}"), Origin::Seed)).collect();
+        events.extend(ids.map(|id| settled(id, 200, true)));
+        recorder.fold(&Batch { at: Millis(0), took: None, events });
+        let run = by_hand("t", 1, "s", "");
+        let of = RunOf { task: run.task, web: run.web, seed: 1, strategy: run.strategy, targets: 5, islands: None };
+        assert_eq!(recorder.finish(of, Stop::PageLimit, 3).steps.len(), 3);
+    }
+}

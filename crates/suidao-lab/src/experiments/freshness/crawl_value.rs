@@ -1,0 +1,54 @@
+//! The crawl value at work: the histories and the agenda of `suidao refresh`, told what simulated visits saw.
+
+use super::ledger::Sight;
+use super::pages::{Pages, RELEVANT};
+use super::policy::Running;
+use suidao_crawl::revisit::Agenda;
+use suidao_crawl::revisit::history::{DAY, Tracked};
+use suidao_crawl::revisit::settings::RefreshSettings;
+use suidao_page::model::{Found, HostId, Millis, UrlId};
+
+pub(super) struct CrawlValue {
+    settings: RefreshSettings,
+    agenda: Agenda,
+    pages: Vec<(HostId, Tracked)>,
+}
+
+impl CrawlValue {
+    pub fn new(pages: &Pages) -> Self {
+        let settings = RefreshSettings::default();
+        let known = |page: &super::pages::Page| {
+            let mut known =
+                Tracked::first(page.relevance, page.relevance >= RELEVANT, page.listing.is_some(), &settings);
+            known.inlinks = page.links;
+            (HostId(page.host), known)
+        };
+        let pages = pages.pages.iter().map(known).collect();
+        let mut running = Self { settings, agenda: Agenda::new(None), pages };
+        (0..running.pages.len() as u32).for_each(|page| running.put(page, 0.0));
+        running
+    }
+
+    fn put(&mut self, number: u32, now: f64) {
+        let (host, page) = &self.pages[number as usize];
+        if let Some(worth) = page.later(&self.settings) {
+            self.agenda.put(UrlId(number), *host, worth, now);
+        }
+    }
+}
+
+impl Running for CrawlValue {
+    fn next(&mut self, now: f64) -> Option<u32> {
+        self.agenda.take(now).map(|(page, _)| page.0)
+    }
+
+    fn saw(&mut self, sight: &Sight) {
+        if sight.gone {
+            return;
+        }
+        let (_, page) = &mut self.pages[sight.page as usize];
+        page.new_links += sight.new_links();
+        page.visited(Found { text: sight.changed, links: false }, Millis((sight.now * DAY) as u64));
+        self.put(sight.page, sight.now);
+    }
+}

@@ -1,0 +1,124 @@
+//! Policies of fixed rates, and that of intervals that grow and shrink.
+//!
+//! Strides: each visit puts a page's next one on by 1/rate, and the earliest is next. The time of that queue runs as fast as
+//! the budget lets it, so only the ratios of the rates count, and what a page that is gone leaves goes to all others (stride
+//! scheduling, Waldspurger and Weihl 1995).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ordered_float::OrderedFloat;
+
+use super::ledger::Sight;
+use super::pages::Pages;
+use super::policy::Running;
+use suidao_crawl::revisit::adaptive;
+
+pub(super) struct Strides {
+    queue: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
+    rates: Vec<f64>,
+    due: f64,
+}
+
+/// Where in its first interval a page begins, from 0 to 1: evenly spread.
+pub(super) fn phase(page: usize) -> f64 {
+    ((page as f64 + 1.0) * 0.618_033_988_749_894_9).fract()
+}
+
+impl Strides {
+    pub fn by(rates: Vec<f64>) -> Self {
+        let visited = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
+        let queue = visited.map(|(page, rate)| Reverse((OrderedFloat(phase(page) / rate), page as u32))).collect();
+        Self { queue, rates, due: 0.0 }
+    }
+
+    pub fn uniform(pages: impl Iterator<Item = usize>) -> Self {
+        let mut rates = Vec::new();
+        for page in pages {
+            rates.resize(page, 0.0);
+            rates.push(1.0);
+        }
+        Self::by(rates)
+    }
+
+    /// The most freshness by visits at random times (Azar et al. 2018): ρ = max(0, √(μΔ/λ) - Δ), Σ ρ = the budget, for
+    /// importance μ, changes a day Δ and the price λ of a visit.
+    pub fn azar(pages: &Pages, budget: f64) -> Self {
+        let mut moving: Vec<(f64, f64)> =
+            pages.pages.iter().map(|page| (page.importance, page.rate)).filter(|(_, rate)| *rate > 0.0).collect();
+        moving.sort_unstable_by(|a, b| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
+        // Pages are taken in while they are worth the price of those before them.
+        let (mut rates, mut roots, mut price) = (0.0, 0.0, 0.0);
+        for (importance, rate) in moving {
+            if importance / rate <= price {
+                break;
+            }
+            rates += rate;
+            roots += (importance * rate).sqrt();
+            price = (roots / (budget + rates)).powi(2);
+        }
+        let visits = |importance: f64, rate: f64| ((importance * rate / price).sqrt() - rate).max(0.0);
+        Self::by(pages.pages.iter().map(|page| visits(page.importance, page.rate)).collect())
+    }
+}
+
+impl Running for Strides {
+    fn next(&mut self, _: f64) -> Option<u32> {
+        let Reverse((due, page)) = self.queue.pop()?;
+        self.due = due.0;
+        Some(page)
+    }
+
+    fn saw(&mut self, sight: &Sight) {
+        if !sight.gone {
+            let due = self.due + 1.0 / self.rates[sight.page as usize];
+            self.queue.push(Reverse((OrderedFloat(due), sight.page)));
+        }
+    }
+}
+
+/// Apache Nutch's adaptive schedule. Where less is due than the budget pays for, the page due next is taken early.
+pub(super) struct Nutch {
+    waiting: BinaryHeap<Reverse<(OrderedFloat<f64>, u32)>>,
+    due: BinaryHeap<(OrderedFloat<f64>, Reverse<u32>)>,
+    /// Interval and day of the last change known, and importance.
+    pages: Vec<(f64, f64, f64)>,
+}
+
+impl Nutch {
+    pub fn new(pages: &Pages, budget: f64) -> Self {
+        let interval = pages.len() as f64 / budget;
+        let first = |page: usize| Reverse((OrderedFloat(phase(page) * interval), page as u32));
+        Self {
+            waiting: (0..pages.len()).map(first).collect(),
+            due: BinaryHeap::new(),
+            pages: pages.pages.iter().map(|page| (interval, 0.0, page.importance)).collect(),
+        }
+    }
+}
+
+impl Running for Nutch {
+    fn next(&mut self, now: f64) -> Option<u32> {
+        while let Some(Reverse((due, page))) = self.waiting.peek().copied()
+            && due.0 <= now
+        {
+            self.waiting.pop();
+            self.due.push((OrderedFloat(self.pages[page as usize].2), Reverse(page)));
+        }
+        let due = self.due.pop().map(|(_, Reverse(page))| page);
+        due.or_else(|| self.waiting.pop().map(|Reverse((_, page))| page))
+    }
+
+    fn saw(&mut self, sight: &Sight) {
+        if sight.gone {
+            return;
+        }
+        let (interval, changed, _) = &mut self.pages[sight.page as usize];
+        let (next, wait) = adaptive::Nutch::default().next(*interval, sight.changed, sight.now - *changed);
+        *interval = next;
+        if sight.changed {
+            *changed = sight.now;
+        }
+        self.waiting.push(Reverse((OrderedFloat(sight.now + wait), sight.page)));
+    }
+}

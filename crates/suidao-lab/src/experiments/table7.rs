@@ -1,0 +1,315 @@
+//! Table 7 and figure 6 of paper 002 (Liu, Zhang, Li 2018; sections 2.1, 2.2, 2.4, Algorithm 1), the parallel crawl: level by level, each level in
+//! three stages that run in parallel one after the other, as Map/Reduce does it.
+//!
+//! 1. **Download**: URLs are partitioned by `hash(host) mod k`, so that a host is asked by one worker, one request at a time.
+//! 2. **Parse**: map only; a rule keeps links on their site.
+//! 3. **Deduplicate**: links are partitioned by their own hash, each partition sorted out by itself.
+//!
+//! What comes of a visit is the same for any number of partitions and workers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use suidao_crawl::replay::Web;
+use suidao_page::model::{CrawlUrl, Failure, Fetched, Region};
+use suidao_page::read::{Parsed, parse};
+
+/// Pages on record, by URL.
+pub type Collection = BTreeMap<CrawlUrl, Copy>;
+
+/// A page as it was last had: the paper's local database, as far as a later visit needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Of the main text and the links in it.
+    digest: u64,
+    /// On the page's own site, in order, each once: the rule filter keeps links of other sites out (2.2).
+    links: Vec<CrawlUrl>,
+    /// Header fields that make the next request for it conditional.
+    conditions: Vec<(String, String)>,
+}
+
+impl Copy {
+    fn of(fetched: &Fetched, parsed: &Parsed) -> Self {
+        let on_site = parsed.document.links.iter().filter(|link| link.url.authority() == fetched.url.authority());
+        let links: BTreeSet<CrawlUrl> = on_site.clone().map(|link| link.url.clone()).collect();
+        let mut said = parsed.text.clone();
+        for link in on_site.filter(|link| link.region == Region::Content) {
+            said.push('\n');
+            said.push_str(link.url.as_str());
+        }
+        let marks = [("etag", "if-none-match"), ("last-modified", "if-modified-since")];
+        let condition =
+            |(mark, condition): (&str, &str)| Some((condition.to_owned(), fetched.header(mark)?.to_owned()));
+        let conditions = marks.into_iter().filter_map(condition).collect();
+        Self { digest: xxh3_64(said.as_bytes()), links: links.into_iter().collect(), conditions }
+    }
+}
+
+/// What is done with pages that are on record; the seeds are asked for in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Pages on record are left alone, the seeds excepted: only what is new is fetched.
+    pub left: bool,
+    /// Pages on record are asked for under the condition that they have changed.
+    pub conditional: bool,
+}
+
+/// What a visit of all levels cost and brought. Counts are of requests unless they say otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// All.
+    pub requests: u64,
+    /// Answered with a page.
+    pub downloaded: u64,
+    /// Answered with a page whose main text and links were on record as they are.
+    pub redundant: u64,
+    /// Answered with 304.
+    pub not_modified: u64,
+    /// Answered with a page that was not on record.
+    pub new: u64,
+    /// Bytes of all bodies.
+    pub bytes: u64,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.downloaded += other.downloaded;
+        self.redundant += other.redundant;
+        self.not_modified += other.not_modified;
+        self.new += other.new;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Workers, and partitions that they share.
+pub struct Stages {
+    workers: rayon::ThreadPool,
+    partitions: usize,
+}
+
+/// What parsing made of an answer: by partition the links that lead on.
+struct Mapped {
+    url: CrawlUrl,
+    answer: Answer,
+    links: Vec<Vec<CrawlUrl>>,
+}
+
+enum Answer {
+    Page {
+        copy: Copy,
+        bytes: u64,
+    },
+    NotModified,
+    /// No page: a redirect, a failure, an error status.
+    Nothing,
+}
+
+impl Stages {
+    /// So many threads, and so many partitions of hosts and of links, at least one.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    pub fn new(workers: usize, partitions: usize) -> Result<Self, rayon::ThreadPoolBuildError> {
+        let workers = rayon::ThreadPoolBuilder::new().num_threads(workers).build()?;
+        Ok(Self { workers, partitions: partitions.max(1) })
+    }
+
+    /// Visits the seeds and what they lead to on their sites, `depth` links far, and brings `collection` up to date: a page
+    /// had replaces its copy, one that is answered with an error is dropped.
+    pub fn visit(
+        &self,
+        web: &dyn Web,
+        seeds: &[CrawlUrl],
+        depth: u32,
+        known: Known,
+        collection: &mut Collection,
+    ) -> Tally {
+        let mut tally = Tally::default();
+        let mut frontier: Vec<CrawlUrl> = seeds.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+        let mut asked: BTreeSet<CrawlUrl> = frontier.iter().cloned().collect();
+        for level in 0..=depth {
+            if frontier.is_empty() {
+                break;
+            }
+            let downloaded = self.download(web, std::mem::take(&mut frontier), known, collection);
+            let mapped = self.parse(downloaded, collection);
+            if level < depth {
+                let done = |url: &CrawlUrl| asked.contains(url) || (known.left && collection.contains_key(url));
+                frontier = self.deduplicate(&mapped, done);
+                asked.extend(frontier.iter().cloned());
+            }
+            for Mapped { url, answer, .. } in mapped {
+                tally.requests += 1;
+                match answer {
+                    Answer::Page { copy, bytes } => {
+                        tally.downloaded += 1;
+                        tally.bytes += bytes;
+                        let had = collection.get(&url);
+                        tally.redundant += u64::from(had.is_some_and(|had| had.digest == copy.digest));
+                        tally.new += u64::from(had.is_none());
+                        collection.insert(url, copy);
+                    }
+                    Answer::NotModified => tally.not_modified += 1,
+                    Answer::Nothing => drop(collection.remove(&url)),
+                }
+            }
+        }
+        tally
+    }
+
+    /// Downloads by partitions of hosts; in the order of URLs.
+    fn download(
+        &self,
+        web: &dyn Web,
+        urls: Vec<CrawlUrl>,
+        known: Known,
+        collection: &Collection,
+    ) -> Vec<(CrawlUrl, Result<Fetched, Failure>)> {
+        let parts = split(urls, self.partitions, |url| url.authority());
+        let fetch = |url: CrawlUrl| {
+            let had = collection.get(&url).filter(|_| known.conditional);
+            let answer = web.get_with(&url, had.map_or(&[], |had| &had.conditions));
+            (url, answer)
+        };
+        let one_by_one = |part: Vec<CrawlUrl>| part.into_iter().map(fetch).collect::<Vec<_>>();
+        // One task a partition, whatever their number: rayon would else join small ones into one.
+        let had: Vec<Vec<_>> = self.workers.install(|| parts.into_par_iter().with_max_len(1).map(one_by_one).collect());
+        let mut had: Vec<_> = had.into_iter().flatten().collect();
+        had.sort_by(|(one, _), (other, _)| one.cmp(other));
+        had
+    }
+
+    /// Parses each answer by itself, and puts its links on the site into the partitions of the next stage.
+    fn parse(&self, downloaded: Vec<(CrawlUrl, Result<Fetched, Failure>)>, collection: &Collection) -> Vec<Mapped> {
+        let map = |(url, answer): (CrawlUrl, Result<Fetched, Failure>)| {
+            let (answer, links) = match answer {
+                Ok(fetched) if fetched.status == 200 => {
+                    let copy = Copy::of(&fetched, &parse(&fetched));
+                    let links = copy.links.clone();
+                    (Answer::Page { copy, bytes: fetched.body.len() as u64 }, links)
+                }
+                Ok(fetched) if fetched.status == 304 => {
+                    (Answer::NotModified, collection.get(&url).map_or_else(Vec::new, |had| had.links.clone()))
+                }
+                Ok(fetched) => {
+                    let target = fetched.header("location").and_then(|to| url.join(to).ok());
+                    (Answer::Nothing, target.into_iter().filter(|to| to.authority() == url.authority()).collect())
+                }
+                Err(_) => (Answer::Nothing, Vec::new()),
+            };
+            Mapped { url, answer, links: split(links, self.partitions, CrawlUrl::as_str) }
+        };
+        self.workers.install(|| downloaded.into_par_iter().map(map).collect())
+    }
+
+    /// The links that are not done, each once, in order.
+    fn deduplicate(&self, mapped: &[Mapped], done: impl Fn(&CrawlUrl) -> bool + Sync) -> Vec<CrawlUrl> {
+        let reduce = |part: usize| {
+            let mut links: Vec<&CrawlUrl> = mapped.iter().flat_map(|mapped| &mapped.links[part]).collect();
+            links.sort_unstable();
+            links.dedup();
+            links.into_iter().filter(|link| !done(link)).cloned().collect::<Vec<_>>()
+        };
+        let parts: Vec<Vec<CrawlUrl>> =
+            self.workers.install(|| (0..self.partitions).into_par_iter().map(reduce).collect());
+        let mut frontier: Vec<CrawlUrl> = parts.into_iter().flatten().collect();
+        frontier.sort_unstable();
+        frontier
+    }
+}
+
+/// Things by partition, `hash(name) mod k` (2.1), in the order in which they came.
+fn split<T>(things: Vec<T>, partitions: usize, name: impl Fn(&T) -> &str) -> Vec<Vec<T>> {
+    let mut parts: Vec<Vec<T>> = (0..partitions).map(|_| Vec::new()).collect();
+    for thing in things {
+        let part = (xxh3_64(name(&thing).as_bytes()) % partitions as u64) as usize;
+        parts[part].push(thing);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::{ChangingSpec, ChangingWeb};
+    use proptest::prelude::*;
+
+    /// Hosts whose marks are a function of what they answer.
+    fn web() -> ChangingWeb {
+        let spec = ChangingSpec { hosts: 4, sections: 2, initial: 6, listed: 4, related: 1, ..ChangingSpec::default() };
+        ChangingWeb::new(spec, 3)
+    }
+
+    fn visits(workers: usize, partitions: usize, depth: u32, known: Known, days: &[f64]) -> (Vec<Tally>, Collection) {
+        let (web, stages) = (web(), Stages::new(workers, partitions).unwrap());
+        let mut collection = Collection::default();
+        let tallies = days.iter().map(|day| {
+            web.set(*day);
+            stages.visit(&web, &web.listings(), depth, known, &mut collection)
+        });
+        (tallies.collect(), collection)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn what_comes_of_it_is_the_same_for_any_number_of_workers_and_partitions(
+            workers in 1_usize..5, partitions in 1_usize..9, left: bool, conditional: bool
+        ) {
+            let known = Known { left, conditional };
+            let days = [1.0, 2.0, 5.0];
+            prop_assert_eq!(visits(workers, partitions, 2, known, &days), visits(1, 1, 2, known, &days));
+        }
+    }
+
+    #[test]
+    fn a_visit_has_what_is_listed_and_what_that_leads_to() {
+        let web = web();
+        web.set(4.0);
+        let stages = Stages::new(2, 3).unwrap();
+        let mut collection = Collection::default();
+        let only_seeds = stages.visit(&web, &web.listings(), 0, Known::default(), &mut collection);
+        assert_eq!((only_seeds.requests, only_seeds.new), (8, 8));
+        let tally = stages.visit(&web, &web.listings(), 1, Known::default(), &mut collection);
+        assert_eq!((tally.downloaded - tally.new, tally.redundant), (8, 8), "the listings say what they said");
+        for listing in web.listings() {
+            let of_listing = web.articles(4.0).into_iter().filter(|article| article.listing == listing);
+            let newest: Vec<_> = of_listing.rev().take(4).collect();
+            for article in newest {
+                assert_eq!(collection.contains_key(&article.url), article.gone.is_none(), "{}", article.url);
+            }
+        }
+        assert!(
+            collection.keys().all(|url| url.authority().ends_with("changing.test") && !url.as_str().contains("ads"))
+        );
+    }
+
+    #[test]
+    fn what_is_known_is_left_alone_or_asked_for_under_a_condition() {
+        let days = [1.0, 2.0];
+        let sum = |known| visits(1, 1, 1, known, &days).0[1];
+        let all = sum(Known::default());
+        let left = sum(Known { left: true, conditional: false });
+        let conditional = sum(Known { left: false, conditional: true });
+        assert!(left.requests < all.requests && left.redundant < all.redundant && left.new == all.new, "{left:?}");
+        assert_eq!((conditional.requests, conditional.new), (all.requests, all.new));
+        assert!(conditional.not_modified > 0 && conditional.redundant < all.redundant, "{conditional:?}");
+        assert!(conditional.bytes < all.bytes);
+    }
+
+    #[test]
+    fn a_page_that_is_gone_is_dropped() {
+        let (web, stages) = (web(), Stages::new(1, 1).unwrap());
+        let mut articles = web.articles(40.0).into_iter();
+        let gone = articles.find(|article| article.gone.is_some() && web.version(&article.url, 5.0).is_some()).unwrap();
+        let mut collection = Collection::default();
+        for (day, here) in [(5.0, true), (40.0, false)] {
+            web.set(day);
+            stages.visit(&web, std::slice::from_ref(&gone.url), 0, Known::default(), &mut collection);
+            assert_eq!(collection.contains_key(&gone.url), here);
+        }
+    }
+}

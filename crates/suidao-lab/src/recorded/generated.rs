@@ -1,0 +1,42 @@
+//! A generated world with a topic: a lexicon learnt of sample pages that no crawl reaches.
+
+use super::RecordedError;
+use crate::world::World;
+use suidao_page::model::{CrawlUrl, Fetched};
+use suidao_page::topic::{Background, LearnOptions, Lexicon, Sample, TermFrequency, Weighting, learn as learn_lexicon};
+
+/// Topic pages to learn from.
+const SAMPLES: usize = 60;
+/// Off-topic pages to tell them from.
+const BACKGROUND: usize = 240;
+
+/// Learns the lexicon of a world's topic from 60 sample pages of it and 240 others, all on hosts that nothing links to.
+///
+/// # Errors
+/// [`RecordedError::Learn`] if they do not suffice.
+pub fn learn(world: &World) -> Result<Lexicon, RecordedError> {
+    let sample = |(url, html): (CrawlUrl, String)| {
+        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        Sample::from_fetched(&Fetched {
+            url,
+            status: 200,
+            headers,
+            body: html.into(),
+            wire: None,
+            asked: None,
+            rendered: None,
+        })
+    };
+    let samples: Vec<Sample> = world.sample_pages(SAMPLES).into_iter().map(sample).collect();
+    let background = Background::from_samples(world.background_pages(BACKGROUND).into_iter().map(sample).collect());
+    let options = LearnOptions {
+        name: "体育".to_owned(),
+        date: String::new(),
+        sources: vec!["the generated web".to_owned()],
+        weighting: Weighting::Lift,
+        terms: 100,
+        tf: TermFrequency::default(),
+        only_index_pages: false,
+    };
+    Ok(learn_lexicon(&samples, &background, &options)?.lexicon)
+}

@@ -1,0 +1,172 @@
+//! How a web is named on the command line and in a comparison's file, and what its name opens.
+
+use std::fmt::{self, Display};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::RecordedError;
+use super::folder::Folder;
+use super::warc::{Warc, warc_files};
+use crate::world::{Spec, SpecError, World};
+use suidao_crawl::replay::Web;
+use suidao_store::store::CrawlDirectory;
+
+/// A web by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebName {
+    /// `hosts:DIR`: a folder with a directory for each host.
+    Hosts(PathBuf),
+    /// `warc:FILE`: a WARC file, or a directory of such.
+    Warc(PathBuf),
+    /// `crawl:DIR`: a crawl directory.
+    Crawl(PathBuf),
+    /// `world:FILE.toml`: a generated world; without a file that of the default spec.
+    World(Option<PathBuf>),
+}
+
+impl WebName {
+    /// Reads a name; relative paths are meant from `base`. A bare path is known by what lies there.
+    ///
+    /// # Errors
+    /// [`RecordedError::Unusable`] if nothing that is a web lies there, [`RecordedError::Read`] if nothing does.
+    pub fn parse(text: &str, base: &Path) -> Result<Self, RecordedError> {
+        let name = match text.split_once(':') {
+            Some(("world", "")) => return Ok(Self::World(None)),
+            Some((kind @ ("hosts" | "warc" | "crawl" | "world"), path)) if !path.is_empty() => {
+                let path = base.join(path);
+                match kind {
+                    "hosts" => Self::Hosts(path),
+                    "warc" => Self::Warc(path),
+                    "crawl" => Self::Crawl(path),
+                    _ => Self::World(Some(path)),
+                }
+            }
+            _ => return Self::recognised(base.join(text)),
+        };
+        Ok(name)
+    }
+
+    fn recognised(path: PathBuf) -> Result<Self, RecordedError> {
+        let there = fs::metadata(&path).map_err(|source| RecordedError::Read { path: path.clone(), source })?;
+        let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+        Ok(match there.is_dir() {
+            false if is_toml => Self::World(Some(path)),
+            false if path.to_string_lossy().contains(".warc") => Self::Warc(path),
+            false => {
+                let path = path.display();
+                return Err(RecordedError::Unusable(format!(
+                    "{path}: no web that is known; write hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml"
+                )));
+            }
+            true if CrawlDirectory::new(&path).holds_crawl() => Self::Crawl(path),
+            true if path.join("hosts").is_dir() => Self::Hosts(path.join("hosts")),
+            true if warc_files(&path).is_ok() => Self::Warc(path),
+            true => Self::Hosts(path),
+        })
+    }
+
+    /// Opens the web.
+    ///
+    /// # Errors
+    /// [`RecordedError`] names the file or directory and says what is wrong with it.
+    pub fn open(&self) -> Result<Opened, RecordedError> {
+        let web: Arc<dyn Web> = match self {
+            Self::Hosts(path) => Arc::new(Folder::open(path)?),
+            Self::Warc(path) => Arc::new(Warc::open(path)?),
+            Self::Crawl(path) => Arc::new(Warc::open_crawl(&CrawlDirectory::new(path))?),
+            Self::World(path) => {
+                let spec = path.as_deref().map_or_else(|| Ok(Spec::default()), Spec::load);
+                return Opened::world(self.clone(), spec.map_err(|error| does_not_fit(self, &error))?);
+            }
+        };
+        Ok(Opened { name: self.clone(), web, world: None })
+    }
+}
+
+impl Display for WebName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hosts(path) => write!(f, "hosts:{}", path.display()),
+            Self::Warc(path) => write!(f, "warc:{}", path.display()),
+            Self::Crawl(path) => write!(f, "crawl:{}", path.display()),
+            Self::World(Some(path)) => write!(f, "world:{}", path.display()),
+            Self::World(None) => f.write_str("world:"),
+        }
+    }
+}
+
+/// A web that was opened.
+#[derive(Clone)]
+pub struct Opened {
+    /// By which name.
+    pub name: WebName,
+    /// What answers.
+    pub web: Arc<dyn Web>,
+    /// The generated world, if it is one: it knows its seeds and what is relevant.
+    pub world: Option<Arc<World>>,
+}
+
+impl Opened {
+    /// The world of a spec, under the name it was asked for by.
+    ///
+    /// # Errors
+    /// [`RecordedError::Unusable`] if the spec describes none.
+    pub fn world(name: WebName, spec: Spec) -> Result<Self, RecordedError> {
+        let world = Arc::new(World::new(spec).map_err(|error| does_not_fit(&name, &error))?);
+        Ok(Self { web: Arc::clone(&world) as Arc<dyn Web>, world: Some(world), name })
+    }
+}
+
+fn does_not_fit(name: &WebName, error: &SpecError) -> RecordedError {
+    RecordedError::Unusable(format!("the world {name} does not fit: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_path_is_known_by_what_lies_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path();
+        for path in ["web/hosts/a.test", "folder/a.test", "crawl/state", "warcs"] {
+            fs::create_dir_all(base.join(path)).unwrap();
+        }
+        for path in ["crawl/state/meta.json", "warcs/x.warc.gz", "world.toml", "notes.txt"] {
+            fs::write(base.join(path), "").unwrap();
+        }
+        for (bare, name) in [
+            ("web", WebName::Hosts(base.join("web/hosts"))),
+            ("folder", WebName::Hosts(base.join("folder"))),
+            ("crawl", WebName::Crawl(base.join("crawl"))),
+            ("warcs", WebName::Warc(base.join("warcs"))),
+            ("warcs/x.warc.gz", WebName::Warc(base.join("warcs/x.warc.gz"))),
+            ("world.toml", WebName::World(Some(base.join("world.toml")))),
+            ("hosts:folder", WebName::Hosts(base.join("folder"))),
+            ("world:", WebName::World(None)),
+        ] {
+            assert_eq!(WebName::parse(bare, base).unwrap(), name, "{bare}");
+            // What is shown is a name again.
+            assert_eq!(WebName::parse(&name.to_string(), Path::new("")).unwrap(), name);
+        }
+        for (text, told) in [("notes.txt", "hosts:DIR"), ("none", "none"), ("hosts:", "hosts:")] {
+            let error = WebName::parse(text, base).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_spec_that_does_not_fit_is_told_with_its_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let told = |text: &str| {
+            fs::write(file.path(), text).unwrap();
+            WebName::World(Some(file.path().to_owned())).open().err().unwrap().to_string()
+        };
+        assert!(told("seed = 2\npagse = 7\n").contains("line 2"));
+        assert!(told("pages = 7\n").contains("needs") || told("pages = 7\n").contains("need "));
+        fs::write(file.path(), "seed = 2").unwrap();
+        let web = WebName::World(Some(file.path().to_owned())).open().unwrap();
+        assert_eq!(web.world.unwrap().spec().seed, 2);
+    }
+}

@@ -1,0 +1,224 @@
+//! How many of the pages that a crawl has had are relevant, by the best word there is: a list of relevant pages, the
+//! generated world itself, or else the lexicon's threshold. A fold of the batches, as the harvest curve is; apart from
+//! that because it counts by the truth, and a page once, however it is spelt.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use super::Truth;
+use crate::world::World;
+use suidao_page::model::{Batch, CrawlUrl, Digest, Event, Settled};
+
+/// By whose word a page is relevant.
+#[derive(Clone)]
+pub enum Judge {
+    /// A list of relevant pages. Pages answered 200 count, one under several spellings once, excluded hosts not at all.
+    Truth(Arc<Truth>),
+    /// The generated world's; equal bodies are one page.
+    World(Arc<World>),
+    /// The lexicon's threshold, as the crawl itself counts.
+    Threshold,
+}
+
+impl Judge {
+    /// How many relevant pages there are, if that is known.
+    pub fn relevant(&self) -> Option<u64> {
+        match self {
+            Self::Truth(truth) => Some(truth.len() as u64),
+            Self::World(world) => Some(world.relevant()),
+            Self::Threshold => None,
+        }
+    }
+
+    /// Its name, for people.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Truth(_) => "truth",
+            Self::World(_) => "world",
+            Self::Threshold => "threshold",
+        }
+    }
+}
+
+/// Tells which pages count, and which of these are relevant; a page counts once. Memory: a key for each page.
+pub struct Witness {
+    judge: Judge,
+    keys: FxHashSet<String>,
+    bodies: FxHashSet<Digest>,
+}
+
+impl Witness {
+    /// A witness that has seen no page.
+    pub fn new(judge: Judge) -> Self {
+        Self { judge, keys: FxHashSet::default(), bodies: FxHashSet::default() }
+    }
+
+    /// Whether the page is relevant; none if it does not count.
+    pub fn is_relevant(&mut self, url: &CrawlUrl, page: &Settled) -> Option<bool> {
+        match &self.judge {
+            Judge::Truth(truth) => {
+                let counts = page.status == 200
+                    && !truth.is_excluded(url)
+                    && Truth::is_page(url)
+                    && self.keys.insert(Truth::key(url));
+                counts.then(|| truth.is_hit(url))
+            }
+            Judge::World(world) => self.bodies.insert(page.digest).then(|| world.is_relevant(url)),
+            Judge::Threshold => Some(page.is_relevant_document()),
+        }
+    }
+}
+
+/// What was counted when so many pages had been had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Mark {
+    /// Pages that count.
+    pub pages: u64,
+    /// Relevant ones among them.
+    pub relevant: u64,
+    /// Hosts with a relevant page.
+    pub hosts: u64,
+}
+
+/// The count so far. Memory: the URLs known, and a key for each page.
+pub struct Tally {
+    witness: Witness,
+    marks: Vec<u64>,
+    reached: Vec<Mark>,
+    urls: Vec<CrawlUrl>,
+    hosts: FxHashSet<String>,
+    now: Mark,
+}
+
+impl Tally {
+    /// Begins a count that is noted at these numbers of pages, in ascending order.
+    pub fn new(judge: Judge, marks: Vec<u64>) -> Self {
+        Self {
+            witness: Witness::new(judge),
+            marks,
+            reached: Vec::new(),
+            urls: Vec::new(),
+            hosts: FxHashSet::default(),
+            now: Mark { pages: 0, relevant: 0, hosts: 0 },
+        }
+    }
+
+    /// Takes a batch in; batches come in order, each once.
+    pub fn observe(&mut self, batch: &Batch) {
+        for event in &batch.events {
+            match event {
+                Event::Discovered(found) => self.urls.push(found.url.clone()),
+                Event::Settled(page) => {
+                    if let Some(url) = self.urls.get(page.id.0 as usize) {
+                        let url = url.clone();
+                        self.page(&url, page);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn page(&mut self, url: &CrawlUrl, page: &Settled) {
+        let Some(relevant) = self.witness.is_relevant(url, page) else { return };
+        self.now.pages += 1;
+        if relevant {
+            self.now.relevant += 1;
+            if !self.hosts.contains(url.host()) {
+                self.hosts.insert(url.host().to_owned());
+                self.now.hosts += 1;
+            }
+        }
+        if self.marks.contains(&self.now.pages) {
+            self.reached.push(self.now);
+        }
+    }
+
+    /// Where the count stands.
+    pub fn now(&self) -> Mark {
+        self.now
+    }
+
+    /// The marks reached, and where the count stands if that is behind the last of them.
+    pub fn rows(&self) -> Vec<Mark> {
+        let mut rows = self.reached.clone();
+        rows.extend(Some(self.now).filter(|now| rows.last() != Some(now)));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::{Discovered, Lane, Millis, Origin, Place, Priority, Relevance, Sketch, Trail, UrlId};
+
+    fn batch(id: u32, url: &str, status: u16) -> Batch {
+        let url = CrawlUrl::parse(url).unwrap();
+        let found = Discovered { id: UrlId(id), url, origin: Origin::Seed, anchor: String::new() };
+        let settled = Settled {
+            id: UrlId(id),
+            status,
+            place: Place { lane: Lane::default(), priority: Priority::default(), trail: Trail::SEED },
+            relevance: Relevance::ONE,
+            relevant: true,
+            title: String::new(),
+            language: None,
+            author: None,
+            digest: Digest([u8::try_from(id).unwrap(); 20]),
+            bytes: 1_000,
+            terms: vec![],
+            listing: false,
+            noindex: false,
+            rendered: false,
+            expires: None,
+            foreign: false,
+            sketch: Sketch { chars: 100, ..Sketch::default() },
+            published: None,
+            canonical: None,
+            copy_of: None,
+            links: vec![],
+            known: vec![],
+            forum: None,
+            validators: None,
+            again: None,
+            outlinks: 0,
+            feeds: Vec::new(),
+            signs: suidao_page::model::Signs::default(),
+        };
+        Batch { at: Millis(0), took: None, events: vec![Event::Discovered(found), Event::Settled(Box::new(settled))] }
+    }
+
+    #[test]
+    fn a_page_counts_once_and_by_the_truth() {
+        let truth = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(truth.path(), "http://a.test/x\nhttp://b.test/y\nhttp://c.test/z\nhttp://d.test/\n").unwrap();
+        let exclude = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(exclude.path(), "c.test").unwrap();
+        let truth = Truth::read(truth.path(), Some(exclude.path())).unwrap();
+        let judge = Judge::Truth(Arc::new(truth));
+        assert_eq!(judge.relevant(), Some(3));
+        let mut tally = Tally::new(judge, vec![1, 2, 9]);
+        for (id, (url, status)) in (0..).zip([
+            ("http://a.test/x.html", 200),
+            ("http://a.test/x/", 200),
+            ("http://a.test/feed.xml", 200),
+            ("http://c.test/z", 200),
+            ("http://d.test/", 206),
+            ("http://a.test/w", 200),
+            ("http://b.test/y", 200),
+        ]) {
+            tally.observe(&batch(id, url, status));
+        }
+        let mark = |pages, relevant, hosts| Mark { pages, relevant, hosts };
+        assert_eq!(tally.rows(), [mark(1, 1, 1), mark(2, 1, 1), mark(3, 2, 2)]);
+    }
+
+    #[test]
+    fn without_a_truth_the_threshold_counts() {
+        let mut tally = Tally::new(Judge::Threshold, vec![2]);
+        (0..2).for_each(|id| tally.observe(&batch(id, "http://a.test/", 203)));
+        assert_eq!(tally.rows(), [Mark { pages: 2, relevant: 2, hosts: 1 }]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Which pages are relevant by somebody else's word, and how many of them a crawl has had: lists of URLs that people
+//! filed under a topic, independent of any crawler.
+
+use std::fs;
+use std::path::Path;
+
+use percent_encoding::percent_decode_str;
+use rustc_hash::FxHashSet;
+
+use super::RecordedError;
+use suidao_page::model::CrawlUrl;
+
+/// Pages known to be relevant, and hosts that count for nothing.
+///
+/// Pages are compared by [`Truth::key`], under which the usual spellings of one page are one.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    keys: FxHashSet<String>,
+    excluded: FxHashSet<String>,
+}
+
+impl Truth {
+    /// Reads relevant URLs, one a line (what follows a tab is a remark, but a lone `no` there says that the page is not
+    /// relevant, as in `labels.tsv` of `suidao label`; blanks belong to the URL), and hosts that count neither as fetched
+    /// nor as relevant, one a line, because the lexicon was learnt there.
+    ///
+    /// # Errors
+    /// [`RecordedError`] names the file, and the line that is no URL or no host.
+    pub fn read(truth: &Path, exclude: Option<&Path>) -> Result<Self, RecordedError> {
+        let excluded = exclude.map(Self::hosts).transpose()?.unwrap_or_default();
+        let wrong = |line, what| RecordedError::Line { path: truth.to_owned(), line, what };
+        let mut keys = FxHashSet::default();
+        for (number, word, remark) in words(truth)? {
+            if remark == "no" {
+                continue;
+            }
+            let url = CrawlUrl::parse(&word).map_err(|error| wrong(number, format!("{word} is no URL: {error}")))?;
+            if !excluded.contains(url.host()) {
+                keys.insert(Self::key(&url));
+            }
+        }
+        if keys.is_empty() {
+            let truth = truth.display();
+            return Err(RecordedError::Unusable(format!(
+                "{truth}: names no page on a host that counts; write one URL a line"
+            )));
+        }
+        Ok(Self { keys, excluded })
+    }
+
+    /// Reads a list of hosts.
+    ///
+    /// # Errors
+    /// [`RecordedError`] names the file, and the line that is no host.
+    pub fn hosts(path: &Path) -> Result<FxHashSet<String>, RecordedError> {
+        let host = |(line, word, _): (usize, String, String)| match CrawlUrl::parse(&format!("http://{word}/")) {
+            Ok(url) if url.path() == "/" && !word.contains('/') => Ok(url.host().to_owned()),
+            _ => {
+                let what = format!("{word} is no host; write names such as www.example.cn");
+                Err(RecordedError::Line { path: path.to_owned(), line, what })
+            }
+        };
+        words(path)?.into_iter().map(host).collect()
+    }
+
+    /// Whether a page is relevant.
+    pub fn is_hit(&self, url: &CrawlUrl) -> bool {
+        !self.is_excluded(url) && self.keys.contains(&Self::key(url))
+    }
+
+    /// Whether the host counts for nothing.
+    pub fn is_excluded(&self, url: &CrawlUrl) -> bool {
+        self.excluded.contains(url.host())
+    }
+
+    /// How many pages are relevant, those of excluded hosts left out.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether none is, which does not come about by reading.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// What tells pages apart: host and path, without escapes, query, `index.html`, slashes at the end and `.html`.
+    pub fn key(url: &CrawlUrl) -> String {
+        let path = percent_decode_str(url.path()).decode_utf8_lossy().into_owned();
+        let path = path.strip_suffix("index.html").unwrap_or(&path).trim_end_matches('/');
+        format!("{}{}", url.host(), path.strip_suffix(".html").unwrap_or(path))
+    }
+
+    /// Whether a URL is one of a page: feeds, sitemaps and style sheets are none, whatever they are answered with.
+    pub fn is_page(url: &CrawlUrl) -> bool {
+        ![".txt", ".xml", ".css", ".atom"].iter().any(|extension| url.path().ends_with(extension))
+    }
+}
+
+/// Each line up to a tab, with its number and what stands up to the next tab; empty lines and `#` comments are left out.
+fn words(path: &Path) -> Result<Vec<(usize, String, String)>, RecordedError> {
+    let text = fs::read_to_string(path).map_err(|source| RecordedError::Read { path: path.to_owned(), source })?;
+    let words = (1..).zip(text.trim_start_matches('\u{feff}').lines()).filter_map(|(number, line)| {
+        let mut fields = line.split('\t').map(str::trim);
+        let word = fields.next().unwrap_or_default();
+        let remark = fields.next().unwrap_or_default();
+        (!word.is_empty() && !word.starts_with('#')).then(|| (number, word.to_owned(), remark.to_owned()))
+    });
+    Ok(words.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), text).unwrap();
+        file
+    }
+
+    #[test]
+    fn labels_that_say_no_name_no_relevant_page() {
+        let truth = file("http://a.test/1\tyes\t0.5\t4\nhttp://a.test/2\tno\t0.1\t2\nhttp://a.test/3\tno doubt\n");
+        let truth = Truth::read(truth.path(), None).unwrap();
+        let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());
+        assert_eq!(["1", "2", "3"].map(|page| hit(&format!("http://a.test/{page}"))), [true, false, true]);
+    }
+
+    #[test]
+    fn spellings_of_one_page_are_one() {
+        let key = |url: &str| Truth::key(&CrawlUrl::parse(url).unwrap());
+        for url in
+            ["http://A.test/x", "https://a.test:8443/x/", "http://a.test/x/index.html?p=2", "http://a.test/x.html#y"]
+        {
+            assert_eq!(key(url), "a.test/x", "{url}");
+        }
+        assert_eq!(key("http://a.test/%E9%A1%B5/"), "a.test/页");
+        assert_eq!(key("http://a.test/"), "a.test");
+        assert_ne!(key("http://a.test/x"), key("http://a.test/X"));
+    }
+
+    #[test]
+    fn excluded_hosts_count_for_nothing() {
+        let truth = file("\u{feff}http://a.test/x y/\thow\n\n# more\nhttp://b.test/y\nhttp://a.test/x%20y.html\n");
+        let exclude = file("B.test\n");
+        let truth = Truth::read(truth.path(), Some(exclude.path())).unwrap();
+        let hit = |url: &str| truth.is_hit(&CrawlUrl::parse(url).unwrap());
+        assert_eq!((truth.len(), hit("http://a.test/x%20y"), hit("http://b.test/y")), (1, true, false));
+    }
+
+    #[test]
+    fn lines_that_are_wrong_are_named() {
+        let told = |truth: &str, exclude: &str| {
+            let (truth, exclude) = (file(truth), file(exclude));
+            Truth::read(truth.path(), Some(exclude.path())).unwrap_err().to_string()
+        };
+        assert!(told("http://a.test/\nword\n", "").contains("line 2: word is no URL"));
+        assert!(told("http://a.test/\n", "a.test b.test\n").contains("line 1: a.test b.test is no host"));
+        assert!(told("http://a.test/\n", "\nhttp://b.test/\n").contains("line 2: http://b.test/ is no host"));
+        assert!(told("# nothing\n", "").contains("names no page"));
+        assert!(told("http://a.test/\n", "a.test\n").contains("names no page"));
+    }
+}

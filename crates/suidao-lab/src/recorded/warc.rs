@@ -1,0 +1,202 @@
+//! WARC files and crawl directories as a web: what was recorded is answered again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
+
+use super::{BODY_LIMIT, RecordedError};
+use suidao_crawl::replay::Web;
+use suidao_page::model::{CrawlUrl, Event, Failure, FailureKind, Fetched, RobotsRules};
+use suidao_store::store::{CrawlDirectory, Indexed, Store, own};
+
+/// Recorded answers as a web.
+///
+/// What was not recorded is 404. A host recorded under one of http and https only is answered under that one: https is
+/// not connected where only http was, and http redirects where only https was, as such hosts do.
+#[derive(Debug)]
+pub struct Warc {
+    answers: Indexed,
+    /// Whether a host was recorded under http, under https.
+    schemes: FxHashMap<String, [bool; 2]>,
+    /// Rules for robots by origin, where they were kept apart from the answers.
+    robots: FxHashMap<String, RobotsRules>,
+}
+
+impl Warc {
+    /// Opens a WARC file, or all WARC files (`*.warc`, `*.warc.gz`) in a directory.
+    ///
+    /// # Errors
+    /// [`RecordedError`] if there is none, or one cannot be read.
+    pub fn open(path: &Path) -> Result<Self, RecordedError> {
+        let files = if path.is_dir() { warc_files(path)? } else { vec![path.to_owned()] };
+        Self::of(files, FxHashMap::default())
+    }
+
+    /// Opens a crawl directory: its WARC files, and from its log the rules for robots as they were last in force.
+    ///
+    /// # Errors
+    /// [`RecordedError`] if it holds no crawl, a crawl runs there, or it is damaged.
+    pub fn open_crawl(directory: &CrawlDirectory) -> Result<Self, RecordedError> {
+        let store = Store::open(directory)?;
+        let mut robots = FxHashMap::default();
+        for record in store.batches() {
+            for event in record?.batch.events {
+                if let Event::Robots { origin, rules, .. } = event {
+                    // What was had stays in force while it cannot be had again.
+                    if rules != RobotsRules::Unreachable || !robots.contains_key(&origin) {
+                        robots.insert(origin, rules);
+                    }
+                }
+            }
+        }
+        let files = warc_files(&directory.pages())?;
+        for file in &files {
+            own::open_linked(file)?;
+        }
+        Self::of(files, robots)
+    }
+
+    fn of(files: Vec<PathBuf>, robots: FxHashMap<String, RobotsRules>) -> Result<Self, RecordedError> {
+        let mut schemes: FxHashMap<String, [bool; 2]> = FxHashMap::default();
+        let answers = Indexed::open(files, BODY_LIMIT, |url| {
+            // Looked up before it is made an entry: most URLs are of a host that is there.
+            match schemes.get_mut(url.host()) {
+                Some(schemes) => schemes[usize::from(url.is_https())] = true,
+                None => {
+                    let mut both = [false; 2];
+                    both[usize::from(url.is_https())] = true;
+                    schemes.insert(url.host().to_owned(), both);
+                }
+            }
+        })?;
+        Ok(Self { answers, schemes, robots })
+    }
+
+    /// How many URLs were recorded.
+    pub fn len(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Whether none was.
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
+    }
+
+    /// What a URL of which nothing was recorded is answered.
+    fn unrecorded(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        let is_robots = url.path() == "/robots.txt" && url.query().is_none();
+        match self.robots.get(&url.origin()).filter(|_| is_robots) {
+            Some(RobotsRules::Rules(text)) => return Ok(answer(url, 200, "text/plain", Bytes::copy_from_slice(text))),
+            Some(RobotsRules::Unreachable) => return Ok(answer(url, 503, "text/plain", Bytes::new())),
+            Some(RobotsRules::AllowAll) | None => {}
+        }
+        match (self.schemes.get(url.host()), url.is_https(), url.under(true)) {
+            (Some([true, false]), true, _) => Err(Failure { kind: FailureKind::Connect, retry_after: None }),
+            (Some([false, true]), false, Some(https)) => {
+                let mut moved = answer(url, 301, "text/html", Bytes::new());
+                moved.headers.push(("location".to_owned(), https.as_str().to_owned()));
+                Ok(moved)
+            }
+            _ => Ok(answer(url, 404, "text/html", Bytes::new())),
+        }
+    }
+}
+
+impl Web for Warc {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        match self.answers.get(url) {
+            Ok(Some(fetched)) => Ok(fetched),
+            Ok(None) => self.unrecorded(url),
+            Err(error) => {
+                tracing::warn!(%url, "{error}; it counts as a broken answer");
+                Err(Failure { kind: FailureKind::Broken, retry_after: None })
+            }
+        }
+    }
+}
+
+fn answer(url: &CrawlUrl, status: u16, media: &str, body: Bytes) -> Fetched {
+    let headers = vec![("content-type".to_owned(), media.to_owned())];
+    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
+}
+
+/// The WARC files in a directory by name, one still being written (`.open`) among them.
+pub(super) fn warc_files(directory: &Path) -> Result<Vec<PathBuf>, RecordedError> {
+    let fail = |source| RecordedError::Read { path: directory.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = name.strip_suffix(".open").unwrap_or(&name);
+        if name.ends_with(".warc") || name.ends_with(".warc.gz") {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        let directory = directory.display();
+        return Err(RecordedError::Unusable(format!(
+            "{directory}: holds no WARC file (*.warc, *.warc.gz); give one, as in warc:FILE"
+        )));
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(url: &str, head: &str, body: &str) -> String {
+        let block = format!("HTTP/1.1 {head}\r\n\r\n{body}");
+        format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\n\
+             Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        )
+    }
+
+    #[test]
+    fn what_was_not_recorded_is_not_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let one = record("http://a.test/", "200 OK\r\nContent-Type: text/html", "<p>a")
+            + &record("http://a.test/", "200 OK\r\nContent-Type: text/html", "later");
+        fs::write(dir.path().join("one.warc"), one).unwrap();
+        let two = record("https://b.test/", "302 Found\r\nLocation: /x", "")
+            + &record("http://c.test/", "200 OK", "c")
+            + &record("https://c.test/robots.txt", "200 OK", "Disallow: /y");
+        fs::write(dir.path().join("two.warc"), two).unwrap();
+        let web = Warc::open(dir.path()).unwrap();
+        assert_eq!(web.len(), 4);
+        let get = |url: &str| web.get(&CrawlUrl::parse(url).unwrap());
+        let answered =
+            |url: &str| get(url).map(|fetched| (fetched.status, fetched.header("location").map(str::to_owned)));
+        for (url, status, location) in [
+            ("http://a.test/", 200, None),
+            ("http://a.test/x", 404, None),
+            ("http://a.test/robots.txt", 404, None),
+            ("https://b.test/", 302, Some("/x")),
+            ("https://b.test/y", 404, None),
+            ("http://b.test/y?z", 301, Some("https://b.test/y?z")),
+            ("http://c.test/x", 404, None),
+            ("https://c.test/x", 404, None),
+            ("http://d.test/", 404, None),
+        ] {
+            assert_eq!(answered(url), Ok((status, location.map(str::to_owned))), "{url}");
+        }
+        assert_eq!(get("http://a.test/").unwrap().body, "<p>a");
+        assert_eq!(get("https://c.test/robots.txt").unwrap().body, "Disallow: /y");
+        assert_eq!(get("https://a.test/").unwrap_err().kind, FailureKind::Connect);
+    }
+
+    #[test]
+    fn what_is_no_archive_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = |path: &Path| Warc::open(path).unwrap_err().to_string();
+        assert!(told(dir.path()).contains("holds no WARC file"));
+        assert!(told(&dir.path().join("none.warc")).contains("none.warc"));
+        fs::write(dir.path().join("page.warc"), "<html>").unwrap();
+        assert!(told(&dir.path().join("page.warc")).contains("neither WARC/ nor gzip"));
+    }
+}

@@ -1,0 +1,270 @@
+//! The generated web's answers: pages, redirects, robots.txt, traps and errors.
+
+use bytes::Bytes;
+
+use super::address::Extra;
+use super::draw::Draw;
+use super::html::{Anchor, Sheet};
+use super::layout::salt;
+use super::links::{Planned, Slot};
+use super::truth::{World, crawl_url};
+use super::words::{NEAR_TOPIC, THEMES, WORDS};
+use super::write;
+use suidao_crawl::replay::Web;
+use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
+
+/// Hosts of the sample pages.
+const SAMPLE_HOSTS: u64 = 5;
+
+/// An answer with the fields every server of the generated webs sends, `date` (always the same) among them, so that
+/// HTTP adds nothing to it on the way.
+pub(super) fn answer(url: &CrawlUrl, status: u16, media: &str, more: &[(&str, String)], body: Bytes) -> Fetched {
+    let mut headers = vec![
+        ("server".to_owned(), "suidao-world".to_owned()),
+        ("date".to_owned(), "Wed, 01 Jan 2025 00:00:00 GMT".to_owned()),
+        ("content-type".to_owned(), media.to_owned()),
+    ];
+    headers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    headers.push(("content-length".to_owned(), body.len().to_string()));
+    Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
+}
+
+/// A failure before any answer.
+pub(super) fn failure(kind: FailureKind) -> Failure {
+    Failure { kind, retry_after: None }
+}
+
+/// What a URL of the world is.
+pub(super) enum Found {
+    /// No such host.
+    NoHost,
+    /// Another scheme or port than http's own.
+    NoServer,
+    /// A redirect.
+    Moved(u16, String),
+    /// A host's robots.txt.
+    Robots(u64),
+    /// A page, under its first or second URL.
+    Page(u64),
+    /// A page of this host beyond the numbered ones.
+    Extra(u64, Extra),
+    /// Perhaps a sample page.
+    Sample,
+    /// 404.
+    Missing,
+}
+
+impl World {
+    /// What a URL is, without what it says.
+    pub(super) fn lookup(&self, url: &CrawlUrl) -> Found {
+        let sample = url.host().ends_with(".sample.test");
+        let host = self.layout.find_host(url.host());
+        if host.is_none() && !sample {
+            return Found::NoHost;
+        }
+        if url.scheme() != "http" || url.has_port() {
+            return Found::NoServer;
+        }
+        let Some(host) = host else { return Found::Sample };
+        let habits = self.layout.hosts[host as usize].habits;
+        if url.query().is_none() {
+            match url.path() {
+                "/" if !habits.blog => return Found::Moved(302, self.layout.front_url(host)),
+                "/robots.txt" if habits.robots => return Found::Robots(host),
+                _ => {}
+            }
+            if let Some(page) = number(url.path(), "/go/", "").filter(|&page| page < self.layout.spec.pages)
+                && self.layout.sections[self.layout.locate(page).0].host == host
+            {
+                return Found::Moved(if page % 2 == 0 { 301 } else { 302 }, self.layout.url(page));
+            }
+            if let Some(extra) = self.layout.find_extra(host, url.path()) {
+                return Found::Extra(host, extra);
+            }
+        }
+        self.find(host, url.as_str()).map_or(Found::Missing, Found::Page)
+    }
+}
+
+impl Web for World {
+    /// Unknown hosts fail with [`FailureKind::Dns`], other schemes and ports than http's own with
+    /// [`FailureKind::Connect`]; everything else is answered.
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        Ok(match self.lookup(url) {
+            Found::NoHost => return Err(failure(FailureKind::Dns)),
+            Found::NoServer => return Err(failure(FailureKind::Connect)),
+            Found::Moved(status, to) => moved(url, status, &to),
+            Found::Robots(host) => answer(url, 200, "text/plain; charset=utf-8", &[], Bytes::from(self.robots(host))),
+            Found::Page(page) => self.page_answer(url, page),
+            Found::Extra(host, extra) => self.extra_answer(url, host, extra),
+            Found::Sample => self.sample_answer(url),
+            Found::Missing => missing(url),
+        })
+    }
+}
+
+/// A redirect.
+pub(super) fn moved(url: &CrawlUrl, status: u16, to: &str) -> Fetched {
+    let body = Bytes::from(format!("<html><body><a href=\"{to}\">{status}</a></body></html>"));
+    answer(url, status, "text/html", &[("location", to.to_owned())], body)
+}
+
+/// 404.
+pub(super) fn missing(url: &CrawlUrl) -> Fetched {
+    let body = "<html><head><title>404</title></head><body><p>页面不存在</p></body></html>";
+    answer(url, 404, "text/html; charset=utf-8", &[], Bytes::from_static(body.as_bytes()))
+}
+
+/// The number between a prefix and a suffix, written without leading zeros.
+fn number(path: &str, prefix: &str, suffix: &str) -> Option<u64> {
+    let digits = path.strip_prefix(prefix)?.strip_suffix(suffix)?;
+    let number: u64 = digits.parse().ok()?;
+    (number.to_string() == digits).then_some(number)
+}
+
+impl World {
+    /// A page of the web.
+    fn page_answer(&self, url: &CrawlUrl, page: u64) -> Fetched {
+        let host = self.layout.sections[self.layout.locate(page).0].host;
+        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, page);
+        let paragraphs = if self.has_text(page) {
+            write::paragraphs(self.layout.topic(page), self.layout.spec.noise, &mut draw)
+        } else {
+            Vec::new()
+        };
+        let planned = self.layout.links(page);
+        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
+        self.sheet(url, host, &self.layout.title(page), self.date(page), &paragraphs, &links)
+    }
+
+    /// The day that a page shows: an article's, on hosts that show any.
+    fn date(&self, page: u64) -> Option<(u64, u64, u64)> {
+        let dated = self.layout.host_at(self.layout.locate(page).0).habits.dated;
+        (dated && self.has_text(page)).then(|| self.layout.date(page))
+    }
+
+    /// A page beyond the numbered ones: a sentence, and its links.
+    fn extra_answer(&self, url: &CrawlUrl, host: u64, extra: Extra) -> Fetched {
+        let topic = self.layout.sections[self.layout.hosts[host as usize].front].topic;
+        let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, !self.layout.extra_number(host, extra));
+        let mut text = String::new();
+        write::sentence(topic, &mut draw, &mut text);
+        let planned = self.layout.extra_links(host, extra);
+        let links: Vec<Anchor> = planned.into_iter().map(|link| self.anchor(link, host, &mut draw)).collect();
+        self.sheet(url, host, &self.layout.extra_title(host, extra), None, &[text], &links)
+    }
+
+    /// Lays a page out and encodes it as its host does.
+    fn sheet(
+        &self,
+        url: &CrawlUrl,
+        host: u64,
+        title: &str,
+        date: Option<(u64, u64, u64)>,
+        paragraphs: &[String],
+        links: &[Anchor],
+    ) -> Fetched {
+        let site = self.layout.site(host);
+        let host = self.layout.hosts[host as usize].habits;
+        let charset = if host.gbk { "gbk" } else { "utf-8" };
+        let (mut head, mut byline) = (String::new(), String::new());
+        if let Some((year, month, day)) = date {
+            let day = format!("{year}-{month:02}-{day:02}");
+            byline = format!("<div class=\"post-meta\">发表于 {day}</div>\n");
+            if host.marked {
+                head = format!("<meta property=\"article:published_time\" content=\"{day}\">\n");
+                byline = format!("<div class=\"post-meta\">发表于 <time datetime=\"{day}\">{day}</time></div>\n");
+            }
+        }
+        let sheet = Sheet {
+            skin: host.skin,
+            meta_charset: (!host.in_header).then_some(charset),
+            head: &head,
+            site,
+            title,
+            byline: &byline,
+            paragraphs,
+            links,
+        };
+        let html = sheet.html();
+        let body = if host.gbk { encoding_rs::GBK.encode(&html).0.into_owned() } else { html.into_bytes() };
+        let media = if host.in_header { format!("text/html; charset={charset}") } else { "text/html".to_owned() };
+        answer(url, 200, &media, &[], Bytes::from(body))
+    }
+
+    /// A link as a page of host `from` writes it.
+    fn anchor(&self, link: Planned, from: u64, draw: &mut Draw) -> Anchor {
+        let mut href = String::with_capacity(80);
+        self.layout.put_target(link.target, &mut href);
+        let host = &self.layout.hosts[from as usize];
+        let own = href.strip_prefix("http://").and_then(|rest| rest.strip_prefix(&*host.name));
+        if host.habits.session && own.is_some_and(|rest| rest.starts_with('/')) {
+            let mark = if href.contains('?') { '&' } else { '?' };
+            href.push_str(&format!("{mark}PHPSESSID={:016x}", draw.bits()));
+        }
+        let text = self.layout.words(link.anchor, draw);
+        Anchor { href, slot: link.slot, text, context: self.layout.words(link.context, draw) }
+    }
+
+    /// robots.txt: off-topic hosts forbid `/private/`.
+    pub(super) fn robots(&self, host: u64) -> String {
+        let forbidden = if host < self.layout.first_ordinary { "" } else { " /private/" };
+        let mut text = format!("User-agent: *\nDisallow:{forbidden}\n");
+        if self.layout.spec.crawl_delay > 0 {
+            text.push_str(&format!("Crawl-delay: {}\n", self.layout.spec.crawl_delay));
+        }
+        text
+    }
+
+    /// A sample page: (URL, HTML).
+    pub(super) fn sample(&self, on_topic: bool, index: u64) -> (CrawlUrl, String) {
+        let mut draw = Draw::new(self.layout.spec.seed, salt::SAMPLE, index * 2 + u64::from(on_topic));
+        let count = if on_topic { THEMES } else { WORDS.topics.len() - THEMES } as u64;
+        let topic = (index % count) as usize + if on_topic { 0 } else { THEMES };
+        let mut paragraphs = write::paragraphs(topic, self.layout.spec.noise, &mut draw);
+        let mut links = Vec::new();
+        if !on_topic && index.is_multiple_of(5) {
+            let mut near = String::new();
+            for _ in 0..2 {
+                write::sentence(NEAR_TOPIC, &mut draw, &mut near);
+            }
+            paragraphs.push(near);
+            let text = write::title(NEAR_TOPIC, &mut draw);
+            let href = self.sample_url(true, index);
+            links.push(Anchor { href, slot: Slot::Inline, text, context: String::new() });
+        }
+        let sheet = Sheet {
+            skin: index % 4,
+            meta_charset: Some("utf-8"),
+            head: "",
+            site: WORDS.sites[(index % SAMPLE_HOSTS) as usize],
+            title: &write::title(topic, &mut draw),
+            byline: "",
+            paragraphs: &paragraphs,
+            links: &links,
+        };
+        (crawl_url(&self.sample_url(on_topic, index)), sheet.html())
+    }
+
+    fn sample_url(&self, on_topic: bool, index: u64) -> String {
+        let directory = match on_topic {
+            true if index.is_multiple_of(2) => WORDS.sports.dirs[(index / 2 % WORDS.sports.dirs.len() as u64) as usize],
+            true => WORDS.topics[(index % THEMES as u64) as usize].dirs[0],
+            false => WORDS.topics[THEMES + (index % (WORDS.topics.len() - THEMES) as u64) as usize].dirs[0],
+        };
+        format!("http://s{}.sample.test/{directory}/{index}.html", index % SAMPLE_HOSTS)
+    }
+
+    /// What a sample host answers.
+    pub(super) fn sample_answer(&self, url: &CrawlUrl) -> Fetched {
+        let index = url.path().rsplit('/').next().and_then(|name| name.strip_suffix(".html")?.parse().ok());
+        let found = index.into_iter().flat_map(|index: u64| [(true, index), (false, index)]);
+        let mut found = found.filter(|&(on_topic, index)| self.sample_url(on_topic, index) == url.as_str());
+        match found.next() {
+            Some((on_topic, index)) => {
+                answer(url, 200, "text/html; charset=utf-8", &[], Bytes::from(self.sample(on_topic, index).1))
+            }
+            None => missing(url),
+        }
+    }
+}

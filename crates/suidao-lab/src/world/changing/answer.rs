@@ -1,0 +1,81 @@
+//! What a changing web answers on a day: pages and files with their marks, 304, and what is said of pages that are gone.
+
+use bytes::Bytes;
+
+use super::sites::{Resource, Sites, manner};
+use super::validation::{Version, not_modified};
+use crate::world::answer::{answer, failure, missing, moved};
+use crate::world::change::Gone;
+use crate::world::forum::times::Style;
+use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
+
+impl Sites {
+    /// The answer to a GET with these header fields; `nonce` is a number of this request alone.
+    pub fn answer(
+        &self,
+        url: &CrawlUrl,
+        fields: &[(String, String)],
+        day: f64,
+        nonce: u64,
+    ) -> Result<Fetched, Failure> {
+        let Some(host) = self.find_host(url.authority()) else { return Err(failure(FailureKind::Dns)) };
+        if url.is_https() {
+            return Err(failure(FailureKind::Connect));
+        }
+        let mut answer = match self.find(url) {
+            Some(resource) => self.found(url, host, resource, fields, day, nonce),
+            None => missing(url),
+        };
+        for (name, value) in &mut answer.headers {
+            if name == "date" {
+                *value = self.written(day, Style::Http);
+            }
+        }
+        Ok(answer)
+    }
+
+    fn found(
+        &self,
+        url: &CrawlUrl,
+        host: usize,
+        resource: Resource,
+        fields: &[(String, String)],
+        day: f64,
+        nonce: u64,
+    ) -> Fetched {
+        let number = self.version(resource, day);
+        let (media, body) = match self.file(resource, day) {
+            Some(file) => file,
+            None if number.is_none() => return self.not_there(url, host, resource, day),
+            None => ("text/html; charset=utf-8", self.html(resource, day).into_bytes()),
+        };
+        let changed = self.instant(self.changed(resource, day));
+        let marking = manner(host).marking;
+        let marks = Version { body: &body, number, changed, nonce }.marks(marking);
+        let modified = marks.modified.map(|_| self.written(self.changed(resource, day), Style::Http));
+        let sent = [("etag", marks.etag.clone()), ("last-modified", modified)];
+        let sent: Vec<(&str, String)> = sent.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        if not_modified(&marks, marking, fields) {
+            let mut answer = answer(url, 304, media, &sent, Bytes::new());
+            // What describes a body has none to describe.
+            answer.headers.retain(|(name, _)| !matches!(name.as_str(), "content-type" | "content-length"));
+            return answer;
+        }
+        answer(url, 200, media, &sent, Bytes::from(body))
+    }
+
+    /// The answer for an article that is not yet, or no longer, at its place.
+    fn not_there(&self, url: &CrawlUrl, host: usize, resource: Resource, day: f64) -> Fetched {
+        let Resource::Article(article) = resource else { return missing(url) };
+        let age = day - self.born(article);
+        match (age >= 0.0).then(|| self.life(article, day).gone(age)).flatten() {
+            Some(Gone::Moved) => moved(url, 301, &self.path(article, true)),
+            Some(Gone::Maintenance) => moved(url, 302, self.url(host, "/maintenance.html").as_str()),
+            Some(Gone::Removed) => {
+                let body = "<html><head><title>410</title></head><body><p>页面已删除</p></body></html>";
+                answer(url, 410, "text/html; charset=utf-8", &[], Bytes::from_static(body.as_bytes()))
+            }
+            Some(Gone::Missing) | None => missing(url),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Which sites, sections and articles there are, when each came and what it is called: the truth that pages are written
+//! from.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::spec::{ChangingSpec, MANNERS, Manner};
+use crate::world::change::{Gone, Life, Pattern, log_uniform};
+use crate::world::draw::Draw;
+use crate::world::words::{THEMES, WORDS};
+use suidao_page::model::CrawlUrl;
+
+/// Salts of [`Draw`].
+pub(super) mod salt {
+    pub const SECTION: u64 = 0x6367_7701;
+    pub const TITLE: u64 = 0x6367_7702;
+    pub const TEXT: u64 = 0x6367_7703;
+    pub const RELATED: u64 = 0x6367_7704;
+    pub const FURNITURE: u64 = 0x6367_7705;
+}
+
+/// Articles of a section are numbered apart from those of all others.
+const SECTION_ARTICLES: u64 = 1 << 32;
+
+/// Part of a site: a listing page and its articles.
+pub(super) struct Section {
+    /// Index of the topic.
+    pub topic: usize,
+    /// Days on which its articles were published, the oldest first; below 0 for those that were there before.
+    pub births: Vec<f64>,
+}
+
+/// All sites.
+pub(super) struct Sites {
+    pub spec: ChangingSpec,
+    pub seed: u64,
+    /// By host, [`ChangingSpec::sections`] each.
+    pub sections: Vec<Section>,
+    hosts: BTreeMap<String, usize>,
+}
+
+/// An article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Article {
+    /// Place in [`Sites::sections`].
+    pub section: usize,
+    /// Place among the section's articles.
+    pub number: u32,
+}
+
+/// What a URL of the web leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resource {
+    Home(usize),
+    Listing(usize),
+    Article(Article),
+    /// Where articles move to.
+    Moved(Article),
+    Maintenance(usize),
+    Robots(usize),
+    Sitemap(usize),
+    /// 1 or 2.
+    SitemapPart(usize, u32),
+    Rss(usize),
+    Atom(usize),
+}
+
+/// An article as it stands at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArticleTruth {
+    /// Where it was published.
+    pub url: CrawlUrl,
+    /// The page that listed it first.
+    pub listing: CrawlUrl,
+    /// It is about sports.
+    pub topical: bool,
+    /// Day of its publication.
+    pub born: f64,
+    /// What is answered for it, if it is no longer there.
+    pub gone: Option<Gone>,
+    /// Changes of its main text a day, while it is there.
+    pub rate: f64,
+}
+
+/// How a host behaves.
+pub(super) fn manner(host: usize) -> &'static Manner {
+    &MANNERS[host % MANNERS.len()]
+}
+
+fn host_name(host: usize) -> String {
+    let name = manner(host).name;
+    match host / MANNERS.len() {
+        0 => format!("{name}.changing.test"),
+        turn => format!("{name}{}.changing.test", turn + 1),
+    }
+}
+
+impl Sites {
+    pub fn new(spec: ChangingSpec, seed: u64) -> Self {
+        let sections = (0..spec.hosts * spec.sections).map(|section| {
+            let (host, place) = (section / spec.sections, section % spec.sections);
+            let turn = host + place / 2;
+            let topic =
+                if place.is_multiple_of(2) { turn % THEMES } else { THEMES + turn % (WORDS.topics.len() - THEMES) };
+            let mut draw = Draw::new(seed, salt::SECTION, section as u64);
+            let rate = log_uniform(&mut draw, spec.new_articles);
+            let mut births: Vec<f64> = Vec::new();
+            let mut before = 0.0;
+            for _ in 0..spec.initial {
+                before -= draw.exponential() / rate;
+                births.push(before);
+            }
+            births.reverse();
+            let life = Life::new(Pattern::Poisson { rate }, seed ^ salt::SECTION, section as u64, spec.days);
+            births.extend_from_slice(life.instants());
+            Section { topic, births }
+        });
+        let hosts = (0..spec.hosts).map(|host| (host_name(host), host)).collect();
+        Self { spec, seed, sections: sections.collect(), hosts }
+    }
+
+    pub fn host_of(&self, section: usize) -> usize {
+        section / self.spec.sections
+    }
+
+    /// Places of a host's sections.
+    pub fn of_host(&self, host: usize) -> Range<usize> {
+        host * self.spec.sections..(host + 1) * self.spec.sections
+    }
+
+    pub fn is_topical(&self, section: usize) -> bool {
+        self.sections[section].topic < THEMES
+    }
+
+    /// How many articles of a section are published.
+    pub fn published(&self, section: usize, day: f64) -> u32 {
+        self.sections[section].births.partition_point(|birth| *birth <= day) as u32
+    }
+
+    /// The articles a section has published, the oldest first.
+    pub fn articles_of(&self, section: usize, day: f64) -> impl Iterator<Item = Article> {
+        (0..self.published(section, day)).map(move |number| Article { section, number })
+    }
+
+    /// The newest articles of a section, the newest first.
+    pub fn newest(&self, section: usize, day: f64, count: u32) -> impl Iterator<Item = Article> {
+        let published = self.published(section, day);
+        (published.saturating_sub(count)..published).rev().map(move |number| Article { section, number })
+    }
+
+    /// A number of its own for every article.
+    pub fn id(&self, article: Article) -> u64 {
+        article.section as u64 * SECTION_ARTICLES + u64::from(article.number)
+    }
+
+    pub fn born(&self, article: Article) -> f64 {
+        self.sections[article.section].births[article.number as usize]
+    }
+
+    /// An article's life up to a day of the web, in days since its publication. It is drawn when it is asked for: kept,
+    /// those of many articles would be many millions of instants.
+    pub fn life(&self, article: Article, day: f64) -> Life {
+        let id = self.id(article);
+        Life::new(self.spec.lives.pattern(self.seed, id), self.seed, id, day - self.born(article))
+    }
+
+    /// Path of an article, and of where it moves to.
+    pub fn path(&self, article: Article, moved: bool) -> String {
+        let place = if moved { "archive/" } else { "" };
+        format!("{}{place}{}.html", self.listing_path(article.section), article.number)
+    }
+
+    pub fn listing_path(&self, section: usize) -> String {
+        format!("/{}/", WORDS.topics[self.sections[section].topic].dirs[0])
+    }
+
+    pub fn url(&self, host: usize, path: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://{}{path}", host_name(host))).expect("names and paths are letters and digits")
+    }
+
+    /// The host with a name.
+    pub fn find_host(&self, name: &str) -> Option<usize> {
+        self.hosts.get(name).copied()
+    }
+
+    /// What a URL leads to, whether it is there yet or not.
+    pub fn find(&self, url: &CrawlUrl) -> Option<Resource> {
+        let host = self.find_host(url.authority())?;
+        let manner = manner(host);
+        if url.query().is_some() {
+            return None;
+        }
+        let found = match url.path() {
+            "/" => Resource::Home(host),
+            "/maintenance.html" => Resource::Maintenance(host),
+            "/robots.txt" if manner.sitemap.is_some() => Resource::Robots(host),
+            "/sitemap.xml" if manner.sitemap.is_some() => Resource::Sitemap(host),
+            "/sitemap-1.xml" if manner.index => Resource::SitemapPart(host, 1),
+            "/sitemap-2.xml.gz" if manner.index => Resource::SitemapPart(host, 2),
+            "/rss.xml" if manner.feeds == super::Feeds::Rss => Resource::Rss(host),
+            "/atom.xml" if manner.feeds == super::Feeds::Atom => Resource::Atom(host),
+            path => {
+                let section = self.of_host(host).find(|&section| path.starts_with(&self.listing_path(section)))?;
+                let rest = path.strip_prefix(&self.listing_path(section))?;
+                if rest.is_empty() {
+                    return Some(Resource::Listing(section));
+                }
+                let (moved, name) = rest.strip_prefix("archive/").map_or((false, rest), |name| (true, name));
+                let digits = name.strip_suffix(".html")?;
+                let number: u32 = digits.parse().ok().filter(|number: &u32| number.to_string() == digits)?;
+                let article = Article { section, number };
+                ((number as usize) < self.sections[section].births.len()).then_some(if moved {
+                    Resource::Moved(article)
+                } else {
+                    Resource::Article(article)
+                })?
+            }
+        };
+        Some(found)
+    }
+
+    /// Changes of a page's main text so far; none if it is not there, or is no page.
+    pub fn version(&self, resource: Resource, day: f64) -> Option<u32> {
+        match resource {
+            Resource::Home(host) => Some(self.of_host(host).map(|section| self.published(section, day)).sum()),
+            Resource::Listing(section) => Some(self.published(section, day)),
+            Resource::Maintenance(_) => Some(0),
+            Resource::Article(article) | Resource::Moved(article) => {
+                let age = day - self.born(article);
+                let life = (age >= 0.0).then(|| self.life(article, day))?;
+                let here = match life.gone(age) {
+                    None => matches!(resource, Resource::Article(_)),
+                    Some(gone) => gone == Gone::Moved && matches!(resource, Resource::Moved(_)),
+                };
+                here.then(|| life.version(age))
+            }
+            _ => None,
+        }
+    }
+
+    /// Day of the last change of what [`Sites::version`] counts, and for files of what they list; the day of publication
+    /// counts as one, and the beginning where nothing has happened.
+    pub fn changed(&self, resource: Resource, day: f64) -> f64 {
+        let newest =
+            |section: usize| self.newest(section, day, 1).map(|article| self.born(article)).fold(0.0, f64::max);
+        match resource {
+            Resource::Listing(section) => newest(section),
+            Resource::Article(article) | Resource::Moved(article) => self.happened(article, day),
+            Resource::Maintenance(_) | Resource::Robots(_) => 0.0,
+            Resource::Home(host) | Resource::Rss(host) => self.of_host(host).map(newest).fold(0.0, f64::max),
+            Resource::Sitemap(host) | Resource::Atom(host) => self.of_any(self.of_host(host), day),
+            Resource::SitemapPart(host, part) => self.of_any(self.of_part(host, part), day),
+        }
+    }
+
+    /// The sections that a part of a host's sitemap is about: the first, and the others.
+    pub fn of_part(&self, host: usize, part: u32) -> Range<usize> {
+        let all = self.of_host(host);
+        if part == 1 { all.start..all.start + 1 } else { all.start + 1..all.end }
+    }
+
+    /// Day on which an article last changed, appeared or vanished.
+    fn happened(&self, article: Article, day: f64) -> f64 {
+        let (born, life) = (self.born(article), self.life(article, day));
+        match life.pattern() {
+            Pattern::Vanishing { at, .. } if born + at <= day => born + at,
+            _ => born + life.last_change(day - born).unwrap_or(0.0),
+        }
+    }
+
+    fn of_any(&self, sections: Range<usize>, day: f64) -> f64 {
+        let articles = sections.flat_map(|section| self.articles_of(section, day));
+        articles.map(|article| self.happened(article, day)).fold(0.0, f64::max)
+    }
+
+    /// The articles published so far, by section and in order of publication.
+    pub fn articles(&self, day: f64) -> Vec<ArticleTruth> {
+        let all = (0..self.sections.len()).flat_map(|section| self.articles_of(section, day));
+        let truth = |article: Article| {
+            let host = self.host_of(article.section);
+            let born = self.born(article);
+            let life = self.life(article, day);
+            ArticleTruth {
+                url: self.url(host, &self.path(article, false)),
+                listing: self.url(host, &self.listing_path(article.section)),
+                topical: self.is_topical(article.section),
+                born,
+                gone: life.gone(day - born),
+                rate: life.rate(),
+            }
+        };
+        all.map(truth).collect()
+    }
+}

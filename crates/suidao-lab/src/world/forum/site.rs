@@ -1,0 +1,246 @@
+//! A generated forum from outside: what is in it, and what is true of it.
+
+use super::route::Route;
+use super::skin::Style;
+use super::text::{Salt, Voice};
+use super::{Activity, ForumSpec, ForumSpecError, Posting};
+use suidao_page::model::CrawlUrl;
+
+/// A thread with all that will be said in it.
+pub(super) struct Held {
+    pub board: usize,
+    pub title: String,
+    pub sticky: bool,
+    pub posts: Vec<Posting>,
+    /// Number of each post in the forum, in order of time.
+    pub numbers: Vec<u32>,
+    /// Looks for each post.
+    pub views: u64,
+}
+
+/// A board.
+pub(super) struct HeldBoard {
+    pub name: String,
+    pub about: String,
+    pub topic: usize,
+    /// The board it stands in.
+    pub inside: Option<usize>,
+    pub walled: bool,
+    /// Its threads, in order of opening.
+    pub threads: Vec<usize>,
+}
+
+/// A forum generated from a [`ForumSpec`]. What it answers depends on the time: what is said later is not there yet.
+///
+/// ```
+/// use suidao::world::{Forum, ForumSpec};
+///
+/// let forum = Forum::new(ForumSpec::default()).unwrap();
+/// let start = forum.spec().activity.start;
+/// let (day, week) = (forum.threads(start + 86_400), forum.threads(start + 7 * 86_400));
+/// assert!(day.len() < week.len());
+/// let thread = forum.answer(&week[0].url, start + 7 * 86_400, 1);
+/// assert_eq!(thread.status, 200);
+/// ```
+pub struct Forum {
+    pub(super) spec: ForumSpec,
+    pub(super) boards: Vec<HeldBoard>,
+    /// In order of opening.
+    pub(super) threads: Vec<Held>,
+    /// Thread and place in it of each post, in order of time.
+    pub(super) posts: Vec<(u32, u32)>,
+    pub(super) origin: CrawlUrl,
+}
+
+/// A board as it stands at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardTruth {
+    /// Its first index page.
+    pub url: CrawlUrl,
+    /// Its name.
+    pub name: String,
+    /// It is about sports.
+    pub topical: bool,
+    /// Only members read it.
+    pub walled: bool,
+    /// Threads that are open.
+    pub threads: usize,
+}
+
+/// A thread as it stands at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadTruth {
+    /// Its first page.
+    pub url: CrawlUrl,
+    /// Place of its board in [`Forum::boards`].
+    pub board: usize,
+    /// Its pages.
+    pub pages: u32,
+    /// Its posts.
+    pub posts: u32,
+    /// Only members read it.
+    pub walled: bool,
+    /// What lists call it.
+    pub title: String,
+    /// Kept at the top of its board's list.
+    pub sticky: bool,
+}
+
+/// What a URL of a forum is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// The list of boards.
+    Home,
+    /// A page of a board's list of threads.
+    Index {
+        /// Place in [`Forum::boards`].
+        board: usize,
+        /// From 1.
+        page: u32,
+    },
+    /// A page of a thread.
+    Thread {
+        /// Place in [`Forum::threads`].
+        thread: usize,
+        /// From 1.
+        page: u32,
+    },
+    /// Another way to what a thread's pages say: by its last post, by a post, to print.
+    Duplicate {
+        /// Place in [`Forum::threads`].
+        thread: usize,
+    },
+    /// Everything else, what does not exist included.
+    Functional,
+}
+
+impl Forum {
+    /// The forum a spec describes: time and memory go with its posts.
+    ///
+    /// # Errors
+    /// [`ForumSpecError`] if a field is out of range.
+    pub fn new(spec: ForumSpec) -> Result<Self, ForumSpecError> {
+        spec.check()?;
+        let origin = CrawlUrl::parse(&format!("http://{}/", spec.host)).expect("the spec was checked");
+        let activity = Activity::generate(&spec.activity);
+        let mut forum = Self { boards: Vec::new(), threads: Vec::new(), posts: Vec::new(), origin, spec };
+        let voice = forum.voice();
+        let count = forum.spec.activity.boards;
+        let every = if forum.spec.sub_boards > 0.0 { 1.0 / forum.spec.sub_boards } else { f64::INFINITY };
+        for (board, topic) in voice.topics(count, forum.spec.topical).into_iter().enumerate() {
+            let (name, about) = voice.board(board, topic);
+            // Every so manieth board stands in the one before it.
+            let inner = board > 0 && (board as f64 / every).floor() > ((board - 1) as f64 / every).floor();
+            let inside = inner.then(|| board - 1);
+            // A board inside a walled one could not be found.
+            let walled = board + forum.spec.walled >= count;
+            forum.boards.push(HeldBoard { name, about, topic, inside, walled, threads: Vec::new() });
+        }
+        let mut opened: Vec<(i64, usize, bool, Vec<Posting>)> = Vec::new();
+        for (board, activity) in activity.boards.into_iter().enumerate() {
+            let threads = activity.threads.into_iter().filter(|thread| !thread.posts.is_empty());
+            opened.extend(threads.map(|thread| (thread.posts[0].at, board, thread.sticky, thread.posts)));
+        }
+        opened.sort_by_key(|&(at, board, ..)| (at, board));
+        let mut titles = std::collections::BTreeSet::new();
+        for (thread, (_, board, sticky, posts)) in opened.into_iter().enumerate() {
+            let topic = forum.boards[board].topic;
+            let mut drawn = (0..16).map(|attempt| voice.title(topic, thread as u64, attempt));
+            let title = drawn.find(|title| !titles.contains(title)).unwrap_or_else(|| format!("{thread}"));
+            titles.insert(title.clone());
+            let views = voice.draw(Salt::Views, thread as u64).within([3, 60]);
+            forum.boards[board].threads.push(thread);
+            forum.threads.push(Held { board, title, sticky, numbers: vec![0; posts.len()], posts, views });
+        }
+        forum.number_posts();
+        Ok(forum)
+    }
+
+    fn number_posts(&mut self) {
+        let mut all: Vec<(i64, u32, u32)> = Vec::new();
+        for (thread, held) in (0..).zip(&self.threads) {
+            all.extend((0..).zip(&held.posts).map(|(place, post)| (post.at, thread, place)));
+        }
+        all.sort_unstable();
+        for (number, &(_, thread, place)) in (0..).zip(&all) {
+            self.threads[thread as usize].numbers[place as usize] = number;
+        }
+        self.posts = all.into_iter().map(|(_, thread, place)| (thread, place)).collect();
+    }
+
+    /// What it was made from.
+    pub fn spec(&self) -> &ForumSpec {
+        &self.spec
+    }
+
+    /// Its home.
+    pub fn home(&self) -> CrawlUrl {
+        self.url(Route::Home)
+    }
+
+    /// Its boards, those inside others and walled ones too.
+    pub fn boards(&self, now: i64) -> Vec<BoardTruth> {
+        let truth = |(at, board): (usize, &HeldBoard)| BoardTruth {
+            url: self.url(Route::Index { board: at, page: 1 }),
+            name: board.name.clone(),
+            topical: board.topic < crate::world::words::THEMES,
+            walled: board.walled,
+            threads: board.threads.partition_point(|&thread| self.threads[thread].posts[0].at <= now),
+        };
+        self.boards.iter().enumerate().map(truth).collect()
+    }
+
+    /// Its threads, in order of opening.
+    pub fn threads(&self, now: i64) -> Vec<ThreadTruth> {
+        let open = self.threads.iter().enumerate().take_while(|(_, held)| held.posts[0].at <= now);
+        let truth = |(at, held): (usize, &Held)| {
+            let posts = held.posts.partition_point(|post| post.at <= now) as u32;
+            ThreadTruth {
+                url: self.url(Route::Thread { thread: at, page: 1 }),
+                board: held.board,
+                pages: posts.div_ceil(self.spec.posts_per_page),
+                posts,
+                walled: self.boards[held.board].walled,
+                title: held.title.clone(),
+                sticky: held.sticky,
+            }
+        };
+        open.map(truth).collect()
+    }
+
+    /// What the posts of a thread say, in order, as of `now`; of what [`Forum::threads`] has at this place.
+    pub fn posts(&self, thread: usize, now: i64) -> Vec<(Posting, String)> {
+        let Some(held) = self.threads.get(thread) else { return Vec::new() };
+        let topic = self.boards[held.board].topic;
+        let said = held.posts.iter().enumerate().take_while(|(_, post)| post.at <= now);
+        let text = |place: usize| self.voice().post(topic, thread as u64, place as u64).join("\n");
+        said.map(|(place, &post)| (post, text(place))).collect()
+    }
+
+    /// What a user is called.
+    pub fn user(&self, user: u32) -> String {
+        self.voice().user(user)
+    }
+
+    /// What a URL is, whatever its host, and whether it is there yet or not.
+    pub fn kind_of(&self, url: &CrawlUrl) -> Kind {
+        match self.find(url) {
+            Some(Route::Home) => Kind::Home,
+            Some(Route::Index { board, page }) => Kind::Index { board, page },
+            Some(Route::Thread { thread, page }) => Kind::Thread { thread, page },
+            Some(Route::LastPost(thread) | Route::Printer(thread) | Route::ByUser { thread, .. }) => {
+                Kind::Duplicate { thread }
+            }
+            Some(Route::Post(post)) => Kind::Duplicate { thread: self.posts[post].0 as usize },
+            _ => Kind::Functional,
+        }
+    }
+
+    pub(super) fn style(&self) -> &'static Style {
+        self.spec.skin.style()
+    }
+
+    pub(super) fn voice(&self) -> Voice {
+        Voice { seed: self.spec.activity.seed, english: self.style().english }
+    }
+}

@@ -1,0 +1,300 @@
+//! Every skin, judged by its answers: links lead to pages, lists and posts are those of the activity, traps are set.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use super::*;
+use suidao_page::model::{CrawlUrl, Fetched};
+
+const DAY: i64 = 86_400;
+
+/// A small forum; threads enough for three index pages on a board, and for threads of several pages.
+fn spec(skin: Skin) -> ForumSpec {
+    let activity =
+        ActivitySpec { boards: 6, users: 60, threads_per_day: 20.0, replies: 8.0, days: 14, ..ActivitySpec::default() };
+    ForumSpec { skin, activity, threads_per_page: 10, posts_per_page: 6, categories: 2, ..ForumSpec::default() }
+}
+
+fn forum(skin: Skin) -> Forum {
+    Forum::new(spec(skin)).unwrap()
+}
+
+/// After so many days.
+fn after(forum: &Forum, days: i64) -> i64 {
+    forum.spec().activity.start + days * DAY
+}
+
+fn text(answer: &Fetched) -> String {
+    let gbk = answer.headers.iter().any(|(name, value)| name == "content-type" && value.ends_with("gbk"));
+    let encoding = if gbk { encoding_rs::GBK } else { encoding_rs::UTF_8 };
+    let (text, _, broken) = encoding.decode(&answer.body);
+    assert!(!broken, "{}", answer.url);
+    text.into_owned()
+}
+
+/// Where a page's links lead, on its own host, in order.
+fn links(answer: &Fetched) -> Vec<CrawlUrl> {
+    links_in(answer, "a[href]")
+}
+
+fn links_in(answer: &Fetched, anchors: &str) -> Vec<CrawlUrl> {
+    let html = text(answer);
+    let page = scraper::Html::parse_document(&html);
+    let anchors = scraper::Selector::parse(anchors).unwrap();
+    let hrefs = page.select(&anchors).filter_map(|anchor| anchor.attr("href"));
+    let links = hrefs.filter(|href| !href.starts_with('#')).filter_map(|href| answer.url.join(href).ok());
+    links.filter(|url| url.host() == answer.url.host()).collect()
+}
+
+fn get(forum: &Forum, url: &CrawlUrl, now: i64) -> Fetched {
+    let answer = forum.answer(url, now, url.fingerprint());
+    match answer.headers.iter().find(|(name, _)| name == "location") {
+        Some((_, to)) => forum.answer(&url.join(to).unwrap(), now, 1),
+        None => answer,
+    }
+}
+
+/// The pages of boards and threads that a crawl reaches from the home.
+fn reached(forum: &Forum, now: i64) -> BTreeSet<Kind> {
+    let mut seen = BTreeSet::new();
+    let mut left = VecDeque::from([forum.home()]);
+    while let Some(url) = left.pop_front() {
+        // By what they are, since a session id makes every link another one.
+        let kind = forum.kind_of(&url);
+        if matches!(kind, Kind::Duplicate { .. } | Kind::Functional) || !seen.insert(kind) {
+            continue;
+        }
+        let answer = forum.answer(&url, now, seen.len() as u64);
+        if answer.status == 200 {
+            left.extend(links(&answer));
+        }
+    }
+    seen
+}
+
+#[test]
+fn every_page_that_is_linked_answers() {
+    for &skin in Skin::all() {
+        let forum = forum(skin);
+        let now = after(&forum, 10);
+        let mut told = BTreeSet::new();
+        let home = forum.answer(&forum.home(), now, 1);
+        assert_eq!(home.status, 200, "{skin:?}");
+        let mut pages = vec![home];
+        for board in 0..2 {
+            pages.push(get(&forum, &forum.boards(now)[board].url, now));
+        }
+        let threads = forum.threads(now);
+        let long = threads.iter().filter(|thread| !thread.walled).max_by_key(|thread| thread.pages).unwrap();
+        assert!(long.pages > 2, "{skin:?}");
+        pages.push(get(&forum, &long.url, now));
+        for page in pages {
+            for url in links(&page).into_iter().filter(|url| told.insert(url.clone())) {
+                let answer = get(&forum, &url, now);
+                assert!(matches!(answer.status, 200 | 403), "{skin:?}: {} on {}", url, page.url);
+                text(&answer);
+            }
+        }
+        assert!(told.len() > 60, "{skin:?}: {}", told.len());
+    }
+}
+
+#[test]
+fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
+    for &skin in Skin::all() {
+        for traps in [Traps::all(true), Traps::all(false)] {
+            let forum = Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap();
+            let now = after(&forum, 5);
+            let kinds = reached(&forum, now);
+            for (thread, truth) in forum.threads(now).iter().enumerate() {
+                assert_eq!(forum.kind_of(&truth.url), Kind::Thread { thread, page: 1 }, "{}", truth.url);
+                let posts = forum.posts(thread, now);
+                assert_eq!(posts.len(), truth.posts as usize);
+                for page in (1..=truth.pages).filter(|_| !truth.walled) {
+                    assert!(kinds.contains(&Kind::Thread { thread, page }), "{skin:?}: {} {page}", truth.url);
+                }
+                if !truth.walled && thread % 7 == 0 {
+                    let page = text(&get(&forum, &truth.url, now));
+                    let (first, rest) = posts.split_at(posts.len().min(6));
+                    for (_, said) in first {
+                        assert!(said.lines().all(|line| page.contains(line)), "{skin:?}: {} {said}", truth.url);
+                    }
+                    let last = rest.last().is_some_and(|(_, said)| said.chars().count() > 90 && page.contains(said));
+                    assert!(!last, "{skin:?}: {}", truth.url);
+                }
+            }
+            for (board, truth) in forum.boards(now).iter().enumerate() {
+                assert_eq!(forum.kind_of(&truth.url), Kind::Index { board, page: 1 });
+                assert!(kinds.contains(&Kind::Index { board, page: 1 }), "{skin:?}: {}", truth.url);
+            }
+        }
+    }
+}
+
+/// Threads an index page lists, in order, each once.
+fn listed(forum: &Forum, board: usize, page: u32, now: i64) -> Vec<usize> {
+    let url = forum.url(super::route::Route::Index { board, page });
+    let mut found = Vec::new();
+    // One skin has its sidebar before the list.
+    for url in links_in(&forum.answer(&url, now, 3), "a[href]:not(.item_hot_topic_title a)") {
+        if let Kind::Thread { thread, .. } = forum.kind_of(&url)
+            && forum.threads[thread].board == board
+            && !found.contains(&thread)
+        {
+            found.push(thread);
+        }
+    }
+    found
+}
+
+#[test]
+fn lists_are_in_order_of_the_last_reply_and_move_with_time() {
+    for &skin in Skin::all() {
+        let forum = forum(skin);
+        let (then, now) = (after(&forum, 8), after(&forum, 9));
+        let busy = forum.boards(now).iter().take(5).enumerate().max_by_key(|(_, board)| board.threads).unwrap().0;
+        let last = |thread: &usize, now: i64| {
+            forum.threads[*thread].posts.iter().map(|post| post.at).filter(|at| *at <= now).max().unwrap()
+        };
+        let pages: Vec<Vec<usize>> = (1..=3).map(|page| listed(&forum, busy, page, now)).collect();
+        let sticky = pages[0].iter().take_while(|thread| forum.threads[**thread].sticky).count();
+        let plain: Vec<usize> = pages.concat()[sticky..].iter().copied().take(22).collect();
+        assert!(plain.len() > 20, "{skin:?}");
+        assert!(plain.is_sorted_by_key(|thread| std::cmp::Reverse(last(thread, now))), "{skin:?}");
+        assert_ne!(listed(&forum, busy, 1, then), pages[0], "{skin:?}: a day has passed");
+        let (before, after) = (forum.threads(then).len(), forum.threads(now).len());
+        assert!(before < after);
+        // A thread that is opened later is not there yet.
+        let later = forum.threads(now)[after - 1].url.clone();
+        assert_eq!(forum.answer(&later, then, 1).status, 404, "{skin:?}");
+        assert_eq!(
+            get(&forum, &later, now).status,
+            if forum.threads(now)[after - 1].walled { forum.style().wall } else { 200 }
+        );
+    }
+}
+
+#[test]
+fn pages_beyond_the_last_are_as_the_spec_says() {
+    for &skin in Skin::all() {
+        for beyond in [Beyond::Clamp, Beyond::Missing, Beyond::Empty] {
+            let forum = Forum::new(ForumSpec { beyond: Some(beyond), ..spec(skin) }).unwrap();
+            let now = after(&forum, 10);
+            let url = forum.url(super::route::Route::Index { board: 0, page: 500 });
+            let answer = forum.answer(&url, now, 1);
+            assert_eq!(answer.status, if beyond == Beyond::Missing { 404 } else { 200 }, "{skin:?}");
+            let found = listed(&forum, 0, 500, now);
+            assert_eq!(found.is_empty(), beyond != Beyond::Clamp, "{skin:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn walled_boards_and_profiles_ask_for_a_login() {
+    for &skin in Skin::all() {
+        let forum = forum(skin);
+        let now = after(&forum, 10);
+        let walled = forum.boards(now).into_iter().find(|board| board.walled).unwrap();
+        let thread = forum.threads(now).into_iter().find(|thread| thread.walled).unwrap();
+        for url in [walled.url, thread.url, forum.url(super::route::Route::Profile(3))] {
+            let answer = forum.answer(&url, now, 1);
+            assert_eq!(answer.status, forum.style().wall, "{skin:?}: {url}");
+            assert!(text(&answer).contains("type=\"password\""), "{skin:?}: {url}");
+        }
+        let shut = Forum::new(ForumSpec { walled: 6, ..spec(skin) }).unwrap();
+        assert!(text(&shut.answer(&shut.home(), now, 1)).contains("type=\"password\""), "{skin:?}");
+    }
+}
+
+#[test]
+fn another_request_has_another_session() {
+    let mut with = 0;
+    for &skin in Skin::all() {
+        let forum = forum(skin);
+        let now = after(&forum, 3);
+        let body = |nonce| forum.answer(&forum.home(), now, nonce).body;
+        let Some(name) = forum.style().session else {
+            assert_eq!(body(1), body(2), "{skin:?}");
+            continue;
+        };
+        with += 1;
+        assert_ne!(body(1), body(2), "{skin:?}");
+        let without = Forum::new(ForumSpec { traps: Traps::all(false), ..spec(skin) }).unwrap();
+        let page = text(&without.answer(&without.home(), now, 1));
+        assert!(!page.contains(&format!("?{name}=")), "{skin:?}");
+    }
+    assert!(with > 0);
+}
+
+#[test]
+fn titles_are_distinct_and_of_a_titles_length() {
+    let forum = forum(Skin::Discuz);
+    let titles: BTreeSet<&str> = forum.threads.iter().map(|held| held.title.as_str()).collect();
+    assert_eq!(titles.len(), forum.threads.len());
+    for title in titles {
+        assert!((8..=34).contains(&title.chars().count()), "{title}");
+    }
+    let names: BTreeSet<&str> = forum.boards.iter().map(|board| board.name.as_str()).collect();
+    assert_eq!(names.len(), forum.boards.len());
+    let now = after(&forum, 1);
+    let topical = forum.boards(now).iter().filter(|board| board.topical).count();
+    assert_eq!(topical, 2, "0.4 of 6");
+}
+
+#[test]
+fn specs_read_as_written() {
+    let spec = spec(Skin::DiscuzStatic);
+    assert_eq!(toml::from_str::<ForumSpec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
+    let some = toml::from_str::<ForumSpec>("skin = 'tieba'\nbeyond = 'empty'\n[traps]\nsessions = false").unwrap();
+    assert_eq!((some.skin, some.beyond, some.traps.walls), (Skin::Tieba, Some(Beyond::Empty), true));
+    assert!(toml::from_str::<ForumSpec>("skins = 'tieba'").is_err());
+}
+
+#[test]
+fn specs_out_of_range_are_refused() {
+    let wrong = |change: fn(&mut ForumSpec)| {
+        let mut spec = spec(Skin::Discuz);
+        change(&mut spec);
+        Forum::new(spec).err().unwrap().to_string()
+    };
+    assert!(wrong(|spec| spec.topical = 1.5).contains("topical is 1.5"));
+    assert!(wrong(|spec| spec.activity.boards = 0).contains("activity.boards is 0"));
+    assert!(wrong(|spec| spec.walled = 7).contains("walled is 7"));
+    assert!(wrong(|spec| spec.host = "a b".to_owned()).contains("host"));
+}
+
+#[test]
+fn traps_are_where_they_are_set_and_told_from_threads() {
+    for &skin in Skin::all() {
+        let count = |traps| {
+            let forum = Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap();
+            let now = after(&forum, 10);
+            let threads = forum.threads(now);
+            let long = threads.iter().filter(|thread| !thread.walled).max_by_key(|thread| thread.posts).unwrap();
+            let pages = [forum.home(), forum.boards(now)[0].url.clone(), long.url.clone()];
+            let linked: BTreeSet<CrawlUrl> = pages.iter().flat_map(|url| links(&get(&forum, url, now))).collect();
+            let kinds: Vec<Kind> = linked.iter().map(|url| forum.kind_of(url)).collect();
+            // A duplicate shows posts of its thread, under another URL.
+            for (url, kind) in linked.iter().zip(&kinds) {
+                if let Kind::Duplicate { thread } = *kind {
+                    let answer = text(&get(&forum, url, now));
+                    let said = forum.posts(thread, now);
+                    let shown = said.iter().any(|(_, said)| answer.contains(said.lines().next().unwrap()));
+                    assert!(shown || forum.threads(now)[thread].walled, "{skin:?}: {url}");
+                }
+            }
+            kinds.iter().filter(|kind| matches!(kind, Kind::Duplicate { .. })).count()
+        };
+        assert!(count(Traps::all(true)) > 0, "{skin:?}");
+        assert_eq!(count(Traps::all(false)), 0, "{skin:?}");
+    }
+}
+
+#[test]
+fn robots_are_told_what_a_skin_forbids() {
+    for &skin in Skin::all() {
+        let forum = forum(skin);
+        let answer = forum.answer(&forum.home().robots(), after(&forum, 1), 1);
+        let forbidden = text(&answer).lines().any(|line| line.starts_with("Disallow: /"));
+        assert_eq!(forbidden, skin == Skin::Phpbb);
+    }
+}

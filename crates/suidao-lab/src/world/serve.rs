@@ -1,0 +1,307 @@
+//! Any [`Web`] as HTTP/1.1 on loopback: a forward proxy for http, and every host by its `Host` field.
+//!
+//! It sends what [`Web::get`] gives: the same status, fields and body. What has no answer there (a host without an
+//! address, a broken connection) is a 502 here, as from any proxy; [`Proxied`] makes the same of it without HTTP, so
+//! that a replay can be compared with a live crawl.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use axum::serve::ListenerExt;
+use bytes::Bytes;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use super::answer::answer;
+use suidao_crawl::replay::Web;
+use suidao_page::model::{CrawlUrl, Failure, Fetched};
+
+/// One request, as it was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Host name asked for, with the port if it is not 80.
+    pub host: String,
+    /// Path and query.
+    pub path: String,
+    /// Status of the answer.
+    pub status: u16,
+}
+
+/// How a [`Server`] behaves; the default answers at once and keeps no log.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServerOptions {
+    /// Waited before each answer.
+    pub delay: Duration,
+    /// Keep an [`Access`] of every request, for [`Server::log`].
+    pub log: bool,
+    /// Port of 127.0.0.1; 0 for a free one.
+    pub port: u16,
+}
+
+/// A web being served. Stops, with all its connections, when dropped.
+pub struct Server {
+    addr: SocketAddr,
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    web: Arc<dyn Web>,
+    options: ServerOptions,
+    requests: AtomicU64,
+    log: Mutex<Vec<Access>>,
+}
+
+impl Server {
+    /// Serves `web` on 127.0.0.1, on a free port, from a thread of its own.
+    ///
+    /// # Errors
+    /// The system's, if there is no port or thread to be had.
+    pub fn start(web: Arc<dyn Web>) -> std::io::Result<Self> {
+        Self::start_with(web, ServerOptions::default())
+    }
+
+    /// [`Server::start`] with a delay, a log or a port.
+    ///
+    /// # Errors
+    /// The system's, if there is no port or thread to be had.
+    pub fn start_with(web: Arc<dyn Web>, options: ServerOptions) -> std::io::Result<Self> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
+        listener.set_nonblocking(true)?;
+        let addr = listener.local_addr()?;
+        let shared = Arc::new(Shared { web, options, requests: AtomicU64::new(0), log: Mutex::default() });
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let state = Arc::clone(&shared);
+        let serve = async move {
+            let listener = TcpListener::from_std(listener)?.tap_io(|stream| {
+                // Without it small answers wait for the client's acknowledgement; if it fails they only wait.
+                let _ = stream.set_nodelay(true);
+            });
+            let service = Router::new().fallback(respond).with_state(state);
+            tokio::select! {
+                ended = async { axum::serve(listener, service).await } => ended,
+                _ = stopped => Ok(()),
+            }
+        };
+        let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
+            if let Err(error) = runtime.block_on(serve) {
+                tracing::error!(%error, "the generated web's server ended");
+            }
+        })?;
+        Ok(Self { addr, shared, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Its URL as a proxy: `http://127.0.0.1:port`.
+    pub fn proxy(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// Requests taken so far.
+    pub fn requests(&self) -> u64 {
+        self.shared.requests.load(Ordering::Relaxed)
+    }
+
+    /// Requests answered so far, in order; empty unless [`ServerOptions::log`] is set.
+    pub fn log(&self) -> Vec<Access> {
+        self.shared.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A web as it looks through a proxy: failures before an answer are 502.
+pub struct Proxied<W>(pub W);
+
+impl<W: Web> Web for Proxied<W> {
+    fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+        self.get_with(url, &[])
+    }
+
+    fn get_with(&self, url: &CrawlUrl, fields: &[(String, String)]) -> Result<Fetched, Failure> {
+        Ok(self.0.get_with(url, fields).unwrap_or_else(|failure| bad_gateway(url, &failure)))
+    }
+}
+
+fn bad_gateway(url: &CrawlUrl, failure: &Failure) -> Fetched {
+    answer(url, 502, "text/plain; charset=utf-8", &[], Bytes::from(format!("no answer: {failure}\n")))
+}
+
+async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Response<Body> {
+    shared.requests.fetch_add(1, Ordering::Relaxed);
+    if !shared.options.delay.is_zero() {
+        tokio::time::sleep(shared.options.delay).await;
+    }
+    // A proxy's client names the host in the request target, any other in the Host field.
+    let named = request.uri().authority().map(|authority| authority.as_str().to_owned());
+    let field = || request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_owned);
+    let host = named.or_else(field).unwrap_or_default();
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let response = if request.method() != Method::GET {
+        plain(StatusCode::METHOD_NOT_ALLOWED, "only GET\n")
+    } else if let Ok(url) = CrawlUrl::parse(&format!("http://{host}{path}")) {
+        let fields = request
+            .headers()
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())));
+        let fields: Vec<(String, String)> = fields.collect();
+        send(shared.web.get_with(&url, &fields).unwrap_or_else(|failure| bad_gateway(&url, &failure)))
+    } else {
+        plain(StatusCode::BAD_REQUEST, "no such host or path\n")
+    };
+    if shared.options.log {
+        let access = Access { host, path: path.to_owned(), status: response.status().as_u16() };
+        shared.log.lock().unwrap_or_else(PoisonError::into_inner).push(access);
+    }
+    response
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response
+}
+
+/// Puts an answer on the wire: still content-encoded where that is known, and without what the connection decides.
+fn send(fetched: Fetched) -> Response<Body> {
+    let encoded = fetched.wire.is_some();
+    let mut response = Response::new(Body::from(fetched.wire.unwrap_or(fetched.body)));
+    *response.status_mut() = StatusCode::from_u16(fetched.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    for (name, value) in fetched.headers {
+        let length = name == "content-length" && !value.parse().is_ok_and(|length: u64| body_is(&response, length));
+        let coding = name == "content-encoding" && !encoded;
+        if length || coding || matches!(name.as_str(), "transfer-encoding" | "connection" | "keep-alive") {
+            continue;
+        }
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().append(name, value);
+        }
+    }
+    response
+}
+
+/// Whether the body has this length.
+fn body_is(response: &Response<Body>, length: u64) -> bool {
+    use axum::body::HttpBody;
+    response.body().size_hint().exact() == Some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Spec, World};
+    use super::*;
+    use suidao_page::model::FailureKind;
+
+    /// A page of a.test, and no other host.
+    struct Greeting;
+
+    impl Web for Greeting {
+        fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+            let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
+            let body = Bytes::from_static(b"<p>hello</p>\n");
+            let there =
+                Fetched { url: url.clone(), status: 200, headers, body, wire: None, asked: None, rendered: None };
+            let missing = Failure { kind: FailureKind::Dns, retry_after: None };
+            if url.host() == "a.test" { Ok(there) } else { Err(missing) }
+        }
+    }
+
+    fn get(
+        client: &reqwest::Client,
+        runtime: &tokio::runtime::Runtime,
+        url: &str,
+    ) -> (u16, Vec<(String, String)>, Bytes) {
+        runtime.block_on(async {
+            let answer = client.get(url).send().await.unwrap();
+            let field =
+                |(name, value): (&HeaderName, &HeaderValue)| (name.to_string(), value.to_str().unwrap().to_owned());
+            let fields = answer.headers().iter().map(field).collect();
+            (answer.status().as_u16(), fields, answer.bytes().await.unwrap())
+        })
+    }
+
+    fn client(server: &Server) -> (reqwest::Client, tokio::runtime::Runtime) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let proxy = reqwest::Proxy::http(server.proxy()).unwrap();
+        let client = reqwest::Client::builder().proxy(proxy).redirect(reqwest::redirect::Policy::none());
+        (client.build().unwrap(), runtime)
+    }
+
+    #[test]
+    fn http_brings_what_the_web_gives() {
+        let spec = Spec { pages: 900, hosts: 16, islands: 5, island_pages: [20, 50], ..Spec::default() };
+        let world = Arc::new(World::new(spec.clone()).unwrap());
+        let options = ServerOptions { log: true, ..ServerOptions::default() };
+        let server = Server::start_with(world.clone(), options).unwrap();
+        let (client, runtime) = client(&server);
+        let direct = Proxied(World::new(spec).unwrap());
+        let home = world.seeds()[0].clone();
+        let mut urls: Vec<CrawlUrl> = world.pages().step_by(9).map(|(url, _)| url).collect();
+        for other in ["/robots.txt", "/", "/nothing", "http://nowhere.test/x"] {
+            urls.push(home.join(other).unwrap());
+        }
+        for url in &urls {
+            let want = direct.get(url).unwrap();
+            assert_eq!(get(&client, &runtime, url.as_str()), (want.status, want.headers, want.body), "{url}");
+        }
+        assert_eq!(server.requests(), urls.len() as u64);
+        let log = server.log();
+        assert_eq!(log.len(), urls.len());
+        let last = Access { host: "nowhere.test".to_owned(), path: "/x".to_owned(), status: 502 };
+        assert_eq!(log.last(), Some(&last));
+    }
+
+    #[test]
+    fn a_server_is_found_by_its_host_field_and_stops_when_dropped() {
+        use std::io::{Read, Write};
+        let server = Server::start(Arc::new(Greeting)).unwrap();
+        let addr = server.addr();
+        let mut stream = std::net::TcpStream::connect(addr).unwrap();
+        let ask = |stream: &mut std::net::TcpStream, host: &str| {
+            write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+            let mut answer = Vec::new();
+            while !answer.ends_with(b"\n") || answer.windows(4).filter(|at| at == b"\r\n\r\n").count() == 0 {
+                let mut part = [0; 4096];
+                let count = stream.read(&mut part).unwrap();
+                assert_ne!(count, 0, "the connection is kept");
+                answer.extend_from_slice(&part[..count]);
+            }
+            String::from_utf8_lossy(&answer[..12]).into_owned()
+        };
+        assert_eq!(ask(&mut stream, "a.test"), "HTTP/1.1 200");
+        assert_eq!(ask(&mut stream, "b.test"), "HTTP/1.1 502");
+        drop(server);
+        assert!(std::net::TcpStream::connect(addr).is_err());
+    }
+
+    #[test]
+    fn other_methods_and_hosts_are_refused() {
+        let server = Server::start(Arc::new(Greeting)).unwrap();
+        let (client, runtime) = client(&server);
+        let posted = runtime.block_on(client.post("http://a.test/").send()).unwrap();
+        assert_eq!(posted.status().as_u16(), 405);
+        assert_eq!(get(&client, &runtime, "http://b.test/").0, 502);
+    }
+}

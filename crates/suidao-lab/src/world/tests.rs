@@ -1,0 +1,433 @@
+//! What each parameter of a spec does, at its extremes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+
+use super::address::Extra;
+use super::layout::{Place, topic_is_on};
+use super::links::{Planned, Said, Slot, Target};
+use super::truth::crawl_url;
+use super::words::NEAR_TOPIC;
+use super::*;
+use suidao_crawl::crawl::{Outcome, Wanted};
+use suidao_crawl::replay::{Reading, Source, Web};
+use suidao_page::model::{CrawlUrl, Page, UrlId};
+
+fn small() -> Spec {
+    Spec { pages: 1_500, hosts: 16, islands: 6, island_pages: [30, 60], ..Spec::default() }
+}
+
+fn blogs() -> Spec {
+    Spec { blog_hosts: 1.0, friend_hosts: 1.0, tags: [3, 12], friends: [2, 4], topical_hosts: 0.0, ..small() }
+}
+
+/// The demo's web, smaller.
+fn demo() -> Spec {
+    Spec { pages: 2_400, hosts: 20, tags: [10, 30], islands: 8, island_pages: [60, 120], ..Spec::demo() }
+}
+
+fn learnt(world: &World) -> suidao_page::topic::Topic {
+    suidao_page::topic::Topic::new(crate::recorded::learn(world).unwrap())
+}
+
+fn world(spec: Spec) -> World {
+    World::new(spec).unwrap()
+}
+
+/// Every link of every page, with the page.
+fn links(world: &World) -> Vec<(u64, Planned)> {
+    (0..world.spec().pages)
+        .flat_map(|page| world.layout.links(page).into_iter().map(move |link| (page, link)))
+        .collect()
+}
+
+/// Where a link leads, through redirects and second URLs.
+fn page_of(target: Target) -> Option<u64> {
+    match target {
+        Target::Page(page) | Target::Twin(page) | Target::Redirect(page) => Some(page),
+        _ => None,
+    }
+}
+
+fn specs() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../worlds");
+    let mut found: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_specs_of_the_repository_are_webs_and_the_default_names_every_key() {
+    let found = specs();
+    assert!(found.len() >= 6);
+    for path in &found {
+        let spec = Spec::load(path).unwrap();
+        let world = World::new(spec.clone()).unwrap();
+        let seeds = world.seeds();
+        assert!(seeds.iter().all(|url| world.get(url).is_ok_and(|answer| answer.status == 200)), "{}", path.display());
+        assert_eq!(toml::from_str::<Spec>(&toml::to_string(&spec).unwrap()).unwrap(), spec);
+    }
+    let default = found.iter().find(|path| path.ends_with("default.toml")).unwrap();
+    assert_eq!(Spec::load(default).unwrap(), Spec::default());
+    let demo = found.iter().find(|path| path.ends_with("demo.toml")).unwrap();
+    assert_eq!(Spec::load(demo).unwrap(), Spec::demo());
+    let keys = |text: &str| toml::from_str::<toml::Table>(text).unwrap().keys().cloned().collect::<BTreeSet<_>>();
+    let written = keys(&std::fs::read_to_string(default).unwrap());
+    assert_eq!(written, keys(&toml::to_string(&Spec::default()).unwrap()));
+}
+
+#[test]
+fn a_file_that_is_no_spec_is_told_with_its_line() {
+    let load = |text: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        Spec::load(file.path()).unwrap_err().to_string()
+    };
+    assert!(load("pages = 7000\nhsots = 3").contains("line 2"));
+    assert!(load("\n\npages = 'many'").contains("line 3"));
+    assert!(load("shape = 'round'").contains("small-world"));
+    assert!(load("rewired = 2").contains("rewired is 2"));
+    assert!(load("islands = 3\nseed_islands = 4").contains("seed_islands"));
+    assert!(Spec::load(Path::new("no/such.toml")).unwrap_err().to_string().contains("cannot be read"));
+}
+
+#[test]
+fn urls_of_blogs_lead_back_and_all_their_links_lead_somewhere() {
+    let world = world(Spec { dangling: 0.0, calendar_hosts: 0.5, ..blogs() });
+    for (page, (url, relevant)) in (0..).zip(world.pages()) {
+        assert_eq!(world.find(world.layout.find_host(url.host()).unwrap(), url.as_str()), Some(page), "{url}");
+        assert_eq!(world.is_relevant(&url), relevant);
+    }
+    let mut seen: BTreeSet<CrawlUrl> = world.seeds().into_iter().collect();
+    let mut queue: Vec<CrawlUrl> = seen.iter().cloned().collect();
+    while let Some(url) = queue.pop() {
+        let answer = world.get(&url).unwrap();
+        assert_ne!(answer.status, 404, "{url}");
+        let Outcome::Page { page, .. } = facts_free(&world).outcome(&Wanted::Page(UrlId(0)), &url) else { continue };
+        for link in page.outlinks {
+            let endless = link.url.path().starts_with("/calendar/");
+            if !endless && seen.insert(link.url.clone()) {
+                queue.push(link.url);
+            }
+        }
+    }
+    let path = |url: &&CrawlUrl| url.path().contains("/tag") || url.path().contains("/categories/");
+    assert!(seen.iter().filter(path).count() > 50, "tag pages are linked");
+    assert!(seen.iter().filter(|url| url.path().starts_with("/archives/")).count() > 16);
+    // Posts are found over front pages and archives alone.
+    let posts = world.pages().filter(|(url, relevant)| *relevant && !seen.contains(url)).count();
+    assert_eq!(posts, 0, "every relevant post is reached");
+}
+
+/// The page reader with a lexicon of nothing: for links alone.
+fn facts_free(world: &World) -> Reading<'_> {
+    static TOPIC: std::sync::OnceLock<suidao_page::topic::Topic> = std::sync::OnceLock::new();
+    let topic = TOPIC.get_or_init(|| {
+        suidao_page::topic::Topic::new(suidao_page::topic::Lexicon::from_terms("体育", &[("体育", 1.0)]))
+    });
+    Reading { web: world, topic }
+}
+
+#[test]
+fn a_blog_mixes_its_tags_in_front_and_gathers_them_by_tag() {
+    let world = world(blogs());
+    let layout = &world.layout;
+    let host = (0..16).max_by_key(|&host| layout.hosts[host as usize].sections.len()).unwrap();
+    let sections = |links: Vec<Planned>| -> BTreeSet<usize> {
+        let entries = links.into_iter().filter(|link| link.slot == Slot::Entry);
+        entries.filter_map(|link| page_of(link.target)).map(|page| layout.locate(page).0).collect()
+    };
+    assert!(sections(layout.extra_links(host, Extra::Front(0))).len() > 1);
+    assert!(sections(layout.extra_links(host, Extra::Archive(0))).len() > 1);
+    let every: BTreeSet<u64> =
+        (0..layout.hosts[host as usize].articles).map(|place| layout.host_article(host, place)).collect();
+    assert_eq!(every.len() as u64, layout.hosts[host as usize].articles, "each post once");
+    let section = *layout.hosts[host as usize].sections.last().unwrap() as usize;
+    let quiet = Spec { off_topic_links: [0, 0], stray_heads: 0.0, ..blogs() };
+    let quiet = World::new(quiet).unwrap();
+    let own = quiet.layout.links(quiet.layout.sections[section].start);
+    let own = own.into_iter().filter(|link| link.slot == Slot::Entry).filter_map(|link| page_of(link.target));
+    assert!(own.map(|page| quiet.layout.locate(page).0).all(|at| at == section));
+}
+
+#[test]
+fn shares_of_hosts_are_none_at_0_and_all_at_1() {
+    let count = |spec: Spec, test: &dyn Fn(&super::layout::Habits) -> bool| {
+        world(spec).layout.hosts.iter().filter(|host| test(&host.habits)).count()
+    };
+    for (share, expected) in [(0.0, 0), (1.0, 16)] {
+        assert_eq!(count(Spec { blog_hosts: share, ..small() }, &|habits| habits.blog), expected);
+        assert_eq!(count(Spec { friend_hosts: share, ..small() }, &|habits| habits.friends), expected);
+        assert_eq!(count(Spec { session_hosts: share, ..small() }, &|habits| habits.session), expected);
+        assert_eq!(count(Spec { gbk_hosts: share, ..small() }, &|habits| habits.gbk), expected);
+        assert_eq!(count(Spec { robots_hosts: share, ..small() }, &|habits| habits.robots), expected);
+    }
+    for (share, expected) in [(0.0, 0), (0.25, 4), (0.5, 8)] {
+        let spec = Spec { topical_hosts: share, ..small() };
+        assert_eq!(world(spec).layout.first_ordinary, expected);
+    }
+}
+
+#[test]
+fn links_say_what_the_qualities_promise() {
+    for quality in [0.0, 1.0] {
+        let world =
+            world(Spec { anchor_quality: quality, context_quality: quality, misleading: 1.0 - quality, ..small() });
+        for (_, link) in links(&world).into_iter().filter(|(_, link)| link.anchor != Said::Nothing) {
+            let Some(to) = page_of(link.target) else { continue };
+            let on = topic_is_on(world.layout.topic(to));
+            let bridge = matches!(world.layout.locate(to).1, Place::Bridge(..));
+            match link.anchor {
+                Said::Words(_) | Said::Number(_) => {}
+                Said::Blank if on || bridge => assert_eq!(quality, 0.0),
+                Said::Headline(_) => assert!(if on || bridge { quality == 1.0 } else { quality == 0.0 }),
+                Said::Title(page) if on => assert_eq!((page, quality), (to, 1.0)),
+                _ => {}
+            }
+            if let Said::Sentence(about) = link.context
+                && on
+            {
+                assert_eq!(topic_is_on(about) || about == NEAR_TOPIC, quality == 1.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn regular_templates_keep_each_kind_of_link_in_its_block() {
+    for regularity in [0.0, 1.0] {
+        let world = world(Spec { template_regularity: regularity, ..small() });
+        let mut slots: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for (page, link) in links(&world) {
+            let (Some(to), Place::Article(_)) = (page_of(link.target), world.layout.locate(page).1) else { continue };
+            let (from, place) = (world.layout.locate(page).0, world.layout.locate(to));
+            let kind = match place {
+                (_, Place::Bridge(..)) => "bridge",
+                (section, Place::Article(_)) if section != from && world.layout.sections[section].island.is_none() => {
+                    "elsewhere"
+                }
+                _ => continue,
+            };
+            slots.entry(kind).or_default().insert(format!("{:?}", link.slot));
+        }
+        let slots: Vec<String> =
+            slots.into_values().map(|slots| slots.into_iter().collect::<Vec<_>>().join(" ")).collect();
+        let expected = if regularity == 1.0 { ["Picks", "Side"] } else { ["Entry Inline", "Entry Inline Side"] };
+        assert_eq!(slots, expected);
+    }
+}
+
+#[test]
+fn detours_dead_ends_and_hubs_are_as_frequent_as_planned() {
+    let count = |spec: Spec, test: &dyn Fn(&Planned) -> bool| {
+        let all = links(&world(spec));
+        all.iter().filter(|(_, link)| test(link)).count() as f64 / all.len() as f64
+    };
+    let redirect = |link: &Planned| matches!(link.target, Target::Redirect(_));
+    let twin = |link: &Planned| matches!(link.target, Target::Twin(_));
+    let dead = |link: &Planned| matches!(link.target, Target::Missing(..) | Target::NoHost(_));
+    assert_eq!(count(Spec { redirects: 0.0, ..small() }, &redirect), 0.0);
+    assert!(count(Spec { redirects: 1.0, ..small() }, &redirect) > 0.5);
+    assert_eq!(count(Spec { duplicates: 0.0, ..small() }, &twin), 0.0);
+    assert!(count(Spec { duplicates: 1.0, redirects: 0.0, ..small() }, &twin) > 0.5);
+    assert_eq!(count(Spec { dangling: 0.0, ..small() }, &dead), 0.0);
+    assert!((count(Spec { dangling: 1.0, ..small() }, &dead) - 0.5).abs() < 0.05);
+    let foot = |link: &Planned| link.slot == Slot::Foot && link.anchor != Said::Words("会员中心");
+    assert_eq!(count(Spec { footer_links: 0, ..small() }, &foot), 0.0);
+
+    // All pages of a host share their links elsewhere, or none do.
+    let targets = |share| {
+        let world = world(Spec { repeated_links: share, redirects: 0.0, duplicates: 0.0, ..small() });
+        let foot = links(&world).into_iter().filter(|(_, link)| link.slot == Slot::Foot);
+        let foot = foot.filter_map(|(page, link)| {
+            Some((world.layout.sections[world.layout.locate(page).0].host, page_of(link.target)?))
+        });
+        foot.collect::<BTreeSet<_>>().len()
+    };
+    assert!(targets(1.0) <= 2 * 16 && targets(0.0) > 10 * 16);
+
+    for (share, least) in [(0.0, 0.0), (1.0, 0.99)] {
+        let world = world(Spec { island_hubs: share, redirects: 0.0, duplicates: 0.0, bridges: 0, ..small() });
+        let island = |page: u64| world.layout.sections[world.layout.locate(page).0].island;
+        let kin = links(&world).into_iter().filter(|(page, link)| {
+            let article = matches!(world.layout.locate(*page).1, Place::Article(_));
+            article && matches!(link.slot, Slot::Inline) && page_of(link.target).is_some_and(|to| island(to).is_some())
+        });
+        let homes: Vec<bool> =
+            kin.map(|(_, link)| world.layout.locate(page_of(link.target).unwrap()).1 == Place::Home).collect();
+        let share_found = homes.iter().filter(|&&home| home).count() as f64 / homes.len() as f64;
+        assert!(
+            share_found >= least && (share > 0.0 || share_found < 0.2),
+            "{share_found} of {} at {share}",
+            homes.len()
+        );
+    }
+}
+
+#[test]
+fn islands_are_joined_in_the_shape_planned() {
+    assert_eq!(world(Spec { bridges: 0, ..small() }).bridges().count(), 0);
+    let tree = world(small());
+    assert!(tree.bridges().all(|(from, to, _)| from < to));
+    let ring =
+        |rewired| world(Spec { shape: Shape::SmallWorld, bridges: 2, rewired, islands: 12, pages: 3_000, ..small() });
+    let apart = |world: &World| -> Vec<usize> {
+        world.bridges().map(|(from, to, _)| (from + 12 - to) % 12).map(|apart| apart.min(12 - apart)).collect()
+    };
+    let (regular, random) = (ring(0.0), ring(1.0));
+    assert!(apart(&regular).iter().all(|&apart| apart == 1 || apart == 2));
+    assert_eq!(apart(&regular).len(), 48, "two successors of each, both ways");
+    assert!(apart(&random).iter().any(|&apart| apart > 2));
+    assert!(apart(&random).iter().filter(|&&apart| apart == 1).count() >= 24, "the nearest stay joined");
+    for (gap, mean) in [([3, 3], 3.0), ([1, 7], 3.0)] {
+        let world = world(Spec { gap, gap_mean: mean, ..ring(0.2).spec().clone() });
+        let gaps: Vec<u64> = world.bridges().map(|(_, _, gap)| gap).collect();
+        assert!(gaps.iter().all(|found| (gap[0]..=gap[1]).contains(found)));
+        let found = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
+        assert!((found - mean).abs() < 0.8, "{found}");
+    }
+}
+
+#[test]
+fn friends_are_neighbours_unless_rewired() {
+    for (rewired, least, most) in [(0.0, 1, 2), (1.0, 6, 8)] {
+        let world = world(Spec { rewired, ..blogs() });
+        let mut farthest = 0;
+        for host in 0..16 {
+            let friends = world.layout.extra_links(host, Extra::Friends);
+            let roots = friends.into_iter().filter(|link| link.slot == Slot::Entry).map(|link| link.target);
+            for root in roots {
+                let Target::Root(friend) = root else { panic!("{root:?}") };
+                assert_ne!(friend, host);
+                let apart = (friend + 16 - host) % 16;
+                farthest = farthest.max(apart.min(16 - apart));
+            }
+        }
+        assert!((least..=most).contains(&farthest), "{farthest} with {rewired} rewired");
+    }
+}
+
+#[test]
+fn an_island_of_several_tags_lies_on_one_blog() {
+    let world = world(Spec { island_tags: [2, 5], island_pages: [12, 200], island_skew: 9.0, ..demo() });
+    let layout = &world.layout;
+    let mut sizes = Vec::new();
+    for island in 0..8 {
+        let sections = &layout.sections[layout.island_sections(island)];
+        assert!((2..=5).contains(&sections.len()));
+        assert!(sections.iter().all(|section| section.host == sections[0].host && section.articles() > 0));
+        sizes.push(layout.island_len(island));
+    }
+    sizes.sort_unstable();
+    assert!(sizes[0] >= 12 && sizes[7] <= 200, "{sizes:?}");
+    assert!(sizes[4] < 60, "most islands are small: {sizes:?}");
+}
+
+#[test]
+fn posts_of_the_demo_are_dated_and_their_titles_tell_as_often_as_the_spec_says() {
+    let world = world(demo());
+    let topic = learnt(&world);
+    let reading = Reading { web: &world, topic: &topic };
+    let layout = &world.layout;
+    let (mut posts, mut dated, mut on, mut tell, mut neighbours, mut kin) = (0, 0, 0, 0, 0, 0);
+    for page in (0..world.spec().pages).step_by(3) {
+        let (section, place) = layout.locate(page);
+        let url = crawl_url(&layout.url(page));
+        if !matches!(place, Place::Article(_)) {
+            assert_eq!(read(&reading, &url).published, None, "{url}");
+            continue;
+        }
+        let (year, month, day) = layout.date(page);
+        let shown = read(&reading, &url).published.map(|published| published.to_string());
+        posts += 1;
+        if layout.host_at(section).habits.dated {
+            assert!(
+                shown.is_some_and(|day_shown| day_shown.starts_with(&format!("{year}-{month:02}-{day:02}"))),
+                "{url}"
+            );
+            dated += 1;
+        }
+        let topic = layout.sections[section].topic;
+        if topic_is_on(topic) {
+            on += 1;
+            tell += u32::from(layout.title_tells(page, topic));
+            for link in layout.links(page).iter().filter(|link| link.slot == Slot::Pager) {
+                neighbours += 1;
+                kin += u32::from(page_of(link.target).is_some_and(|to| layout.locate(to).0 == section));
+            }
+        }
+    }
+    let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole);
+    assert!(share(dated, posts) > 0.7, "{dated} of {posts}");
+    let wanted = world.spec().title_quality;
+    assert!((share(tell, on) - wanted).abs() < 0.1, "{tell} of {on}");
+    assert!((0.4..0.7).contains(&share(kin, neighbours)), "{kin} of {neighbours}");
+}
+
+/// Relevance of the articles of a kind: mean over at most 60 of them.
+fn relevance(world: &World, topic: &suidao_page::topic::Topic, which: &dyn Fn(u64) -> bool) -> f64 {
+    let reading = Reading { web: world, topic };
+    let pages = (0..world.spec().pages).filter(|&page| matches!(world.layout.locate(page).1, Place::Article(_)));
+    let scores: Vec<f64> = pages
+        .filter(|&page| which(page))
+        .take(60)
+        .map(|page| f64::from(read(&reading, &crawl_url(&world.layout.url(page))).relevance.get()))
+        .collect();
+    scores.iter().sum::<f64>() / scores.len() as f64
+}
+
+fn read(source: &dyn Source, url: &CrawlUrl) -> Page {
+    match source.outcome(&Wanted::Page(UrlId(0)), url) {
+        Outcome::Page { page, .. } => *page,
+        other => panic!("{url}: {other:?}"),
+    }
+}
+
+#[test]
+fn near_topics_look_half_relevant() {
+    let world = world(Spec { near_topics: 0.5, ..small() });
+    let topic = learnt(&world);
+    let on = relevance(&world, &topic, &|page| topic_is_on(world.layout.topic(page)));
+    let near = relevance(&world, &topic, &|page| world.layout.topic(page) == NEAR_TOPIC);
+    let off = relevance(&world, &topic, &|page| (super::words::THEMES..NEAR_TOPIC).contains(&world.layout.topic(page)));
+    assert!(on > 1.5 * near && near > 3.0 * off, "{on} {near} {off}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn successors_are_a_function_of_seed_and_page(seed in 0_u64..1_000, blog in any::<bool>(), picks in prop::collection::vec(0_u64..1_500, 1..20)) {
+        let spec = Spec { seed, ..if blog { blogs() } else { small() } };
+        let (one, two) = (world(spec.clone()), world(spec));
+        // The second world has been asked for other pages before.
+        for &page in picks.iter().rev() {
+            two.layout.links(page);
+        }
+        for &page in &picks {
+            prop_assert_eq!(one.layout.links(page), two.layout.links(page));
+            prop_assert_eq!(one.layout.url(page), two.layout.url(page));
+            let url = crawl_url(&one.layout.url(page));
+            prop_assert_eq!(one.get(&url), two.get(&url));
+        }
+    }
+
+    #[test]
+    fn pages_are_found_where_they_lie(seed in 0_u64..1_000, hosts in 4_u64..40, islands in 1_u64..8, blog in 0.0..1.0_f64) {
+        let spec = Spec { seed, hosts, islands, blog_hosts: blog, tags: [1, 9], ..small() };
+        let layout = &world(spec).layout;
+        let mut next = 0;
+        for section in &layout.sections {
+            for page in [section.start, section.start + section.len - 1] {
+                let (index, place) = layout.locate(page);
+                prop_assert!(std::ptr::eq(&layout.sections[index], section), "page {page}");
+                prop_assert!(page != section.start || place == Place::Home);
+            }
+            prop_assert!(section.start >= next && section.articles() > 0);
+            next = section.start + section.len;
+        }
+        prop_assert_eq!(next, layout.spec.pages);
+    }
+}

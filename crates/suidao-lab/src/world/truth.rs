@@ -1,0 +1,382 @@
+//! The generated web from outside: what is in it, and what is true of it.
+
+use super::address::twin;
+use super::draw::Draw;
+use super::layout::{Layout, Place, salt};
+use super::spec::{Spec, SpecError};
+use suidao_page::model::CrawlUrl;
+
+/// A web generated from a [`Spec`].
+///
+/// ```
+/// use suidao::replay::Web;
+/// use suidao::world::{Spec, World};
+///
+/// let world = World::new(Spec { seed: 7, ..Spec::default() }).unwrap();
+/// let seed = &world.seeds()[0];
+/// assert_eq!(world.get(seed).unwrap().status, 200);
+/// assert_eq!(world.island(seed), Some(0));
+/// ```
+pub struct World {
+    pub(super) layout: Layout,
+}
+
+/// The world makes URLs only in normal form.
+pub(super) fn crawl_url(text: &str) -> CrawlUrl {
+    CrawlUrl::parse(text).expect("the world's URLs are well formed")
+}
+
+impl World {
+    /// The web a spec describes; takes time and memory for its hosts, islands and bridges, not for its pages.
+    ///
+    /// # Errors
+    /// [`SpecError`] if a field is out of range or the pages do not suffice for the islands.
+    pub fn new(spec: Spec) -> Result<Self, SpecError> {
+        Layout::new(spec).map(|layout| Self { layout })
+    }
+
+    /// What it was made from.
+    pub fn spec(&self) -> &Spec {
+        &self.layout.spec
+    }
+
+    /// Where a crawl starts: four pages of island 0, its home first; or the homes of the first islands, of those on a
+    /// blog its front page.
+    pub fn seeds(&self) -> Vec<CrawlUrl> {
+        if self.layout.spec.seed_islands > 1 {
+            let home = |island| {
+                let first = self.layout.island_sections(island).start;
+                let host = self.layout.host_at(first);
+                if host.habits.blog {
+                    crawl_url(&format!("http://{}/", host.name))
+                } else {
+                    self.url(self.first(first))
+                }
+            };
+            let mut out: Vec<CrawlUrl> = Vec::new();
+            for url in (0..self.layout.spec.seed_islands).map(home) {
+                if !out.contains(&url) {
+                    out.push(url);
+                }
+            }
+            return out;
+        }
+        let mut draw = Draw::new(self.layout.spec.seed, salt::HEAD, u64::MAX);
+        let mut out = vec![self.url(0)];
+        while out.len() < 4 {
+            let url = self.url(self.layout.island_page(0, 1 + draw.below(self.layout.island_len(0) - 1)));
+            if !out.contains(&url) {
+                out.push(url);
+            }
+        }
+        out
+    }
+
+    /// Whether a page is about the topic. Redirects, errors, calendars and unknown URLs are not; a page's second URL
+    /// is what the page is.
+    pub fn is_relevant(&self, url: &CrawlUrl) -> bool {
+        self.page(url).is_some_and(|page| self.layout.is_relevant(page))
+    }
+
+    /// The island a page lies on; `None` for off-topic pages and for what is no page.
+    pub fn island(&self, url: &CrawlUrl) -> Option<usize> {
+        let page = self.page(url)?;
+        self.layout.sections[self.layout.locate(page).0].island.map(|island| island as usize)
+    }
+
+    /// Number of islands.
+    pub fn islands(&self) -> usize {
+        self.layout.spec.islands as usize
+    }
+
+    /// Every page with whether it is relevant, by page number: islands, bridges, then the off-topic region.
+    pub fn pages(&self) -> impl Iterator<Item = (CrawlUrl, bool)> + '_ {
+        (0..self.layout.spec.pages).map(|page| (self.url(page), self.layout.is_relevant(page)))
+    }
+
+    /// How many pages are relevant.
+    pub fn relevant(&self) -> u64 {
+        (0..self.layout.spec.pages).filter(|&page| self.layout.is_relevant(page)).count() as u64
+    }
+
+    /// Topic pages to learn a lexicon from, as (URL, HTML): on five hosts of their own that nothing links to, so that
+    /// no page is both learnt from and scored. [`Web::get`](suidao_crawl::replay::Web::get) serves them too.
+    pub fn sample_pages(&self, n: usize) -> Vec<(CrawlUrl, String)> {
+        (0..n as u64).map(|index| self.sample(true, index)).collect()
+    }
+
+    /// Off-topic pages likewise; every fifth lies near the topic and links to a sample page of it.
+    pub fn background_pages(&self, n: usize) -> Vec<(CrawlUrl, String)> {
+        (0..n as u64).map(|index| self.sample(false, index)).collect()
+    }
+
+    /// URL of a page.
+    pub(super) fn url(&self, page: u64) -> CrawlUrl {
+        crawl_url(&self.layout.url(page))
+    }
+
+    /// The page with this URL, first or second.
+    fn page(&self, url: &CrawlUrl) -> Option<u64> {
+        if url.has_port() {
+            return None;
+        }
+        self.find(self.layout.find_host(url.host())?, url.as_str())
+    }
+
+    /// The page of this host with this URL, first or second.
+    pub(super) fn find(&self, host: u64, url: &str) -> Option<u64> {
+        let first = url.strip_suffix("from=related").and_then(|rest| rest.strip_suffix(['?', '&']));
+        let page = self.layout.find_page(host, first.unwrap_or(url))?;
+        // The second URL has its mark behind `?` or `&` as the first has a query or not.
+        (first.is_none() || twin(&self.layout.url(page)) == url).then_some(page)
+    }
+
+    fn first(&self, section: usize) -> u64 {
+        self.layout.sections[section].start
+    }
+
+    /// Whether a page is an article or a bridge page: has text of its own.
+    pub(super) fn has_text(&self, page: u64) -> bool {
+        matches!(self.layout.locate(page).1, Place::Article(_) | Place::Bridge(..))
+    }
+}
+
+#[cfg(test)]
+impl World {
+    /// Every bridge, as (from island, to island, off-topic pages on it).
+    pub(super) fn bridges(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
+        self.layout.bridges.iter().map(|bridge| (bridge.from as usize, bridge.to as usize, bridge.gap))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+    use super::super::words::topic_words;
+    use super::*;
+    use suidao_crawl::replay::Web;
+    use suidao_page::model::{FailureKind, Fetched};
+
+    fn small() -> Spec {
+        Spec { pages: 600, hosts: 14, islands: 5, island_pages: [20, 40], ..Spec::default() }
+    }
+
+    fn text(fetched: &Fetched) -> String {
+        let meta = String::from_utf8_lossy(&fetched.body).contains("charset=\"gbk\"");
+        let header = fetched.header("content-type").unwrap().contains("gbk");
+        if meta || header {
+            let (text, _, broken) = encoding_rs::GBK.decode(&fetched.body);
+            assert!(!broken, "{}", fetched.url);
+            text.into_owned()
+        } else {
+            String::from_utf8(fetched.body.to_vec()).unwrap()
+        }
+    }
+
+    fn hrefs(fetched: &Fetched) -> Vec<CrawlUrl> {
+        let html = scraper::Html::parse_document(&text(fetched));
+        let anchors = scraper::Selector::parse("a[href]").unwrap();
+        let hrefs = html.select(&anchors).map(|a| fetched.url.join(a.attr("href").unwrap()).unwrap());
+        hrefs.collect()
+    }
+
+    /// The pages a URL's page links to, redirects followed, second URLs made first ones.
+    fn successors(world: &World, url: &CrawlUrl) -> Vec<u64> {
+        let mut out = Vec::new();
+        for mut link in hrefs(&world.get(url).unwrap()) {
+            while let Some(to) = world.get(&link).ok().and_then(|answer| answer.header("location").map(str::to_owned)) {
+                link = CrawlUrl::parse(&to).unwrap();
+            }
+            out.extend(world.page(&link));
+        }
+        out
+    }
+
+    #[test]
+    fn every_url_leads_back_to_its_page() {
+        let world = World::new(Spec::default()).unwrap();
+        for (page, (url, relevant)) in (0..).zip(world.pages()) {
+            assert_eq!(world.page(&url), Some(page), "{url}");
+            assert_eq!(world.page(&crawl_url(&twin(url.as_str()))), Some(page), "{url}");
+            assert_eq!(world.is_relevant(&url), relevant, "{url}");
+            assert_eq!(world.island(&url).is_some(), relevant, "{url}");
+        }
+        for odd in ["http://nowhere.test/", "http://www.gone1.test/", "https://sports0.test/x1/"] {
+            assert_eq!(world.page(&crawl_url(odd)), None);
+        }
+        let url = world.url(4_000);
+        let broken = url.as_str().replacen("http://", "http://x", 1);
+        assert_eq!(world.get(&crawl_url(&broken)).unwrap_err().kind, FailureKind::Dns);
+        assert_eq!(world.get(&url.join("0999999999999999999999.html").unwrap()).unwrap().status, 404);
+    }
+
+    #[test]
+    fn equal_specs_give_equal_bytes_and_other_seeds_others() {
+        let (one, two) = (World::new(small()).unwrap(), World::new(small()).unwrap());
+        let other = World::new(Spec { seed: 2, ..small() }).unwrap();
+        for (url, _) in one.pages() {
+            assert_eq!(one.get(&url), two.get(&url));
+        }
+        let shared = one.pages().filter(|(url, _)| other.get(url).is_ok()).count();
+        assert_eq!(shared, 0, "no host of one seed is a host of another");
+        assert_eq!(one.sample_pages(3), two.sample_pages(3));
+        assert_ne!(one.sample_pages(3)[0].1, other.sample_pages(3)[0].1);
+    }
+
+    /// Fixes the bytes of one page and the draws beneath: a change here makes every recorded run on a world worthless.
+    #[test]
+    fn the_default_web_stays_as_it_is() {
+        let world = World::new(Spec::default()).unwrap();
+        let mut bytes = Vec::new();
+        for page in [0, 500, 1_300, 5_999] {
+            let answer = world.get(&world.url(page)).unwrap();
+            bytes.extend_from_slice(answer.url.as_str().as_bytes());
+            bytes.extend_from_slice(&answer.body);
+        }
+        assert_eq!(
+            xxhash_rust::xxh3::xxh3_64(&bytes),
+            2_486_233_334_011_253_836,
+            "say in CHANGELOG that generated webs have changed"
+        );
+    }
+
+    #[test]
+    fn islands_are_reached_over_gaps_as_planted() {
+        for seed in 1..=2 {
+            let world = World::new(Spec { seed, ..small() }).unwrap();
+            let links: Vec<Vec<u64>> = world.pages().map(|(url, _)| successors(&world, &url)).collect();
+            let island: Vec<Option<usize>> = world.pages().map(|(url, _)| world.island(&url)).collect();
+
+            let mut seen: BTreeSet<u64> = world.seeds().iter().map(|url| world.page(url).unwrap()).collect();
+            let mut queue: VecDeque<u64> = seen.iter().copied().collect();
+            while let Some(page) = queue.pop_front() {
+                queue.extend(links[page as usize].iter().filter(|&&to| seen.insert(to)));
+            }
+            let unreached =
+                (0..world.spec().pages).filter(|page| island[*page as usize].is_some() && !seen.contains(page));
+            assert_eq!(unreached.count(), 0, "every topic page is reached from the seeds");
+
+            // From every page of every island at once, stopping at islands: off-topic pages to each island.
+            let mut found: BTreeMap<usize, u64> = BTreeMap::new();
+            for from in 0..world.islands() {
+                let mut distance: BTreeMap<u64, u64> = BTreeMap::new();
+                let start = (0..world.spec().pages).filter(|page| island[*page as usize] == Some(from));
+                let mut queue: VecDeque<u64> = start.collect();
+                distance.extend(queue.iter().map(|&page| (page, 0)));
+                while let Some(page) = queue.pop_front() {
+                    let here = distance[&page];
+                    for &to in &links[page as usize] {
+                        match island[to as usize] {
+                            Some(reached) if reached != from => {
+                                let best = found.entry(reached).or_insert(here);
+                                *best = (*best).min(here);
+                            }
+                            Some(_) => {}
+                            None if distance.contains_key(&to) => {}
+                            None => {
+                                distance.insert(to, here + 1);
+                                queue.push_back(to);
+                            }
+                        }
+                    }
+                }
+            }
+            // The shortest bridge that leads to each; none to island 0, where the seeds are.
+            let to = |island: usize| world.bridges().filter(move |bridge| bridge.1 == island).map(|bridge| bridge.2);
+            let gaps: Vec<u64> = (0..world.islands()).map(|island| to(island).min().unwrap_or(0)).collect();
+            assert_eq!(gaps[0], 0);
+            assert!(found.keys().copied().eq(1..world.islands()), "{found:?}");
+            for (reached, gap) in found {
+                assert_eq!(gap, gaps[reached], "island {reached} of seed {seed}");
+            }
+            assert!(gaps[1..].iter().all(|gap| (1..=12).contains(gap)), "{gaps:?}");
+        }
+    }
+
+    #[test]
+    fn links_lead_where_the_spec_says() {
+        let world = World::new(small()).unwrap();
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for (url, _) in world.pages() {
+            let answer = world.get(&url).unwrap();
+            assert_eq!(answer.status, 200, "{url}");
+            assert!(answer.body.len() < 60_000, "{url} has {} bytes", answer.body.len());
+            for link in hrefs(&answer) {
+                let kind = match world.get(&link) {
+                    Ok(answer) => answer.status.to_string(),
+                    Err(failure) => format!("{:?}", failure.kind),
+                };
+                *counts.entry(kind).or_default() += 1;
+                *counts.entry("all".to_owned()).or_default() += 1;
+            }
+        }
+        let share = |kind: &str| f64::from(counts[kind]) / f64::from(counts["all"]);
+        let kinds: Vec<&str> = counts.keys().map(String::as_str).collect();
+        assert_eq!(kinds, ["200", "301", "302", "404", "Dns", "all"]);
+        let dead = share("404") + share("Dns");
+        assert!((0.02..0.04).contains(&dead), "{dead} of the links are dead");
+        assert!((0.01..0.10).contains(&(share("301") + share("302"))));
+    }
+
+    #[test]
+    fn traps_are_there_and_endless() {
+        let world = World::new(Spec { calendar_hosts: 1.0, robots_hosts: 1.0, ..small() }).unwrap();
+        let home = world.get(&world.url(599)).unwrap().url.join("/").unwrap();
+        let mut month = home.join("/calendar/2024-12.html").unwrap();
+        for _ in 0..30 {
+            let answer = world.get(&month).unwrap();
+            assert_eq!((answer.status, world.is_relevant(&month)), (200, false));
+            let next = hrefs(&answer).into_iter().find(|url| url.path().starts_with("/calendar/")).unwrap();
+            assert!(next.path() > month.path());
+            month = next;
+        }
+        let rules = String::from_utf8(world.get(&home.robots()).unwrap().body.to_vec()).unwrap();
+        assert_eq!(rules, "User-agent: *\nDisallow: /private/\n");
+        assert_eq!(world.get(&home.join("/private/3.html").unwrap()).unwrap().status, 200);
+    }
+
+    #[test]
+    fn topic_pages_speak_of_the_topic_and_others_hardly() {
+        let world = World::new(small()).unwrap();
+        let words: BTreeSet<&str> = topic_words().collect();
+        let count = |html: &str| words.iter().map(|word| html.matches(word).count()).sum::<usize>();
+        let content = |html: &str| {
+            let html = scraper::Html::parse_document(html);
+            let title = scraper::Selector::parse("title, p:not(:has(a))").unwrap();
+            html.select(&title).flat_map(|part| part.text()).collect::<String>()
+        };
+        let density = |text: &str| count(text) as f64 / text.chars().count() as f64;
+        let (mut on, mut off) = (Vec::new(), Vec::new());
+        for (url, relevant) in world.pages() {
+            let html = text(&world.get(&url).unwrap());
+            assert!(!relevant || count(&html) >= 3, "{url}");
+            let list = if relevant { &mut on } else { &mut off };
+            list.push(density(&content(&html)));
+        }
+        let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+        assert!(mean(&on) > 5.0 * mean(&off), "{} against {}", mean(&on), mean(&off));
+    }
+
+    #[test]
+    fn samples_lie_outside_the_web() {
+        let world = World::new(small()).unwrap();
+        for (url, html) in world.sample_pages(40).into_iter().chain(world.background_pages(40)) {
+            assert_eq!(world.page(&url), None);
+            assert_eq!(world.get(&url).unwrap().body, html.as_bytes());
+        }
+        let linked = world.pages().flat_map(|(url, _)| hrefs(&world.get(&url).unwrap()));
+        assert_eq!(linked.filter(|url| url.host().ends_with("sample.test")).count(), 0);
+    }
+
+    #[test]
+    fn a_spec_that_makes_no_web_is_refused() {
+        let error = |spec: Spec| World::new(spec).err().map(|error| error.to_string());
+        assert!(error(Spec { pages: 100, ..Spec::default() }).unwrap().contains("raise pages"));
+        assert!(error(Spec { noise: 1.5, ..Spec::default() }).unwrap().contains("noise is 1.5"));
+        assert!(error(Spec { gap: [5, 2], ..Spec::default() }).unwrap().contains("gap"));
+        assert!(error(Spec { pages: 10_000_000, hosts: 5_000, islands: 500, ..Spec::default() }).is_none());
+        assert!(toml::from_str::<Spec>("pagse = 3").is_err());
+        assert_eq!(toml::from_str::<Spec>("").unwrap(), Spec::default());
+    }
+}

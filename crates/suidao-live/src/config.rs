@@ -1,0 +1,480 @@
+//! The configuration: one TOML file, single keys overridden by `--set key=value`. What is typed ([`toml::Table`])
+//! becomes what is meant ([`Config`]) here and nowhere else; unknown keys are refused.
+
+pub mod kept;
+
+use std::net::{AddrParseError, Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use suidao_crawl::crawl::{Goals, Limits, Politeness, Sources};
+use suidao_crawl::revisit::settings::RefreshSettings;
+use suidao_crawl::strategy::{Settings as Strategy, scope::Scope};
+use suidao_crawl::trap::Traps;
+use suidao_page::model::CrawlUrl;
+use suidao_page::read::{UnknownLanguage, language_code};
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read the configuration {path}: {source}; check the path given with -c")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not TOML, an unknown key, or a value of another kind.
+    #[error("the configuration {from} does not fit: {reason}; `suidao check config` shows every key")]
+    Shape {
+        /// The file, or the `--set` flag.
+        from: String,
+        /// What does not fit, with its line where there is one.
+        reason: String,
+    },
+    /// `--set` without `=`.
+    #[error("--set {0}: write it as key=value, for example --set politeness.delay=0.5")]
+    Assignment(String),
+    /// The configuration of a crawl directory is no file to be read.
+    #[error(transparent)]
+    Kept(#[from] suidao_store::store::StoreError),
+    /// The configuration of a crawl directory reaches out of it, and without that something else would be fetched.
+    #[error(
+        "{path}: these settings are not taken from a crawl directory, because others may have made it: {keys}. If the directory is yours, -c {path} takes all of the file"
+    )]
+    LeftOut {
+        /// The file.
+        path: String,
+        /// What is not taken, why, and how to give it.
+        keys: String,
+    },
+    /// A value of `[fetch]` that cannot be used.
+    #[error(transparent)]
+    Fetch(#[from] crate::fetch::SettingsError),
+    /// A value out of range.
+    #[error("{place}{key} {reason} (set in the configuration or with --set {key}=VALUE)")]
+    Value {
+        /// Where it was said, with a colon; empty if that is not known.
+        place: String,
+        /// The key.
+        key: String,
+        /// What it must be.
+        reason: String,
+    },
+}
+
+/// `[crawl]`: what belongs to no room of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct General {
+    /// Requests under way at one time, each to another host. Decides the order of pages, so it is reported.
+    pub in_flight: usize,
+    /// Whether a host whose pages list threads is read as a forum: its boards and threads, and no function of it.
+    pub forums: bool,
+    /// The state is put down beside the log after so many steps or more, so that a restart is quick; 0: never.
+    pub checkpoint_every: u64,
+    /// Seed of what a strategy does at random.
+    pub seed: u64,
+    /// Page threshold, instead of the lexicon's.
+    pub page_threshold: Option<f32>,
+    /// Link threshold, instead of the lexicon's.
+    pub link_threshold: Option<f32>,
+    /// When nothing answers any more the crawl waits for the network; where fewer than three hosts have answered, so that
+    /// it may be they that are gone, at most for so many seconds.
+    pub outage_patience: f64,
+    /// Seconds after which the reading of one page is given up, so that a page made to hurt costs itself and not the crawl.
+    pub reading_timeout: f64,
+    /// Whether pages are written to where `pages/` leads if it is a symbolic link.
+    pub linked_pages: bool,
+}
+
+impl Default for General {
+    fn default() -> Self {
+        Self {
+            in_flight: 64,
+            forums: true,
+            checkpoint_every: 20_000,
+            seed: 1,
+            page_threshold: None,
+            link_threshold: None,
+            outage_patience: 600.0,
+            reading_timeout: 30.0,
+            linked_pages: false,
+        }
+    }
+}
+
+/// `[status]`: where a running crawl can be looked at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Status {
+    /// Address and port of the status page, or a port of this machine alone; none for no page.
+    pub listen: Option<String>,
+    /// Names under which it may be asked for, beside addresses and localhost: other pages in a browser could reach it by a
+    /// name of their own otherwise.
+    pub names: Vec<String>,
+}
+
+/// The address that `status.listen` means: a port alone is of this machine.
+///
+/// # Errors
+/// If it is neither.
+pub fn address(text: &str) -> Result<SocketAddr, AddrParseError> {
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}").parse(),
+        None => text.parse(),
+    }
+}
+
+/// `[log]`: the log file of a crawl.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Log {
+    /// Where it is; `log/crawl.log` in the crawl directory if it is not said.
+    pub file: Option<String>,
+    /// The least that is logged.
+    pub level: LogLevel,
+    /// Bytes of a file; a full one is set aside.
+    pub max_size: u64,
+    /// Files that are kept, the one that is written to among them.
+    pub files: u32,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { file: None, level: LogLevel::Info, max_size: 10_000_000, files: 5 }
+    }
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// Errors.
+    Error,
+    /// And warnings.
+    Warn,
+    /// And a line for what matters.
+    #[default]
+    Info,
+}
+
+/// `[keep]`: which pages are those that the crawl is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Keep {
+    /// Languages, as ISO 639-3 codes (`cmn`) or tags of two letters (`zh`): pages in others, and those whose language cannot be
+    /// told, are fetched and their links followed as those of off-topic pages, but are not relevant and not exported. All if
+    /// empty.
+    pub languages: Vec<String>,
+}
+
+impl Keep {
+    /// The languages by their ISO 639-3 codes.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] names the one that is none, and those that there are.
+    pub fn codes(&self) -> Result<Vec<String>, ConfigError> {
+        let code = |name: &String| {
+            let value = |error: UnknownLanguage| ConfigError::Value {
+                place: String::new(),
+                key: "keep.languages".into(),
+                reason: format!("(--lang): {error}"),
+            };
+            language_code(name).map_err(value)
+        };
+        self.languages.iter().map(code).collect()
+    }
+}
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// `[crawl]`
+    pub crawl: General,
+    /// `[limits]`
+    pub limits: Limits,
+    /// `[stop]`
+    pub stop: Goals,
+    /// `[politeness]`
+    pub politeness: Politeness,
+    /// `[scope]`
+    pub scope: Scope,
+    /// `[sources]`
+    pub sources: Sources,
+    /// `[keep]`
+    pub keep: Keep,
+    /// `[strategy]`
+    pub strategy: Strategy,
+    /// `[fetch]`
+    pub fetch: crate::fetch::Settings,
+    /// `[refresh]`
+    pub refresh: RefreshSettings,
+    /// `[render]`
+    pub render: crate::fetch::render::RenderSettings,
+    /// `[status]`
+    pub status: Status,
+    /// `[log]`
+    pub log: Log,
+    /// `[traps]`
+    pub traps: Traps,
+}
+
+impl Config {
+    /// Reads the file, if one is given, and applies the assignments in order. The file is the user's own; that of a crawl
+    /// directory is read by [`Config::load_kept`].
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the file and line, or the flag.
+    pub fn load(path: Option<&Path>, assignments: &[String]) -> Result<Self, ConfigError> {
+        let mut table = toml::Table::new();
+        let mut file = None;
+        if let Some(path) = path {
+            let name = path.display().to_string();
+            let text =
+                std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: name.clone(), source })?;
+            table = parse(&name, &text)?;
+            file = Some((name, text));
+        }
+        assign_all(&mut table, assignments)?;
+        let config = meant(table, file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())), assignments)?;
+        if let Some(path) = path
+            && config.fetch.credentials.iter().any(crate::fetch::Credential::holds_secret)
+        {
+            crate::fetch::warn_if_open(path, "configuration");
+        }
+        Ok(config)
+    }
+
+    /// What a crawl is to end at, the limit of pages among it.
+    pub fn goals(&self) -> Goals {
+        let pages = [self.limits.pages, self.stop.pages].into_iter().flatten().min();
+        Goals { pages, ..self.stop.clone() }
+    }
+
+    /// The configuration as it may be shown and kept: without the password of a proxy.
+    pub fn shown(&self) -> Self {
+        Self { fetch: self.fetch.shown(), ..self.clone() }
+    }
+
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`ConfigError::Value`] names the key and what it must be.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let value = |(key, reason): (&str, &str)| ConfigError::Value {
+            place: String::new(),
+            key: key.into(),
+            reason: reason.into(),
+        };
+        self.politeness.check().map_err(value)?;
+        self.stop.check().map_err(value)?;
+        self.refresh.check().map_err(value)?;
+        self.render.check().map_err(value)?;
+        self.traps.check().map_err(value)?;
+        self.sources.check().map_err(value)?;
+        self.keep.codes()?;
+        self.strategy.check().map_err(|(key, reason)| value((key, reason)))?;
+        self.fetch.check()?;
+        if self.crawl.in_flight == 0 || self.crawl.in_flight > 10_000 {
+            return Err(value(("crawl.in_flight", "must lie between 1 and 10000")));
+        }
+        if !(0.0..=1e9).contains(&self.crawl.outage_patience) {
+            return Err(value(("crawl.outage_patience", "must be a number of seconds from 0 to 1e9")));
+        }
+        if !(0.1..=1e9).contains(&self.crawl.reading_timeout) {
+            return Err(value(("crawl.reading_timeout", "must be a number of seconds from 0.1 to 1e9")));
+        }
+        for (key, threshold) in
+            [("crawl.page_threshold", self.crawl.page_threshold), ("crawl.link_threshold", self.crawl.link_threshold)]
+        {
+            if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
+                return Err(value((key, "must lie between 0 and 1")));
+            }
+        }
+        if self.status.listen.as_deref().is_some_and(|text| address(text).is_err()) {
+            return Err(value(("status.listen", "must be a port, or address and port, as \"127.0.0.1:9090\"")));
+        }
+        if !(1..=CrawlUrl::LONGEST).contains(&self.scope.max_url_length) {
+            return Err(value(("scope.max_url_length", "must lie between 1 and 8192")));
+        }
+        if !(1_000..=1 << 40).contains(&self.log.max_size) {
+            return Err(value(("log.max_size", "must lie between 1000 and 2^40 bytes")));
+        }
+        if !(1..=1_000).contains(&self.log.files) {
+            return Err(value(("log.files", "must lie between 1 and 1000")));
+        }
+        if self.limits.pages == Some(0) {
+            return Err(value(("limits.pages", "(--max-pages) must be at least 1")));
+        }
+        if self.limits.requests == Some(0) {
+            return Err(value(("limits.requests", "(--max-requests) must be at least 1")));
+        }
+        for (key, count) in [("limits.redirects", self.limits.redirects), ("limits.retries", self.limits.retries)] {
+            if count > 15 {
+                return Err(value((key, "must be at most 15")));
+            }
+        }
+        if let Some(other) = self.scope.schemes.iter().find(|scheme| !matches!(scheme.as_str(), "http" | "https")) {
+            return Err(ConfigError::Value {
+                place: String::new(),
+                key: "scope.schemes".into(),
+                reason: format!("may hold http and https, not {other}"),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The file as it was typed; read once as it will be meant, so that an unknown key is told with its line.
+fn parse(name: &str, text: &str) -> Result<toml::Table, ConfigError> {
+    let shape = |error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = 1 + before.matches('\n').count();
+        ConfigError::Shape { from: name.to_owned(), reason: format!("line {line}: {}", message(&error)) }
+    };
+    toml::from_str::<Config>(text).map_err(shape)?;
+    toml::from_str(text).map_err(shape)
+}
+
+/// Puts what `--set` says into the table.
+fn assign_all(table: &mut toml::Table, assignments: &[String]) -> Result<(), ConfigError> {
+    for assignment in assignments {
+        assign(table, assignment)?;
+        // A flag that may hold a secret is not repeated.
+        let key = assignment.split('=').next().unwrap_or_default().trim();
+        let secret = ["fetch.credentials", "fetch.proxy"].iter().any(|start| key.starts_with(start)) || key == "fetch";
+        let flag = || if secret { format!("--set {key}=***") } else { format!("--set {assignment}") };
+        let tried: Result<Config, _> = toml::Value::Table(table.clone()).try_into();
+        tried.map_err(|error| ConfigError::Shape { from: flag(), reason: message(&error) })?;
+    }
+    Ok(())
+}
+
+/// What is meant by the table; `file`: name and text of where it comes from.
+fn meant(table: toml::Table, file: Option<(&str, &str)>, assignments: &[String]) -> Result<Config, ConfigError> {
+    let config: Config = toml::Value::Table(table)
+        .try_into()
+        .map_err(|error: toml::de::Error| ConfigError::Shape { from: "given".into(), reason: message(&error) })?;
+    config.check().map_err(|error| match (error, file) {
+        (ConfigError::Value { key, reason, .. }, Some((name, text))) => {
+            let given = |set: &String| set.split('=').next().is_some_and(|set| set.trim() == key);
+            let line = line_of(text, &key).filter(|_| !assignments.iter().any(given));
+            let place = line.map_or_else(String::new, |line| format!("{name}, line {line}: "));
+            ConfigError::Value { place, key, reason }
+        }
+        (error, _) => error,
+    })?;
+    Ok(config)
+}
+
+/// The line of a file on which the value of a key stands.
+fn line_of(text: &str, key: &str) -> Option<usize> {
+    let whole = toml::de::DeTable::parse(text).ok()?;
+    let mut parts = key.split('.');
+    let mut value = whole.get_ref().get(parts.next()?)?;
+    for part in parts {
+        value = value.get_ref().get(part)?;
+    }
+    Some(1 + text.get(..value.span().start)?.matches('\n').count())
+}
+
+/// What the parser says, in one line.
+fn message(error: &toml::de::Error) -> String {
+    error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+/// Puts `a.b.c=value` into the table; a value that is no TOML is a string.
+fn assign(table: &mut toml::Table, assignment: &str) -> Result<(), ConfigError> {
+    let malformed = || ConfigError::Assignment(assignment.to_owned());
+    let (key, value) = assignment.split_once('=').ok_or_else(malformed)?;
+    let value = value.trim();
+    let value = toml::from_str::<toml::Table>(&format!("v = {value}"))
+        .ok()
+        .and_then(|mut parsed| parsed.remove("v"))
+        .unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    let mut parts: Vec<&str> = key.trim().split('.').collect();
+    let last = parts.pop().filter(|last| !last.is_empty()).ok_or_else(malformed)?;
+    let mut table = table;
+    for part in parts {
+        let entry = table.entry(part.to_owned()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        table = entry.as_table_mut().ok_or_else(malformed)?;
+    }
+    table.insert(last.to_owned(), value);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_crawl::strategy::{Reading, StrategyName};
+
+    fn load(text: &str, sets: &[&str]) -> Result<Config, String> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        Config::load(Some(file.path()), &sets).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn flags_override_the_file_and_the_file_the_defaults() {
+        let config = load(
+            "[politeness]\ndelay = 2\n[strategy.dth]\nkdepth = 6",
+            &[
+                "politeness.delay=0",
+                "strategy.dth.reading=interleave",
+                "strategy.name=dth",
+                "scope.allow_hosts=['a.cn']",
+            ],
+        )
+        .unwrap();
+        assert!(config.politeness.delay.abs() < 1e-9);
+        assert_eq!((config.strategy.dth.kdepth, config.strategy.dth.reading), (6, Reading::Interleave));
+        assert_eq!(config.strategy.name, StrategyName::Dth);
+        assert_eq!(config.scope.allow_hosts, ["a.cn"]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_its_place() {
+        for (text, sets, told) in [
+            ("[politeness]\ndelya = 2", &[][..], "line 2"),
+            ("[politeness", &[], "line 1"),
+            ("", &["politeness.delya=2"], "--set politeness.delya=2"),
+            ("", &["strategy.dth.reading=quick"], "quick"),
+            ("", &["politeness.delay"], "key=value"),
+            ("", &["politeness.delay=-1"], "politeness.delay must be"),
+            ("", &["strategy.dth.kdepth=0"], "strategy.dth.kdepth must be"),
+            ("", &["crawl.in_flight=0"], "crawl.in_flight must"),
+            ("[crawl]\npage_threshold = 7", &[], "line 2: crawl.page_threshold must"),
+            ("[politeness]\n\ndelay = -1", &["politeness.delay=-2"], "politeness.delay must"),
+            ("[log]\nfiles = 0", &[], "line 2: log.files must"),
+            ("[stop]\npages = 0", &[], "line 2: stop.pages must"),
+            ("[stop]\nharvest = '5%'", &[], "0.05/1000"),
+            ("[stop]\nbytes = '2 barrels'", &[], "2GB"),
+        ] {
+            let error = load(text, sets).unwrap_err();
+            assert!(error.contains(told), "{text} {sets:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let config = load("[fetch]\nproxy = 'http://me:secret@proxy.cn:3128'", &[]).unwrap();
+        assert_eq!(config.shown().fetch.proxy.as_deref(), Some("http://***@proxy.cn:3128"));
+    }
+
+    #[test]
+    fn the_defaults_are_written_and_read_back() {
+        let text = toml::to_string(&Config::default()).unwrap();
+        assert_eq!(load(&text, &[]).unwrap(), Config::default());
+    }
+}

@@ -1,0 +1,373 @@
+//! Who we are to a host that asks: passwords, tokens, header fields and client certificates of `[[fetch.credentials]]`.
+//!
+//! It goes to the origin it was given for (scheme, host and port) and to no other, as each request, redirects included,
+//! is matched by itself. It is never printed: a [`Secret`] shows and writes `***`, header values are marked as
+//! sensitive, and the archive's request records are made from what all requests have in common.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use data_encoding::BASE64;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Certificate, Identity};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::settings::SettingsError;
+use suidao_page::model::CrawlUrl;
+
+/// What is shown of a secret.
+const HIDDEN: &str = "***";
+
+/// A text that is never shown: `Debug` and serde write `***`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a text for one.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(HIDDEN)
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // The library's own message would repeat what stands there.
+        let text = String::deserialize(deserializer);
+        text.map(Self).map_err(|_| serde::de::Error::custom("a secret must be a text in quotes"))
+    }
+}
+
+/// One entry of `[[fetch.credentials]]`: what is said to one origin and to no other.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Credential {
+    /// Scheme, host and port: `https://a.cn`, `https://a.cn:8443`. Without a scheme https is meant; http must be said.
+    pub origin: String,
+    /// User of basic authentication (RFC 7617).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Its password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password: Option<Secret>,
+    /// Variable of the environment that holds the password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_env: Option<String>,
+    /// Bearer token (RFC 6750).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bearer: Option<Secret>,
+    /// Variable of the environment that holds the token.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bearer_env: Option<String>,
+    /// Header fields and their values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, Secret>,
+    /// Header fields and the variables of the environment that hold their values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers_env: BTreeMap<String, String>,
+    /// PEM file of a client certificate and what it is signed by; its key too, unless `key` is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
+    /// PEM file of the certificate's private key, not encrypted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<PathBuf>,
+    /// PEM file of the authorities that this origin's own certificate may be signed by, instead of the system's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authority: Option<PathBuf>,
+}
+
+/// A credential with its secrets at hand.
+pub(super) struct Access {
+    /// As [`CrawlUrl::origin`] has it.
+    pub origin: String,
+    /// Marked as sensitive.
+    pub headers: HeaderMap,
+    pub identity: Option<Identity>,
+    pub authorities: Vec<Certificate>,
+}
+
+/// Where secrets come from: variables by name.
+pub(super) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Credential {
+    /// Whether it can be used, as far as that is seen without the environment and the files it names.
+    pub(super) fn check(&self) -> Result<String, SettingsError> {
+        let wrong = |problem: &str| Err(self.wrong(problem));
+        if self.origin.contains('@') {
+            return wrong("may not hold a user: give user and password_env");
+        }
+        let Some(origin) = self.parsed() else {
+            return wrong("is no origin: give scheme, host and port, as in https://a.cn:8443");
+        };
+        if [&self.password, &self.bearer].into_iter().flatten().chain(self.headers.values()).any(|s| s.0 == HIDDEN) {
+            return wrong(
+                "was kept without its secret, as always: give the configuration that has it (-c), or let it name a variable of the environment",
+            );
+        }
+        if self.password.is_some() && self.password_env.is_some() || self.bearer.is_some() && self.bearer_env.is_some()
+        {
+            return wrong("has a secret both in the file and in the environment: give one");
+        }
+        let password = self.password.is_some() || self.password_env.is_some();
+        let bearer = self.bearer.is_some() || self.bearer_env.is_some();
+        if self.user.is_some() != password {
+            return wrong("needs user and password (or password_env) together");
+        }
+        if self.user.as_ref().is_some_and(|user| user.contains(':')) {
+            return wrong("has a user with a colon, which basic authentication cannot say");
+        }
+        if self.user.is_some() && bearer {
+            return wrong("has a password and a token, and a request holds one: give one");
+        }
+        if self.key.is_some() && self.certificate.is_none() {
+            return wrong("has a key and no certificate");
+        }
+        if self.certificate.is_some() && origin.starts_with("http:") {
+            return wrong("has a certificate, which http cannot show: give an https origin");
+        }
+        let names = || self.headers.keys().chain(self.headers_env.keys());
+        for name in names() {
+            let name = name.to_ascii_lowercase();
+            if HeaderName::from_bytes(name.as_bytes()).is_err() || NOT_OURS.contains(&name.as_str()) {
+                return Err(self.wrong(&format!("has a header field {name:?}, which cannot be set")));
+            }
+        }
+        let mut sorted: Vec<String> = names().map(|name| name.to_ascii_lowercase()).collect();
+        sorted.sort();
+        if sorted.windows(2).any(|pair| pair[0] == pair[1])
+            || (password || bearer) && sorted.iter().any(|name| name == "authorization")
+        {
+            return wrong("sets one header field twice");
+        }
+        if !password && !bearer && self.certificate.is_none() && self.authority.is_none() && names().next().is_none() {
+            return wrong(
+                "says nothing: give user, bearer, headers, certificate or authority, or one that ends in _env",
+            );
+        }
+        Ok(origin)
+    }
+
+    /// The origin in normal form, if it is nothing else.
+    fn parsed(&self) -> Option<String> {
+        let text = self.origin.trim();
+        let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+        let url = CrawlUrl::parse(&whole).ok()?;
+        (url.path() == "/" && url.query().is_none() && !whole.contains(['?', '#'])).then(|| url.origin())
+    }
+
+    /// Whether a secret stands in the configuration itself.
+    pub fn holds_secret(&self) -> bool {
+        self.password.is_some() || self.bearer.is_some() || !self.headers.is_empty()
+    }
+
+    /// Gets secrets and files.
+    pub(super) fn access(&self, environment: Environment) -> Result<Access, SettingsError> {
+        let origin = self.check()?;
+        let variable = |name: &String| {
+            let value = environment(name).filter(|value| !value.is_empty());
+            value
+                .map(Secret)
+                .ok_or_else(|| self.wrong(&format!("wants the variable {name}, which the environment has not")))
+        };
+        let secret = |given: &Option<Secret>, name: &Option<String>| match (given, name) {
+            (Some(secret), _) => Ok(Some(secret.clone())),
+            (None, Some(name)) => variable(name).map(Some),
+            (None, None) => Ok(None),
+        };
+        let mut headers = HeaderMap::new();
+        let mut set = |name: &str, value: &str| {
+            let value = HeaderValue::from_bytes(value.as_bytes());
+            let name = HeaderName::from_bytes(name.to_ascii_lowercase().as_bytes());
+            let (Ok(name), Ok(mut value)) = (name, value) else {
+                return Err(self.wrong("has a secret with control characters in it, a line end perhaps"));
+            };
+            value.set_sensitive(true);
+            headers.insert(name, value);
+            Ok(())
+        };
+        if let (Some(user), Some(password)) = (&self.user, secret(&self.password, &self.password_env)?) {
+            let pair = BASE64.encode(format!("{user}:{}", password.0).as_bytes());
+            set(AUTHORIZATION.as_str(), &format!("Basic {pair}"))?;
+        }
+        if let Some(token) = secret(&self.bearer, &self.bearer_env)? {
+            set(AUTHORIZATION.as_str(), &format!("Bearer {}", token.0))?;
+        }
+        for (name, value) in &self.headers {
+            set(name, &value.0)?;
+        }
+        for (name, value) in &self.headers_env {
+            set(name, &variable(value)?.0)?;
+        }
+        let identity = match &self.certificate {
+            Some(certificate) => {
+                let mut pem = self.read(certificate)?;
+                if let Some(key) = &self.key {
+                    pem.push(b'\n');
+                    pem.extend(self.read(key)?);
+                }
+                warn_if_open(self.key.as_deref().unwrap_or(certificate), "key");
+                // What the library says of a file that it cannot read may hold a part of it.
+                let identity = Identity::from_pem(&pem);
+                Some(identity.map_err(|_| {
+                    self.wrong("has a certificate and key that are no PEM of such (PKCS #8, not encrypted)")
+                })?)
+            }
+            None => None,
+        };
+        let authorities = match &self.authority {
+            Some(path) => Certificate::from_pem_bundle(&self.read(path)?)
+                .ok()
+                .filter(|found| !found.is_empty())
+                .ok_or_else(|| self.wrong(&format!("has no certificate of an authority in {}", path.display())))?,
+            None => Vec::new(),
+        };
+        Ok(Access { origin, headers, identity, authorities })
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, SettingsError> {
+        std::fs::read(path)
+            .map_err(|error| self.wrong(&format!("names {}, which cannot be read ({error})", path.display())))
+    }
+
+    fn wrong(&self, problem: &str) -> SettingsError {
+        // What stands before an @ may be a password.
+        let origin = self.origin.rsplit('@').next().unwrap_or_default().to_owned();
+        SettingsError::Credential { origin, problem: problem.to_owned() }
+    }
+}
+
+/// Header fields that belong to the client: they frame the message, say who asks, or what answer can be read.
+const NOT_OURS: [&str; 18] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "if-modified-since",
+    "if-none-match",
+    "if-range",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "range",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+];
+
+/// A file with a secret that others on this machine can read is told, not refused.
+pub fn warn_if_open(path: &Path, what: &str) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0) {
+            tracing::warn!("others on this machine can read the {what} {}: chmod 600 it", path.display());
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (path, what);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credential(toml: &str) -> Credential {
+        toml::from_str(toml).unwrap()
+    }
+
+    fn environment(name: &str) -> Option<String> {
+        match name {
+            "PASSWORD" => Some("p:ss wörd".into()),
+            "TOKEN" => Some("t0k3n".into()),
+            "LINES" => Some("a\r\nX-Evil: 1".into()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn secrets_become_sensitive_header_fields() {
+        for (toml, name, value) in [
+            ("origin = 'a.cn'\nuser = 'me'\npassword = 'x'", "authorization", "Basic bWU6eA=="),
+            ("origin = 'a.cn'\nuser = 'me'\npassword_env = 'PASSWORD'", "authorization", "Basic bWU6cDpzcyB3w7ZyZA=="),
+            ("origin = 'a.cn'\nbearer = 'x'", "authorization", "Bearer x"),
+            ("origin = 'a.cn'\nbearer_env = 'TOKEN'", "authorization", "Bearer t0k3n"),
+            ("origin = 'a.cn'\nheaders = { X-Key = 'hush' }", "x-key", "hush"),
+            ("origin = 'a.cn'\nheaders_env = { X-Key = 'TOKEN' }", "x-key", "t0k3n"),
+            ("origin = 'a.cn'\nheaders = { Cookie = 'a=b' }", "cookie", "a=b"),
+        ] {
+            let access = credential(toml).access(&environment).unwrap();
+            let fields: Vec<_> = access.headers.iter().collect();
+            assert_eq!(fields.len(), 1, "{toml}");
+            assert_eq!((fields[0].0.as_str(), fields[0].1.as_bytes()), (name, value.as_bytes()), "{toml}");
+            assert!(fields[0].1.is_sensitive() && !format!("{:?}", access.headers).contains(value), "{toml}");
+        }
+        for (origin, normal) in [
+            ("a.cn", "https://a.cn"),
+            ("https://A.cn:443/", "https://a.cn"),
+            ("a.cn:8443", "https://a.cn:8443"),
+            ("http://a.cn", "http://a.cn"),
+            ("https://中国.cn", "https://xn--fiqs8s.cn"),
+            ("[2400::1]:8443", "https://[2400::1]:8443"),
+        ] {
+            let one = Credential { origin: origin.into(), bearer: Some(Secret::new("x")), ..Credential::default() };
+            assert_eq!(one.access(&environment).unwrap().origin, normal);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_without_the_secret() {
+        for (toml, told) in [
+            ("origin = 'a.cn'", "says nothing"),
+            ("bearer = 'hush'", "no origin"),
+            ("origin = 'a.cn/path'\nbearer = 'hush'", "no origin"),
+            ("origin = 'a.cn?x'\nbearer = 'hush'", "no origin"),
+            ("origin = 'ftp://a.cn'\nbearer = 'hush'", "no origin"),
+            ("origin = 'https://me:hush@a.cn'\nbearer = 'hush'", "may not hold a user"),
+            ("origin = 'a.cn'\nuser = 'me'", "together"),
+            ("origin = 'a.cn'\npassword = 'hush'", "together"),
+            ("origin = 'a.cn'\nuser = 'm:e'\npassword = 'hush'", "colon"),
+            ("origin = 'a.cn'\nuser = 'me'\npassword = 'hush'\nbearer = 'hush'", "a token"),
+            ("origin = 'a.cn'\nbearer = 'hush'\nbearer_env = 'TOKEN'", "give one"),
+            ("origin = 'a.cn'\nbearer_env = 'NONE'", "NONE"),
+            ("origin = 'a.cn'\nbearer_env = 'EMPTY'", "EMPTY"),
+            ("origin = 'a.cn'\nbearer_env = 'LINES'", "control characters"),
+            ("origin = 'a.cn'\nheaders = { Host = 'hush' }", "host"),
+            ("origin = 'a.cn'\nheaders = { 'a b' = 'hush' }", "a b"),
+            ("origin = 'a.cn'\nheaders = { X = 'hush', x = 'hush' }", "twice"),
+            ("origin = 'a.cn'\nbearer = 'hush'\nheaders = { Authorization = 'hush' }", "twice"),
+            ("origin = 'a.cn'\nbearer = '***'", "-c"),
+            ("origin = 'a.cn'\nkey = '/no/such'", "no certificate"),
+            ("origin = 'a.cn'\ncertificate = '/no/such'", "/no/such"),
+            ("origin = 'http://a.cn'\ncertificate = '/no/such'", "https origin"),
+            ("origin = 'a.cn'\nauthority = '/dev/null'", "/dev/null"),
+        ] {
+            let one = credential(toml);
+            let message = one.access(&environment).map(|_| ()).unwrap_err().to_string();
+            assert!(message.contains(told) && message.starts_with("fetch.credentials"), "{toml}: {message}");
+            assert!(!message.contains("hush") && !message.contains("X-Evil"), "{toml}: {message}");
+            let shown = [format!("{one:?}"), toml::to_string(&one).unwrap(), serde_json::to_string(&one).unwrap()];
+            assert!(!shown[..].concat().replace("me:hush@", "").contains("hush"), "{shown:?}");
+        }
+        for toml in ["origin = 'a.cn'\nbearer = 4711", "origin = 'a.cn'\nheaders = { X = [4711] }"] {
+            let error = toml::from_str::<Credential>(toml).unwrap_err();
+            assert!(!error.message().contains("4711"), "{}", error.message());
+        }
+    }
+}

@@ -1,0 +1,563 @@
+//! Which addresses may be asked. A crawler that follows strangers' links must not be led into its owner's network
+//! (server-side request forgery), so every address is judged before it is connected to.
+//!
+//! Names are judged where they are resolved ([`Guard`] is the client's resolver): the connection goes to the very
+//! addresses that were judged, so a name that answers differently the second time (DNS rebinding) gains nothing.
+//! Addresses written in the URL never reach a resolver and are judged by [`Allowed::refuses`] before the request. With a
+//! proxy, names are resolved there, and only such literals and names can be refused here that are private by what they say
+//! ([`reach_of_name`], [`reach_by_proxy`]) or by this machine's hosts file.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use rustc_hash::{FxHashMap, FxHashSet};
+use thiserror::Error;
+use url::Host;
+
+use suidao_crawl::strategy::port::is_foreign;
+
+/// Who is behind an address; the later, the less should a stranger's link lead there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// The public Internet.
+    Public,
+    /// This machine, its network, and what has no business in a URL: asked if private addresses are allowed.
+    Private,
+    /// The neighbours of a network card, and with them the services that tell a cloud's machines their credentials:
+    /// asked only if the address itself is named.
+    Metadata,
+}
+
+/// Whether `address` belongs to the public Internet.
+///
+/// Refused are the special-purpose blocks of RFC 6890 and its registry: private, loopback, link-local, unspecified,
+/// shared (100.64/10), documentation, benchmarking, multicast, reserved and broadcast; of IPv6 all but global unicast
+/// (2000::/3). IPv6 addresses that carry an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are as public as that is. A
+/// public address at which a cloud keeps its metadata (168.63.129.16) is refused too.
+pub fn is_public(address: IpAddr) -> bool {
+    reach(address) == Reach::Public
+}
+
+fn reach(address: IpAddr) -> Reach {
+    match address {
+        IpAddr::V4(v4) => reach_v4(v4),
+        IpAddr::V6(v6) => reach_v6(v6),
+    }
+}
+
+fn reach_v4(address: Ipv4Addr) -> Reach {
+    let private = match address.octets() {
+        // Link-local, where most clouds have their metadata; Alibaba's, Oracle's and Azure's stand elsewhere.
+        [169, 254, ..] | [100, 100, 100, 200] | [192, 0, 0, 192] | [168, 63, 129, 16] => return Reach::Metadata,
+        [0 | 10 | 127, ..] => true,
+        [100, b, ..] => (64..128).contains(&b),
+        [172, b, ..] => (16..32).contains(&b),
+        // IETF protocols, documentation, the former 6to4 relays, private.
+        [192, 0, 0 | 2, _] | [192, 88, 99, _] | [192, 168, ..] => true,
+        [198, 18 | 19, ..] | [198, 51, 100, _] | [203, 0, 113, _] => true,
+        // Multicast, reserved, broadcast.
+        [224..=255, ..] => true,
+        _ => false,
+    };
+    if private { Reach::Private } else { Reach::Public }
+}
+
+fn reach_v6(address: Ipv6Addr) -> Reach {
+    let segments = address.segments();
+    let v4 = |high: u16, low: u16| reach_v4(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
+    match segments {
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Reach::Private,
+        // v4-mapped ::ffff:0:0/96 and the well-known NAT64 prefix 64:ff9b::/96: what is connected to is the IPv4 address.
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
+        // v4-compatible (RFC 4291, 2.5.5.1, long deprecated) and NAT64 of a network's own (RFC 8215): never public.
+        [0, 0, 0, 0, 0, 0, high, low] | [0x64, 0xff9b, 1, .., high, low] => v4(high, low).max(Reach::Private),
+        // 6to4: the router's IPv4 address.
+        [0x2002, high, low, ..] => v4(high, low),
+        // Teredo: server, then client with all bits turned (RFC 4380, 4).
+        [0x2001, 0, server_high, server_low, _, _, high, low] => v4(server_high, server_low).max(v4(!high, !low)),
+        // The rest of the IETF's 2001::/23 (benchmarking, ORCHID), documentation.
+        [0x2001, 0..0x200, ..] | [0x2001, 0xdb8, ..] => Reach::Private,
+        [0x3fff, 0..0x1000, ..] => Reach::Private,
+        // Link-local; the metadata of Amazon (fd00:ec2::/32) and of Google (fd20:ce::254).
+        [first, ..] if first & 0xffc0 == 0xfe80 => Reach::Metadata,
+        [0xfd00, 0xec2, ..] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => Reach::Metadata,
+        // Outside global unicast: discard, ULA, site-local, multicast.
+        [first, ..] => {
+            if first & 0xe000 == 0x2000 {
+                Reach::Public
+            } else {
+                Reach::Private
+            }
+        }
+    }
+}
+
+/// Names that mean a machine or network of one's own whatever a resolver says (RFC 6761, RFC 6762, RFC 8375, and the top
+/// level that is reserved for private use): told here too, as a proxy resolves names where nobody looks.
+fn reach_of_name(name: &str) -> Reach {
+    let name = name.trim_end_matches('.');
+    let under = |zone: &str| name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    if under("metadata.google.internal") {
+        Reach::Metadata
+    } else if ["localhost", "local", "internal", "home.arpa"].into_iter().any(under) {
+        Reach::Private
+    } else {
+        Reach::Public
+    }
+}
+
+/// Names that no resolver of the public Internet knows, and a proxy's own may: of its hosts file, of the search list of its
+/// resolver, of its network. Without a proxy they need no rule, because the address is judged.
+fn reach_by_proxy(name: &str) -> Reach {
+    /// Top-level names that are in nobody's public zone: of hosts files, those that networks use for their own (RFC 6762,
+    /// appendix G; `home`, `corp` and `mail` will never be given out, ICANN 2018), and of Kubernetes' short names.
+    const OWN: [&str; 10] =
+        ["localdomain", "localdomain4", "localdomain6", "intranet", "private", "corp", "home", "lan", "mail", "svc"];
+    let name = name.trim_end_matches('.');
+    let top = name.rsplit('.').next().unwrap_or_default();
+    // `localhost4`, `ip6-loopback`, `kubernetes`, `router`: no page of the public web has a name without a dot.
+    let is_single = top.len() == name.len();
+    if is_single || OWN.contains(&top) { Reach::Private } else { Reach::Public }
+}
+
+/// This machine's hosts file.
+#[cfg(not(windows))]
+const HOSTS: &str = "/etc/hosts";
+#[cfg(windows)]
+const HOSTS: &str = r"C:\Windows\System32\drivers\etc\hosts";
+
+/// Names of a hosts file that stand for addresses of which none may be asked. What is no line of one is passed over.
+fn own_names(hosts: &str, permits: impl Fn(IpAddr) -> bool) -> FxHashSet<Box<str>> {
+    let mut names: FxHashMap<String, bool> = FxHashMap::default();
+    for line in hosts.lines() {
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let address = words.next().and_then(|word| word.split('%').next()).map(str::parse::<IpAddr>);
+        if let Some(Ok(address)) = address {
+            for name in words {
+                let name = name.trim_end_matches('.').to_ascii_lowercase();
+                *names.entry(name).or_default() |= permits(address);
+            }
+        }
+    }
+    names.into_iter().filter(|(_, permitted)| !permitted).map(|(name, _)| name.into()).collect()
+}
+
+/// What may be asked beside the public Internet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Allowed {
+    /// Private addresses.
+    pub private: bool,
+    /// These, whatever they are.
+    pub addresses: Arc<[IpAddr]>,
+    /// Names are resolved by a proxy, where nobody sees whether their address is one of these.
+    pub proxied: bool,
+    /// Names that this machine's hosts file gives to addresses that may not be asked.
+    pub own_names: Arc<FxHashSet<Box<str>>>,
+    /// Ports that belong to services that are not the web, and may be asked all the same.
+    pub ports: Arc<[u16]>,
+}
+
+impl Allowed {
+    /// Whether this address may be asked.
+    pub(super) fn permits(&self, address: IpAddr) -> bool {
+        self.permits_reach(reach(address)) || self.addresses.contains(&address.to_canonical())
+    }
+
+    fn permits_reach(&self, reach: Reach) -> bool {
+        match reach {
+            Reach::Public => true,
+            Reach::Private => self.private,
+            Reach::Metadata => false,
+        }
+    }
+
+    /// The same, with the names that this machine's hosts file gives to addresses that may not be asked: a proxy on this
+    /// machine or beside it resolves them alike. Where that file cannot be read there are none.
+    pub(super) fn with_own_names(self) -> Self {
+        let hosts = std::fs::read(HOSTS).unwrap_or_default();
+        let permits = |address: IpAddr| self.permits_reach(reach(address));
+        let own_names = Arc::new(own_names(&String::from_utf8_lossy(&hosts), permits));
+        Self { own_names, ..self }
+    }
+
+    /// Whether `url` names a port of a service that is not the web.
+    pub(super) fn refuses_port(&self, url: &Url) -> bool {
+        url.port().is_some_and(|port| is_foreign(port) && !self.ports.contains(&port))
+    }
+
+    /// Whether `url` names what may not be asked as it stands: by a literal address, or by a name that is private
+    /// everywhere.
+    ///
+    /// Odd spellings (`2130706433`, `0x7f.1`, `127.0.0.1.`) are no concern here: [`Url`] holds them as plain addresses.
+    pub(super) fn refuses(&self, url: &Url) -> bool {
+        match url.host() {
+            Some(Host::Ipv4(v4)) => !self.permits(v4.into()),
+            Some(Host::Ipv6(v6)) => !self.permits(v6.into()),
+            // A name may have an address that is allowed one by one: the resolver then judges it.
+            Some(Host::Domain(name)) if !self.proxied => {
+                !self.permits_reach(reach_of_name(name)) && self.addresses.is_empty()
+            }
+            Some(Host::Domain(name)) => {
+                let is_own = self.own_names.contains(name.trim_end_matches('.'));
+                !self.permits_reach(reach_of_name(name).max(reach_by_proxy(name))) || is_own
+            }
+            None => true,
+        }
+    }
+}
+
+/// No address of a name may be asked.
+#[derive(Debug, Error)]
+#[error("{0} has none but private addresses")]
+pub(super) struct AllPrivate(String);
+
+/// Addresses of a name. Port 0 stands for the URL's own.
+pub(super) type Found = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+
+/// Where names are looked up.
+pub(super) type Lookup = Arc<dyn Fn(&str) -> Found + Send + Sync>;
+
+/// The system's resolver.
+pub(super) fn system() -> Lookup {
+    Arc::new(|name| {
+        let name = name.to_owned();
+        Box::pin(async move { Ok(tokio::net::lookup_host((name.as_str(), 0)).await?.collect()) })
+    })
+}
+
+/// A resolver that keeps what may be asked.
+#[derive(Clone)]
+pub(super) struct Guard {
+    pub lookup: Lookup,
+    /// None: the only name ever resolved is the proxy's own, and that is the user's word.
+    pub allowed: Option<Allowed>,
+}
+
+impl Resolve for Guard {
+    fn resolve(&self, name: Name) -> Resolving {
+        let Self { lookup, allowed } = self.clone();
+        Box::pin(async move {
+            let found = lookup(name.as_str()).await?;
+            let some = !found.is_empty();
+            let may = |address: &SocketAddr| allowed.as_ref().is_none_or(|allowed| allowed.permits(address.ip()));
+            let kept: Vec<SocketAddr> = found.into_iter().filter(may).collect();
+            if some && kept.is_empty() {
+                return Err(AllPrivate(name.as_str().to_owned()).into());
+            }
+            Ok(Box::new(kept.into_iter()) as Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn private_addresses_are_refused_up_to_their_last() {
+        for (address, public) in [
+            ("0.0.0.0", false),
+            ("0.255.255.255", false),
+            ("1.0.0.0", true),
+            ("9.255.255.255", true),
+            ("10.0.0.1", false),
+            ("11.0.0.0", true),
+            ("100.63.255.255", true),
+            ("100.64.0.0", false),
+            ("100.127.255.255", false),
+            ("100.128.0.0", true),
+            ("127.0.0.1", false),
+            ("127.255.255.254", false),
+            ("169.253.0.1", true),
+            ("169.254.169.254", false),
+            ("172.15.255.255", true),
+            ("172.16.0.0", false),
+            ("172.31.255.255", false),
+            ("172.32.0.0", true),
+            ("192.0.0.8", false),
+            ("192.0.1.1", true),
+            ("192.0.2.1", false),
+            ("192.88.99.1", false),
+            ("192.167.255.255", true),
+            ("192.168.0.1", false),
+            ("198.17.255.255", true),
+            ("198.18.0.0", false),
+            ("198.19.255.255", false),
+            ("198.20.0.0", true),
+            ("198.51.100.7", false),
+            ("203.0.113.7", false),
+            ("203.0.114.7", true),
+            ("223.255.255.255", true),
+            ("224.0.0.1", false),
+            ("239.255.255.255", false),
+            ("240.0.0.1", false),
+            ("255.255.255.255", false),
+            ("8.8.8.8", true),
+            ("114.114.114.114", true),
+            ("::", false),
+            ("::1", false),
+            ("::8.8.8.8", false),
+            ("::ffff:127.0.0.1", false),
+            ("::ffff:10.1.2.3", false),
+            ("::ffff:8.8.8.8", true),
+            ("64:ff9b::127.0.0.1", false),
+            ("64:ff9b::169.254.169.254", false),
+            ("64:ff9b::8.8.8.8", true),
+            ("64:ff9b:1::8.8.8.8", false),
+            ("168.63.129.16", false),
+            ("168.63.129.17", true),
+            ("100::1", false),
+            ("2001:0:808:808::f7f7:f7f7", true),  // Teredo, client 8.8.8.8
+            ("2001:0:808:808::f5ff:fffe", false), // client 10.0.0.1
+            ("2001:0:a00:1::f7f7:f7f7", false),   // server 10.0.0.1
+            ("2001:2::1", false),
+            ("2001:10::1", false),
+            ("2001:20::1", false),
+            ("2001:200::1", true),
+            ("2001:db8::1", false),
+            ("2001:da8::1", true),
+            ("2002:a00:1::1", false),
+            ("2002:c0a8:101::1", false),
+            ("2002:808:808::1", true),
+            ("2400:3200::1", true),
+            ("2606:4700:4700::1111", true),
+            ("3fff:fff::1", false),
+            ("3fff:1000::1", true),
+            ("4000::1", false),
+            ("5f00::1", false),
+            ("fc00::1", false),
+            ("fdff::1", false),
+            ("fe80::1", false),
+            ("febf::1", false),
+            ("fec0::1", false),
+            ("ff02::1", false),
+        ] {
+            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
+        }
+    }
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn odd_spellings_of_literals_are_refused() {
+        let guarded = Allowed::default();
+        for text in [
+            "http://127.0.0.1/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://0x7f000001/",
+            "http://0x7F.0.0.0x1/",
+            "http://017700000001/",
+            "http://0177.0.0.1:8080/",
+            "http://127.1./",
+            "http://127.0.1/",
+            "http://１２７.０.０.１/",
+            "http://①②⑦.0.0.1/",
+            "http://127%2e0%2e0%2e1/",
+            "http://user@127.0.0.1/",
+            "http://8.8.8.8@127.0.0.1/",
+            "http://127.0.0.1\\@8.8.8.8/",
+            "http://[::1]/",
+            "http://[::]/",
+            "http://[0:0:0:0:0:0:0:1]/",
+            "http://[::ffff:7f00:1]/",
+            "http://[::ffff:192.168.0.1]/",
+            "http://[::127.0.0.1]/",
+            "http://[64:ff9b::a00:1]/",
+            "http://[2002:7f00:1::]/",
+            "http://0/",
+            "http://0.0.0.0/",
+            "http://localhost/",
+            "http://localhost./",
+            "http://LocalHost.:80/",
+            "http://a.localhost/",
+            "http://printer.local/",
+            "http://metadata.google.internal/computeMetadata/v1/",
+            "http://169.254.169.254/latest/meta-data/",
+            "http://2852039166/",
+            "http://[fd00:ec2::254]/",
+            "http://[::ffff:a9fe:a9fe]/",
+        ] {
+            assert!(guarded.refuses(&url(text)), "{text}");
+        }
+        for text in [
+            "http://8.8.8.8/",
+            "http://a.cn/",
+            "http://[2400:3200::1]/",
+            "http://127.0.0.1.a.cn/",
+            "http://notlocalhost/",
+            "http://localhost.cn/",
+            "http://internal.cn/",
+        ] {
+            assert!(!guarded.refuses(&url(text)), "{text}");
+        }
+        // What browsers do not take for a URL, nobody can be led to.
+        for text in ["http://[fe80::1%25eth0]/", "http://[::1%lo]/", "http://127.0.0.1.1/", "http://256.1.1.1/"] {
+            assert!(Url::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn private_addresses_do_not_open_metadata() {
+        let private = Allowed { private: true, ..Allowed::default() };
+        for text in ["http://127.0.0.1/", "http://10.0.0.1/", "http://localhost/", "http://[fd12::1]/", "http://[::1]/"]
+        {
+            assert!(!private.refuses(&url(text)), "{text}");
+        }
+        for text in [
+            "http://169.254.169.254/",
+            "http://169.254.0.1/",
+            "http://100.100.100.200/",
+            "http://192.0.0.192/",
+            "http://168.63.129.16/",
+            "http://[::ffff:169.254.169.254]/",
+            "http://[::169.254.169.254]/",
+            "http://[64:ff9b::169.254.169.254]/",
+            "http://[64:ff9b:1::169.254.169.254]/",
+            "http://[2002:a9fe:a9fe::1]/",
+            "http://[fe80::1]/",
+            "http://[fd00:ec2::254]/",
+            "http://[fd20:ce::254]/",
+            "http://metadata.google.internal/",
+        ] {
+            assert!(private.refuses(&url(text)), "{text}");
+        }
+        let named = Allowed { addresses: ["169.254.169.254".parse().unwrap()].into(), ..Allowed::default() };
+        for text in ["http://169.254.169.254/", "http://[::ffff:169.254.169.254]/"] {
+            assert!(!named.refuses(&url(text)), "{text}");
+        }
+        assert!(named.refuses(&url("http://169.254.169.253/")) && named.refuses(&url("http://127.0.0.1/")));
+    }
+
+    #[test]
+    fn an_address_that_is_allowed_opens_no_name_that_a_proxy_resolves() {
+        let here = Allowed { addresses: ["10.0.0.7".parse().unwrap()].into(), ..Allowed::default() };
+        let there = Allowed { proxied: true, ..here.clone() };
+        for text in ["http://localhost/", "http://metadata.google.internal/", "http://wiki.internal/"] {
+            assert!(!here.refuses(&url(text)), "{text}: the resolver judges it");
+            assert!(there.refuses(&url(text)), "{text}");
+        }
+        assert!(!there.refuses(&url("http://10.0.0.7/")) && !there.refuses(&url("http://a.cn/")));
+        let private = Allowed { private: true, ..there };
+        assert!(!private.refuses(&url("http://wiki.internal/")));
+        assert!(private.refuses(&url("http://metadata.google.internal/")));
+    }
+
+    #[test]
+    fn names_of_ones_own_network_are_not_asked_of_a_proxy() {
+        let hosts = "127.0.0.1 localhost loopback.example.cn\n10.0.0.5\tWiki.Example.CN wiki # the wiki's\n\
+                     8.8.8.8 dns.example.cn both.example.cn\n10.0.0.6 both.example.cn\nfe80::1%lo0 card.example.cn\n\
+                     # 10.0.0.7 not.example.cn\nno line\n0.0.0.0 ads.example.cn\n";
+        let here = Allowed::default();
+        let own_names = Arc::new(own_names(hosts, |address| here.permits(address)));
+        let there = Allowed { proxied: true, own_names, ..Allowed::default() };
+        for text in [
+            "http://localhost.localdomain/",
+            "http://localhost4/",
+            "http://localhost6.localdomain6/",
+            "http://ip6-localhost/",
+            "http://ip6-loopback:8080/",
+            "http://broadcasthost/",
+            "http://kubernetes/",
+            "http://Router./",
+            "http://ai/",
+            "http://host.docker.internal/",
+            "http://kubernetes.default.svc.cluster.local/",
+            "http://kubernetes.default.svc/",
+            "http://nas.lan/",
+            "http://nas.home/",
+            "http://wiki.corp/",
+            "http://wiki.intranet/",
+            "http://wiki.private./",
+            "http://wiki.example.cn/",
+            "http://WIKI.example.cn./",
+            "http://loopback.example.cn/",
+            "http://card.example.cn/",
+            "http://ads.example.cn/",
+        ] {
+            assert!(there.refuses(&url(text)), "{text}");
+        }
+        for text in [
+            "http://lan.cn/",
+            "http://home.example.cn/",
+            "http://localdomain.example.com/",
+            "http://dns.example.cn/",
+            "http://both.example.cn/",
+            "http://not.example.cn/",
+            "http://8.8.8.8/",
+        ] {
+            assert!(!there.refuses(&url(text)), "{text}");
+        }
+        for text in ["http://kubernetes/", "http://nas.lan/", "http://wiki.example.cn/"] {
+            assert!(!here.refuses(&url(text)), "{text}: without a proxy the resolver's answer is judged");
+        }
+        let private = Allowed { private: true, proxied: true, ..Allowed::default() };
+        assert!(!private.refuses(&url("http://nas.lan/")) && !private.refuses(&url("http://kubernetes/")));
+    }
+
+    #[test]
+    fn ports_of_other_services_are_refused_whoever_asks() {
+        let allowed = Allowed { ports: [25].into(), private: true, ..Allowed::default() };
+        for (text, refused) in [
+            ("http://a.cn:22/", true),
+            ("https://127.0.0.1:6379/", true),
+            ("http://a.cn:25/", false),
+            ("http://a.cn/", false),
+            ("http://a.cn:8080/", false),
+        ] {
+            assert_eq!(allowed.refuses_port(&url(text)), refused, "{text}");
+        }
+    }
+
+    fn guard(allowed: Option<Allowed>) -> Guard {
+        Guard { lookup: system(), allowed }
+    }
+
+    #[tokio::test]
+    async fn a_name_with_private_addresses_only_is_refused_when_resolved() {
+        let name = || "localhost".parse::<Name>().unwrap();
+        let error = guard(Some(Allowed::default())).resolve(name()).await.map(drop).unwrap_err();
+        assert!(error.is::<AllPrivate>(), "{error}");
+        assert!(guard(None).resolve(name()).await.unwrap().count() > 0);
+    }
+
+    #[tokio::test]
+    async fn of_a_name_with_addresses_of_both_kinds_the_public_ones_are_kept() {
+        let lookup: Lookup = Arc::new(|_| {
+            let found = ["127.0.0.1:0", "8.8.8.8:0", "[::1]:0", "169.254.169.254:0", "[2400:3200::1]:0"];
+            Box::pin(async move { Ok(found.map(|address| address.parse().unwrap()).into()) })
+        });
+        let kept = async |allowed| {
+            let guard = Guard { lookup: Arc::clone(&lookup), allowed };
+            let kept = guard.resolve("a.cn".parse().unwrap()).await.unwrap();
+            kept.map(|address| address.ip().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(kept(Some(Allowed::default())).await, ["8.8.8.8", "2400:3200::1"]);
+        let private = Allowed { private: true, ..Allowed::default() };
+        assert_eq!(kept(Some(private)).await, ["127.0.0.1", "8.8.8.8", "::1", "2400:3200::1"]);
+        assert_eq!(kept(None).await.len(), 5);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn an_embedded_address_is_never_more_public_than_itself(bits: u32) {
+            let v4 = Ipv4Addr::from(bits);
+            let [high, low] = [(bits >> 16) as u16, bits as u16];
+            for v6 in [
+                v4.to_ipv6_mapped(),
+                Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low),
+                Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
+                Ipv6Addr::new(0x2001, 0, 0x808, 0x808, 0, 0, !high, !low),
+            ] {
+                proptest::prop_assert_eq!(is_public(v6.into()), is_public(v4.into()), "{}", v6);
+            }
+            proptest::prop_assert!(!is_public(v4.to_ipv6_compatible().into()));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What pages that are being rendered load, had by our own fetcher: robots.txt of each origin is asked first, a host is asked
+//! for few things at a time, and a script that many pages of a site share is fetched once.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::Instant;
+
+use crate::fetch::Fetcher;
+use crate::fetch::client::Part;
+use crate::fetch::retry_after;
+use suidao_crawl::crawl::Robot;
+use suidao_page::model::{CrawlUrl, Fetched, Millis};
+
+/// Requests to one host at a time, by all pages together: browsers make six for a single page.
+const AT_A_TIME: usize = 2;
+
+/// Bytes of scripts that are kept.
+const KEPT: usize = 64 << 20;
+
+/// How long a script is taken from memory: long enough for a visit of a site, short enough to see a new version.
+const SCRIPT_AGE: Duration = Duration::from_secs(3600);
+
+/// How long what is known of an origin's robots.txt holds: a day is the longest (RFC 9309, 2.4).
+const ROBOTS_AGE: Duration = Duration::from_secs(6 * 3600);
+
+/// How long an origin whose robots.txt could not be had is left alone.
+const UNREACHABLE_AGE: Duration = Duration::from_secs(300);
+
+/// How long a host that has too much to do (429, 503) is asked for nothing, if it does not say.
+const BUSY: Duration = Duration::from_secs(60);
+
+/// Where robots.txt names a Crawl-delay, parts are asked for one at a time and so far apart, if it is longer: a page
+/// would be given up before its parts had come by tens of seconds.
+const APART: Duration = Duration::from_secs(1);
+
+/// Redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2).
+const ROBOTS_HOPS: usize = 5;
+
+/// RFC 9309, 2.5: at least 500 KiB of a robots.txt must be read.
+const ROBOTS_BYTES: usize = 500 << 10;
+
+/// Origins and hosts that are remembered; then all are forgotten, which costs a robots.txt each.
+const REMEMBERED: usize = 4096;
+
+/// What an origin's robots.txt says.
+enum Rules {
+    All,
+    Nothing,
+    Parsed(Box<Robot>),
+}
+
+/// Whose turn it is with a host.
+struct Turns {
+    few: Semaphore,
+    /// One at a time, where the host wants time between them: when the next may go out.
+    one: tokio::sync::Mutex<Option<Instant>>,
+    /// It has too much to do until then.
+    busy: Mutex<Option<Instant>>,
+}
+
+impl Turns {
+    fn new() -> Self {
+        Self { few: Semaphore::new(AT_A_TIME), one: tokio::sync::Mutex::default(), busy: Mutex::default() }
+    }
+
+    fn busy(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Default)]
+struct State {
+    robots: FxHashMap<String, (Instant, Arc<OnceCell<Rules>>)>,
+    hosts: FxHashMap<String, Arc<Turns>>,
+    scripts: FxHashMap<CrawlUrl, (Instant, Fetched)>,
+    /// The scripts, oldest first.
+    order: VecDeque<CrawlUrl>,
+    /// Bytes of the scripts.
+    bytes: usize,
+}
+
+/// Loads parts of pages.
+pub(super) struct Loader {
+    fetcher: Fetcher,
+    /// The name by which robots.txt is obeyed; none if it is not.
+    agent: Option<String>,
+    state: Mutex<State>,
+}
+
+impl std::fmt::Debug for Loader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loader").field("agent", &self.agent).finish_non_exhaustive()
+    }
+}
+
+impl Loader {
+    pub fn new(fetcher: Fetcher, agent: Option<&str>) -> Self {
+        Self { fetcher, agent: agent.map(str::to_owned), state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer to a GET of `url`, which is to be a `part` of a page; none if robots.txt forbids it or there is no answer.
+    pub async fn load(&self, url: &CrawlUrl, part: &Part<'_>, script: bool) -> Option<Fetched> {
+        let Some(apart) = self.allowance(url).await else {
+            tracing::debug!("{url} is not loaded: robots.txt forbids it");
+            return None;
+        };
+        if script && let Some(kept) = self.kept(url) {
+            return Some(kept);
+        }
+        let turns = self.turns(url);
+        // It is never closed.
+        let _turn = turns.few.acquire().await.ok()?;
+        let mut next = if apart.is_zero() { None } else { Some(turns.one.lock().await) };
+        // While this waited another page may have had it.
+        if script && let Some(kept) = self.kept(url) {
+            return Some(kept);
+        }
+        if let Some(Some(at)) = next.as_deref() {
+            tokio::time::sleep_until(*at).await;
+        }
+        if turns.busy().is_some_and(|until| until > Instant::now()) {
+            tracing::debug!("{url} is not loaded: its host has too much to do");
+            return None;
+        }
+        let answer = self.fetcher.fetch_part(url, part).await;
+        if let Some(next) = &mut next {
+            **next = Some(Instant::now() + apart);
+        }
+        match answer {
+            Ok(fetched) => {
+                if matches!(fetched.status, 429 | 503) {
+                    // A date counts from the server's own clock, or not at all.
+                    let asked = retry_after(&fetched, Millis(u64::MAX)).map_or(Duration::ZERO, Duration::from_millis);
+                    *turns.busy() = Some(Instant::now() + asked.max(BUSY));
+                }
+                if script && fetched.status == 200 {
+                    self.keep(url, &fetched);
+                }
+                Some(fetched)
+            }
+            Err(failure) => {
+                tracing::debug!("{url} is not loaded: {failure}");
+                None
+            }
+        }
+    }
+
+    fn turns(&self, url: &CrawlUrl) -> Arc<Turns> {
+        let mut state = self.state();
+        if state.hosts.len() >= REMEMBERED {
+            state.hosts.clear();
+        }
+        let turns = || Arc::new(Turns::new());
+        Arc::clone(state.hosts.entry(url.authority().to_owned()).or_insert_with(turns))
+    }
+
+    fn kept(&self, url: &CrawlUrl) -> Option<Fetched> {
+        let state = self.state();
+        let (at, script) = state.scripts.get(url)?;
+        (at.elapsed() < SCRIPT_AGE).then(|| script.clone())
+    }
+
+    fn keep(&self, url: &CrawlUrl, script: &Fetched) {
+        if script.body.len() > KEPT / 8 {
+            return;
+        }
+        let mut state = self.state();
+        // What the browser gets is the body alone.
+        let kept = Fetched { wire: None, ..script.clone() };
+        match state.scripts.insert(url.clone(), (Instant::now(), kept)) {
+            Some((_, former)) => state.bytes -= former.body.len(),
+            None => state.order.push_back(url.clone()),
+        }
+        state.bytes += script.body.len();
+        while state.bytes > KEPT
+            && let Some(oldest) = state.order.pop_front()
+        {
+            if let Some((_, gone)) = state.scripts.remove(&oldest) {
+                state.bytes -= gone.body.len();
+            }
+        }
+    }
+
+    /// Whether robots.txt allows a URL: how far apart requests to its host are to be then.
+    async fn allowance(&self, url: &CrawlUrl) -> Option<Duration> {
+        let Some(agent) = &self.agent else { return Some(Duration::ZERO) };
+        let cell = {
+            let mut state = self.state();
+            if state.robots.len() >= REMEMBERED {
+                state.robots.clear();
+            }
+            let fresh = || (Instant::now(), Arc::default());
+            let (at, cell) = state.robots.entry(url.origin()).or_insert_with(fresh);
+            let most = if matches!(cell.get(), Some(Rules::Nothing)) { UNREACHABLE_AGE } else { ROBOTS_AGE };
+            if at.elapsed() > most {
+                (*at, *cell) = fresh();
+            }
+            Arc::clone(cell)
+        };
+        match cell.get_or_init(|| self.rules(url, agent)).await {
+            Rules::All => Some(Duration::ZERO),
+            Rules::Nothing => None,
+            Rules::Parsed(robot) => {
+                let delay =
+                    robot.delay.map_or(Duration::ZERO, |seconds| Duration::from_secs_f32(seconds.clamp(0.0, 1.0)));
+                robot.allowed(url.as_str()).then_some(delay.min(APART))
+            }
+        }
+    }
+
+    /// The rules of the origin of `url` (RFC 9309, 2.3.1): without an answer nothing is allowed, where the server says that
+    /// there are none everything is.
+    async fn rules(&self, url: &CrawlUrl, agent: &str) -> Rules {
+        let mut at = url.robots();
+        for _ in 0..=ROBOTS_HOPS {
+            let Ok(answer) = self.fetcher.fetch(&at, None).await else { return Rules::Nothing };
+            match answer.status {
+                200..=299 => {
+                    let text = &answer.body[..answer.body.len().min(ROBOTS_BYTES)];
+                    return Rules::Parsed(Box::new(Robot::new(agent, text)));
+                }
+                301 | 302 | 303 | 307 | 308 => {
+                    let to = answer.header("location").and_then(|location| at.join(location).ok());
+                    let Some(to) = to else { return Rules::All };
+                    at = to;
+                }
+                // 429 asks for patience, so it is no permission; the crawl itself takes it so.
+                400..=428 | 430..=499 => return Rules::All,
+                _ => return Rules::Nothing,
+            }
+        }
+        // RFC 9309, 2.3.1.2: after five hops it may be taken as unavailable.
+        Rules::All
+    }
+}

@@ -1,0 +1,111 @@
+//! What a user may set about pages that scripts make (section `[render]` of the config).
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Which pages a browser shows before they are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenderMode {
+    #[default]
+    Never,
+    /// Those that say little themselves and have scripts that may say more.
+    Auto,
+    /// All that are HTML.
+    Always,
+}
+
+/// The section `[render]` of the config. Times are in seconds, sizes in bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RenderSettings {
+    /// Which pages are rendered. Not by default: what a crawl finds must not depend on which browser a machine has.
+    pub mode: RenderMode,
+    /// Program of the browser, Chromium or Chrome; not set: the environment's `CHROME`, or what the path has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<PathBuf>,
+    /// Pages rendered at one time, 1 to 64.
+    pub tabs: usize,
+    /// Longest time for a page, all it loads included; what is there then is read. Above 0, at most 600.
+    pub timeout: f64,
+    /// A page that has loaded is done when it has asked for nothing for this long. From 0, at most 60.
+    pub idle: f64,
+    /// Most requests that a page may make, itself not counted.
+    pub requests: usize,
+    /// Most bytes that a page may load, itself not counted.
+    pub bytes: usize,
+    /// Most memory that the browser may use for one page, at least 64 MB; a page that takes more is given up.
+    pub memory: usize,
+    /// The browser is started anew after so many pages, at least 1.
+    pub pages: usize,
+    /// Whether the browser keeps its own sandbox, which it cannot where suidao runs as root.
+    pub sandbox: bool,
+}
+
+impl Default for RenderSettings {
+    fn default() -> Self {
+        Self {
+            mode: RenderMode::Never,
+            browser: None,
+            tabs: 2,
+            timeout: 20.0,
+            idle: 0.5,
+            requests: 60,
+            bytes: 20 << 20,
+            memory: 1 << 30,
+            pages: 200,
+            sandbox: true,
+        }
+    }
+}
+
+impl RenderSettings {
+    /// What is wrong with the settings, if anything.
+    ///
+    /// # Errors
+    /// The key and what it must be.
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if !(1..=64).contains(&self.tabs) {
+            return Err(("render.tabs", "must lie between 1 and 64"));
+        }
+        if !(self.timeout > 0.0 && self.timeout <= 600.0) {
+            return Err(("render.timeout", "must be a number of seconds above 0 and at most 600"));
+        }
+        if !(0.0..=60.0).contains(&self.idle) {
+            return Err(("render.idle", "must be a number of seconds from 0 to 60"));
+        }
+        if self.memory < 64 << 20 {
+            return Err(("render.memory", "must be at least 67108864 bytes (64 MB)"));
+        }
+        if self.pages == 0 {
+            return Err(("render.pages", "must be at least 1"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_sound_and_bad_values_are_named() {
+        RenderSettings::default().check().unwrap();
+        let empty: RenderSettings = toml::from_str("").unwrap();
+        assert_eq!(empty, RenderSettings::default());
+        for (text, key) in [
+            ("tabs = 0", "render.tabs"),
+            ("tabs = 65", "render.tabs"),
+            ("timeout = 0", "render.timeout"),
+            ("timeout = nan", "render.timeout"),
+            ("idle = -1", "render.idle"),
+            ("memory = 1000", "render.memory"),
+            ("pages = 0", "render.pages"),
+        ] {
+            let settings: RenderSettings = toml::from_str(text).unwrap();
+            assert_eq!(settings.check().unwrap_err().0, key, "{text}");
+        }
+        assert!(toml::from_str::<RenderSettings>("mode = 'sometimes'").is_err());
+    }
+}

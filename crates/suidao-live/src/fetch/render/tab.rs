@@ -1,0 +1,310 @@
+//! One page in one tab: its scripts run, what they ask for is loaded within limits, and when it has come to rest, or its time is
+//! up, what it shows is copied.
+//!
+//! A tab lives in a context of its own (no cookies, no storage, no cache of another page) that ends with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::chrome::Chrome;
+use super::gate::{Verdict, Wish, verdict};
+use super::loader::Loader;
+use super::pipe::{Event, Fault};
+use super::{RenderFailure, RenderSettings};
+use crate::fetch::client::Part;
+use suidao_page::model::{CrawlUrl, Fetched};
+
+/// How long a browser may take for what does not depend on the page.
+const PROMPT: Duration = Duration::from_secs(10);
+
+/// How long the copy may take, and how long a script that is stopped may take to stop.
+const COPY: Duration = Duration::from_secs(5);
+
+/// Header fields that are no longer true of an answer, or would have the browser do more than show it.
+const NOT_TOLD: [&str; 10] = [
+    "content-disposition",
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "set-cookie",
+    "refresh",
+    "link",
+    "report-to",
+    "alt-svc",
+];
+
+const SNAPSHOT: &str = include_str!("snapshot.js");
+const UNPLUG: &str = include_str!("unplug.js");
+
+/// What a page may take.
+pub(super) struct Limits<'a> {
+    pub settings: &'a RenderSettings,
+    /// Most bytes of what is made.
+    pub most: usize,
+}
+
+/// Runs the scripts of `page` in a tab of `chrome`, and gives the HTML that they made, in UTF-8.
+///
+/// # Errors
+/// [`RenderFailure`]; the browser is marked where it is to blame.
+pub(super) async fn render(
+    chrome: &Chrome,
+    loader: &Arc<Loader>,
+    page: &Fetched,
+    limits: &Limits<'_>,
+) -> Result<Bytes, RenderFailure> {
+    let tab = match timeout(PROMPT, Tab::open(chrome)).await {
+        Ok(Ok(tab)) => tab,
+        Ok(Err(fault)) => {
+            chrome.give_up();
+            return Err(RenderFailure::Gone(format!("{fault:?}")));
+        }
+        Err(_) => {
+            chrome.give_up();
+            return Err(RenderFailure::Gone("it opens no tab".to_owned()));
+        }
+    };
+    let mut events = chrome.listen(tab.names());
+    let made = tab.show(&mut events, loader, page, limits).await;
+    chrome.forget(tab.names());
+    drop(events);
+    let closed = chrome.pipe.ask(None, "Target.disposeBrowserContext", json!({ "browserContextId": tab.context }));
+    if !matches!(timeout(PROMPT, closed).await, Ok(Ok(_))) {
+        // A tab that does not close would use up the machine.
+        chrome.give_up();
+    }
+    made
+}
+
+struct Tab<'a> {
+    chrome: &'a Chrome,
+    context: String,
+    /// Its target, which is its main frame too.
+    target: String,
+    session: String,
+}
+
+impl<'a> Tab<'a> {
+    async fn open(chrome: &'a Chrome) -> Result<Self, Fault> {
+        let text = |value: &Value| value.as_str().map(str::to_owned).ok_or(Fault::Closed);
+        let pipe = &chrome.pipe;
+        let made = pipe.ask(None, "Target.createBrowserContext", json!({ "disposeOnDetach": true })).await?;
+        let context = text(&made["browserContextId"])?;
+        let blank = json!({ "url": "about:blank", "browserContextId": context });
+        let target = text(&pipe.ask(None, "Target.createTarget", blank).await?["targetId"])?;
+        let attached = pipe.ask(None, "Target.attachToTarget", json!({ "targetId": target, "flatten": true })).await?;
+        let tab = Self { chrome, session: text(&attached["sessionId"])?, context, target };
+        let deny = json!({ "behavior": "deny", "browserContextId": tab.context });
+        pipe.ask(None, "Browser.setDownloadBehavior", deny).await?;
+        tab.ask("Page.enable", json!({})).await?;
+        tab.ask("Page.addScriptToEvaluateOnNewDocument", json!({ "source": UNPLUG })).await?;
+        Ok(tab)
+    }
+
+    fn names(&self) -> [&str; 2] {
+        [&self.target, &self.session]
+    }
+
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, Fault> {
+        self.chrome.pipe.ask(Some(&self.session), method, params).await
+    }
+
+    async fn show(
+        &self,
+        events: &mut UnboundedReceiver<Event>,
+        loader: &Arc<Loader>,
+        page: &Fetched,
+        limits: &Limits<'_>,
+    ) -> Result<Bytes, RenderFailure> {
+        let settings = limits.settings;
+        let idle = Duration::from_secs_f64(settings.idle);
+        let end = Instant::now() + Duration::from_secs_f64(settings.timeout);
+        let mut visit = Visit {
+            tab: self,
+            loader,
+            page,
+            served: false,
+            left: None,
+            loaded: false,
+            requests: settings.requests,
+            bytes: settings.bytes,
+            loads: JoinSet::new(),
+        };
+        self.chrome.pipe.tell(Some(&self.session), "Page.navigate", json!({ "url": page.url.as_str() }));
+        let mut rest = Instant::now() + idle;
+        loop {
+            let until = if visit.loaded && visit.loads.is_empty() { rest.min(end) } else { end };
+            tokio::select! {
+                event = events.recv() => match event {
+                    None => return Err(RenderFailure::Crashed),
+                    Some(event) if event.method == "Target.targetCrashed" => return Err(RenderFailure::Crashed),
+                    Some(event) => visit.hear(event),
+                },
+                Some(had) = visit.loads.join_next() => visit.answer(had.ok()),
+                () = sleep_until(until) => break,
+            }
+            rest = Instant::now() + idle;
+        }
+        // What still happens is heard, for a dialog would hold up the copy; but nothing is loaded any more.
+        visit.requests = 0;
+        let left = visit.left.take();
+        let mut copy = std::pin::pin!(self.copy(&page.url, left.as_ref(), limits.most));
+        loop {
+            tokio::select! {
+                made = &mut copy => return made,
+                event = events.recv() => match event {
+                    None => return Err(RenderFailure::Crashed),
+                    Some(event) if event.method == "Target.targetCrashed" => return Err(RenderFailure::Crashed),
+                    Some(event) => visit.hear(event),
+                },
+            }
+        }
+    }
+
+    /// Copies what the page shows.
+    async fn copy(&self, url: &CrawlUrl, left: Option<&CrawlUrl>, most: usize) -> Result<Bytes, RenderFailure> {
+        match timeout(COPY, self.copied(url, left, most)).await {
+            Ok(made) => made,
+            Err(_) => {
+                // A script runs without an end: it is stopped, and what it made so far is there to be read.
+                self.chrome.pipe.tell(Some(&self.session), "Runtime.terminateExecution", json!({}));
+                timeout(COPY, self.copied(url, left, most)).await.unwrap_or(Err(RenderFailure::Busy))
+            }
+        }
+    }
+
+    async fn copied(&self, url: &CrawlUrl, left: Option<&CrawlUrl>, most: usize) -> Result<Bytes, RenderFailure> {
+        let gone = |fault: Fault| match fault {
+            Fault::Closed => RenderFailure::Crashed,
+            Fault::Refused(_) => RenderFailure::Busy,
+        };
+        // A world of its own: whatever the page's scripts did to the language, here it is as it was.
+        let world = json!({ "frameId": self.target, "worldName": "suidao" });
+        let world = self.ask("Page.createIsolatedWorld", world).await.map_err(gone)?;
+        let left = json!(left.map(CrawlUrl::as_str));
+        let expression = format!("{SNAPSHOT}({}, {left}, {most})", json!(url.as_str()));
+        let what = json!({
+            "expression": expression, "contextId": world["executionContextId"], "returnByValue": true,
+        });
+        let made = self.ask("Runtime.evaluate", what).await.map_err(gone)?;
+        if !made["exceptionDetails"].is_null() {
+            tracing::debug!("the copy of {url} failed: {}", made["exceptionDetails"]);
+            return Err(RenderFailure::Busy);
+        }
+        match made["result"]["value"].as_str() {
+            Some("") => Err(RenderFailure::Nothing),
+            Some(html) if html.len() <= most => Ok(Bytes::copy_from_slice(html.as_bytes())),
+            _ => Err(RenderFailure::TooLarge),
+        }
+    }
+}
+
+/// A page that is being shown.
+struct Visit<'a> {
+    tab: &'a Tab<'a>,
+    loader: &'a Arc<Loader>,
+    page: &'a Fetched,
+    /// The browser has the page.
+    served: bool,
+    /// Where its scripts wanted to go.
+    left: Option<CrawlUrl>,
+    /// The browser says that it has loaded.
+    loaded: bool,
+    /// Requests that it may still make.
+    requests: usize,
+    /// Bytes that it may still load.
+    bytes: usize,
+    loads: JoinSet<(String, Option<Fetched>)>,
+}
+
+impl Visit<'_> {
+    fn hear(&mut self, event: Event) {
+        match event.method.as_str() {
+            "Fetch.requestPaused" => {
+                if let Some(wish) = Wish::read(&event.params) {
+                    self.decide(wish);
+                }
+            }
+            "Page.loadEventFired" => self.loaded = true,
+            "Page.javascriptDialogOpening" => {
+                let tab = self.tab;
+                tab.chrome.pipe.tell(Some(&tab.session), "Page.handleJavaScriptDialog", json!({ "accept": false }));
+            }
+            _ => {}
+        }
+    }
+
+    fn decide(&mut self, wish: Wish) {
+        match verdict(&wish, &self.tab.target) {
+            Verdict::Leave(_) if !self.served => {
+                self.served = true;
+                self.fulfil(&wish.id, self.page.status, &self.page.headers, &self.page.body);
+            }
+            Verdict::Leave(to) => {
+                // The page stays as it is; where it wanted to go is for the crawl to decide.
+                self.fail(&wish.id, "Aborted");
+                if let Some(to) = to.filter(|to| *to != self.page.url) {
+                    self.left.get_or_insert(to);
+                }
+            }
+            Verdict::NoStyle => {
+                let css = [("content-type".to_owned(), "text/css".to_owned()), ANY_ORIGIN.map(str::to_owned).into()];
+                self.fulfil(&wish.id, 200, &css, b"");
+            }
+            Verdict::Permit => {
+                let permit = |name: &str| (format!("access-control-allow-{name}"), "*".to_owned());
+                self.fulfil(&wish.id, 204, &["origin", "methods", "headers"].map(permit), b"");
+            }
+            Verdict::Load(url) if self.requests > 0 && self.bytes > 0 => {
+                self.requests -= 1;
+                let (loader, script) = (Arc::clone(self.loader), wish.kind == "Script");
+                let page = self.page.url.clone();
+                self.loads.spawn(async move {
+                    let part = Part { page: &page, fields: &wish.passed() };
+                    (wish.id, loader.load(&url, &part, script).await)
+                });
+            }
+            Verdict::Load(_) | Verdict::Refuse => self.fail(&wish.id, "BlockedByClient"),
+        }
+    }
+
+    /// Hands over what was loaded; none where the task that loaded it broke down.
+    fn answer(&mut self, had: Option<(String, Option<Fetched>)>) {
+        match had {
+            Some((id, Some(fetched))) if fetched.body.len() <= self.bytes => {
+                self.bytes -= fetched.body.len();
+                self.fulfil(&id, fetched.status, &fetched.headers, &fetched.body);
+            }
+            Some((id, _)) => self.fail(&id, "BlockedByClient"),
+            None => {}
+        }
+    }
+
+    fn fulfil(&self, id: &str, status: u16, fields: &[(String, String)], body: &[u8]) {
+        if !(200..600).contains(&status) {
+            return self.fail(id, "BlockedByClient");
+        }
+        // What the browser would not take, it would wait for.
+        let visible = |value: &str| value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let fields = fields.iter().filter(|(name, value)| !NOT_TOLD.contains(&name.as_str()) && visible(value));
+        let fields: Vec<Value> = fields.map(|(name, value)| json!({ "name": name, "value": value })).collect();
+        let answer =
+            json!({ "requestId": id, "responseCode": status, "responseHeaders": fields, "body": BASE64.encode(body) });
+        self.tab.chrome.pipe.tell(None, "Fetch.fulfillRequest", answer);
+    }
+
+    fn fail(&self, id: &str, reason: &str) {
+        self.tab.chrome.pipe.tell(None, "Fetch.failRequest", json!({ "requestId": id, "errorReason": reason }));
+    }
+}
+
+/// Any page may use it.
+const ANY_ORIGIN: [&str; 2] = ["access-control-allow-origin", "*"];

@@ -1,0 +1,105 @@
+//! `Retry-After` (RFC 9110, 10.2.3): how long a server asks to be left alone.
+
+use jiff::civil::DateTime;
+use jiff::fmt::rfc2822;
+use jiff::tz::TimeZone;
+
+use suidao_page::model::{Fetched, Millis};
+
+/// No server is believed for longer than a day, in milliseconds.
+const LONGEST: u64 = 86_400_000;
+
+/// The wait a 429 or 503 answer asks for, in milliseconds, at most a day; `now` is since the Unix epoch.
+///
+/// The header holds seconds or an HTTP date (in any of the three forms of RFC 9110, 5.6.7), which is of the server's
+/// clock: where the answer has a `Date` the wait is counted from there, else from `now`. A date in the past is a wait
+/// of 0. None for other statuses, and where the header is missing or unreadable.
+pub fn retry_after(answer: &Fetched, now: Millis) -> Option<u64> {
+    if !matches!(answer.status, 429 | 503) {
+        return None;
+    }
+    let value = answer.header("retry-after")?.trim();
+    let wait = match value.parse::<f64>() {
+        // The cast saturates, and the cap follows.
+        Ok(seconds) if seconds >= 0.0 => (seconds * 1000.0) as u64,
+        Ok(_) => return None,
+        Err(_) => {
+            Millis(date(value)?).since(answer.header("date").and_then(|sent| date(sent.trim())).map_or(now, Millis))
+        }
+    };
+    Some(wait.min(LONGEST))
+}
+
+/// An HTTP date in milliseconds since the Unix epoch; earlier ones are 0.
+fn date(text: &str) -> Option<u64> {
+    // A wrong day of the week is no reason not to wait.
+    let parser = rfc2822::DateTimeParser::new().relaxed_weekday(true);
+    let timestamp = parser.parse_timestamp(text).ok().or_else(|| {
+        // RFC 850 and C's asctime: both mean GMT.
+        let forms = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
+        let civil = forms.iter().find_map(|form| DateTime::strptime(form, text).ok())?;
+        civil.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    })?;
+    Some(u64::try_from(timestamp.as_millisecond()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::CrawlUrl;
+
+    fn wait(status: u16, value: &str) -> Option<u64> {
+        let fetched = Fetched {
+            url: CrawlUrl::parse("http://a.cn/").unwrap(),
+            status,
+            headers: vec![("retry-after".into(), value.into())],
+            body: bytes::Bytes::new(),
+            wire: None,
+            asked: None,
+            rendered: None,
+        };
+        // Sun, 06 Nov 1994 08:49:37 GMT is 784111777.
+        retry_after(&fetched, Millis(784_111_777_000 - 60_000))
+    }
+
+    #[test]
+    fn seconds_and_all_forms_of_dates_are_read() {
+        for (value, expected) in [
+            ("120", Some(120_000)),
+            (" 0 ", Some(0)),
+            ("1.5", Some(1_500)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(60_000)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(60_000)),
+            ("Sun Nov  6 08:49:37 1994", Some(60_000)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("Sun, 06 Nov 2094 08:00:00 GMT", Some(LONGEST)),
+            ("99999999999999999999", Some(LONGEST)),
+            ("inf", Some(LONGEST)),
+            ("-5", None),
+            ("nan", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            assert_eq!(wait(429, value), expected, "{value}");
+        }
+        assert_eq!(wait(503, "7"), Some(7_000));
+        assert_eq!(wait(200, "7"), None);
+    }
+
+    #[test]
+    fn a_server_whose_clock_is_wrong_is_believed_how_long() {
+        let fields = [("date", "Sun, 06 Nov 1994 08:49:07 GMT"), ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")];
+        let fetched = Fetched {
+            url: CrawlUrl::parse("http://a.cn/").unwrap(),
+            status: 503,
+            headers: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            body: bytes::Bytes::new(),
+            wire: None,
+            asked: None,
+            rendered: None,
+        };
+        for now in [0, 784_111_777_000, u64::MAX] {
+            assert_eq!(retry_after(&fetched, Millis(now)), Some(30_000));
+        }
+    }
+}

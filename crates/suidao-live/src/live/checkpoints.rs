@@ -1,0 +1,180 @@
+//! When the state of a crawl is put down beside its log, and how a crawl goes on from there.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Job, agent};
+use crate::config::Config;
+use suidao_crawl::crawl::{Crawl, Goals};
+use suidao_page::model::Batch;
+use suidao_store::store::checkpoint::{Checkpoint, Pieces, State, digest};
+use suidao_store::store::harvest::Harvest;
+use suidao_store::store::{CrawlDirectory, Store, StoreError};
+
+/// Between two checkpoints lies at least this share of all batches: a checkpoint costs as much as the crawl is large, and so in all a bounded share of it.
+const SHARE: u64 = 16;
+/// When a run ends, so many times fewer batches are worth one.
+const AT_END: u64 = 16;
+
+/// What a piece begins with that is the harvest curve's; the machine's own begin with small letters.
+const HARVEST: u8 = b'H';
+
+/// Raised when a part of the machine is kept otherwise than before: a checkpoint of another is folded anew.
+const LAYOUT: u32 = 3;
+
+/// A digest of all settings that the fold of a crawl's events depends on.
+pub(super) fn settings(job: &Job) -> u64 {
+    let mut config = job.config.clone();
+    // Budgets, how a page is fetched, and what is told of it: they decide what happens, and not what becomes of what
+    // happened. Of the goals the harvest rate alone is a fold of the events.
+    let other = Config::default();
+    (config.limits.pages, config.limits.requests) = (None, None);
+    (config.fetch, config.render) = (other.fetch, other.render);
+    (config.status, config.log) = (other.status, other.log);
+    config.stop = Goals { harvest: config.stop.harvest, ..other.stop };
+    (config.crawl.in_flight, config.crawl.checkpoint_every, config.crawl.outage_patience) = (0, 0, 0.0);
+    (config.crawl.linked_pages, config.crawl.reading_timeout) = (false, 0.0);
+    let fold = (env!("CARGO_PKG_VERSION"), LAYOUT, agent(&job.config), job.topic.digest(), config);
+    xxh3_64(format!("{fold:?}").as_bytes())
+}
+
+/// A crawl as it was.
+pub(super) struct Restored {
+    pub crawl: Crawl,
+    pub harvest: Harvest,
+    /// Batches of the checkpoint that it comes from; 0 without one.
+    pub kept: u64,
+}
+
+/// Brings a crawl to where its log ends: from a checkpoint, if there is one of these settings, else from the beginning.
+pub(super) fn restore(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Result<Restored, StoreError> {
+    let Restored { mut crawl, mut harvest, kept } = from_checkpoint(store, settings, &new)
+        .unwrap_or_else(|| Restored { crawl: new(), harvest: Harvest::default(), kept: 0 });
+    for record in store.batches_from(kept) {
+        let batch = record?.batch;
+        crawl.restore(&batch);
+        harvest.observe(&batch);
+    }
+    Ok(Restored { crawl, harvest, kept })
+}
+
+fn from_checkpoint(store: &Store, settings: u64, new: impl Fn() -> Crawl) -> Option<Restored> {
+    let (mut pieces, kept) = Pieces::of(store, settings)?;
+    let mut crawl = new();
+    // A machine that keeps no state takes none.
+    drop(crawl.pieces()?);
+    let mut harvest = Harvest::default();
+    for piece in pieces.by_ref() {
+        match piece.split_first() {
+            Some((&HARVEST, piece)) => harvest = postcard::from_bytes(piece).ok()?,
+            _ if crawl.take_piece(&piece) => {}
+            _ => return None,
+        }
+    }
+    (pieces.is_whole() && crawl.set_up()).then_some(Restored { crawl, harvest, kept })
+}
+
+/// The checkpoints of a run.
+pub(super) struct Checkpoints {
+    directory: CrawlDirectory,
+    settings: u64,
+    /// Fewest batches between two; 0: none at all.
+    every: u64,
+    /// Batches of the last one.
+    kept: u64,
+    /// It waits for these to be on disk.
+    written: Option<Checkpoint>,
+}
+
+impl Checkpoints {
+    pub fn new(directory: CrawlDirectory, settings: u64, every: u64, kept: u64) -> Self {
+        Self { directory, settings, every, kept, written: None }
+    }
+
+    /// A batch was handed over, the last of so many: puts down the state after it, if that is due.
+    pub fn batch(&mut self, batch: &Batch, batches: u64, crawl: &Crawl, harvest: &Harvest) {
+        let due = self.kept + self.every.max(batches / SHARE);
+        if self.every > 0 && batches >= due && self.written.is_none() {
+            self.write(State { batches, last: digest(batch), settings: self.settings }, crawl, harvest);
+        }
+    }
+
+    /// So many batches are on disk.
+    pub fn durable(&mut self, batches: u64) {
+        if let Some(checkpoint) = self.written.take_if(|checkpoint| checkpoint.batches() <= batches)
+            && let Err(error) = checkpoint.publish()
+        {
+            told(&error);
+        }
+    }
+
+    /// The run is over and all of it on disk.
+    pub fn close(&mut self, crawl: &Crawl, harvest: &Harvest, store: &Store) {
+        self.durable(store.len());
+        if self.every > 0
+            && store.len() >= self.kept + (self.every / AT_END).max(1)
+            && let Ok(last) = store.batch(store.len() - 1)
+        {
+            let state = State { batches: store.len(), last: digest(&last.batch), settings: self.settings };
+            self.write(state, crawl, harvest);
+            self.durable(store.len());
+        }
+    }
+
+    fn write(&mut self, state: State, crawl: &Crawl, harvest: &Harvest) {
+        // What was decided and not told yet is told with a later batch, and the state put down after that.
+        let Some(pieces) = crawl.pieces() else { return };
+        let curve = postcard::to_extend(harvest, vec![HARVEST]).expect("plain data is written to memory");
+        match Checkpoint::write(&self.directory, state, std::iter::once(curve).chain(pieces)) {
+            Ok(checkpoint) => (self.written, self.kept) = (Some(checkpoint), state.batches),
+            // The log is what counts; where the disk is full it will be told by that.
+            Err(error) => {
+                self.kept = state.batches;
+                told(&error);
+            }
+        }
+    }
+}
+
+fn told(error: &StoreError) {
+    tracing::warn!("no checkpoint, so that a restart takes longer: {error}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use suidao_page::topic::{Lexicon, Topic};
+
+    #[test]
+    fn a_state_holds_for_what_the_fold_depends_on_and_for_nothing_else() {
+        let digest = |assignments: &[&str]| {
+            let assignments: Vec<String> = assignments.iter().map(|&assignment| assignment.to_owned()).collect();
+            let config = Config::load(None, &assignments).unwrap();
+            settings(&Job {
+                topic: Arc::new(Topic::new(Lexicon::from_terms("体育", &[("足球", 1.0)]))),
+                seeds: vec![],
+                config,
+                directory: CrawlDirectory::new("nowhere"),
+                forum: None,
+                watch: None,
+                refresh: None,
+            })
+        };
+        let usual = digest(&[]);
+        for same in [
+            "stop.relevant=5",
+            "limits.pages=7",
+            "limits.requests=9",
+            "status.listen='9090'",
+            "log.level='warn'",
+            "fetch.timeout=9",
+        ] {
+            assert_eq!(digest(&[same]), usual, "{same}");
+        }
+        // The rules kept are those for a name.
+        for other in ["fetch.user_agent='mybot/1'", "stop.harvest='0.1/50'", "limits.retries=1", "politeness.delay=3"] {
+            assert_ne!(digest(&[other]), usual, "{other}");
+        }
+    }
+}

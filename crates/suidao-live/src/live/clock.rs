@@ -1,0 +1,56 @@
+//! The time of a live crawl: the wall's at its start, then on by a clock that nobody sets.
+
+use std::time::Instant;
+
+use super::{clock, now};
+use suidao_page::model::Millis;
+
+/// A clock that only goes forward.
+pub(super) struct Clock {
+    from: Millis,
+    since: Instant,
+}
+
+impl Clock {
+    /// Starts now, or at the time of the last batch where the wall stands before that: the crawl's waits were reckoned
+    /// from there. Such a wall is told of.
+    pub fn start(last: Option<Millis>) -> Self {
+        let wall = now();
+        let clock = Self::at(wall, last, clock());
+        let behind = clock.from.since(wall) / 1000;
+        if behind > 60 {
+            tracing::warn!(
+                "this machine's clock stands {behind} s before the time of the last page kept; times go on from that page's"
+            );
+        }
+        clock
+    }
+
+    fn at(wall: Millis, last: Option<Millis>, since: Instant) -> Self {
+        Self { from: last.map_or(wall, |last| last.max(wall)), since }
+    }
+
+    pub fn now(&self) -> Millis {
+        let passed = clock().saturating_duration_since(self.since).as_millis();
+        self.from.after(u64::try_from(passed).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_never_goes_back_behind_the_last_batch() {
+        let starts = |wall, last| Clock::at(Millis(wall), last, clock()).from;
+        assert_eq!(starts(1000, None), Millis(1000));
+        assert_eq!(starts(1000, Some(Millis(900))), Millis(1000));
+        // The wall was set back, or had been set forward when the batch was made.
+        assert_eq!(starts(1000, Some(Millis(9_000_000))), Millis(9_000_000));
+        let clock = Clock::start(Some(Millis(u64::MAX)));
+        assert_eq!(clock.now(), Millis(u64::MAX), "the end of time is survived");
+        let clock = Clock::start(None);
+        let first = clock.now();
+        assert!(clock.now() >= first && first >= Millis(1_700_000_000_000));
+    }
+}

@@ -1,0 +1,355 @@
+//! The crawl loop over the real web: what goes out, what comes back, what becomes of it.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use super::checkpoints::Checkpoints;
+use super::clock::Clock;
+use super::errand::{Done, Errand};
+use super::outage::{Judgement, Outage};
+use super::view::Glance;
+use super::{News, clock};
+use suidao_crawl::crawl::{Crawl, Next, Seeding, Ticket};
+use suidao_page::model::{Batch, CrawlUrl, Event, Origin, Stop};
+use suidao_store::store::harvest::{Harvest, HarvestLine};
+use suidao_store::store::{CrawlDirectory, Kept, Notice, Work, Writer};
+
+/// `harvest.csv` is brought up to date after so many pages.
+const HARVEST_EVERY: u64 = 1_000;
+
+/// The loop turns at least this often. If a turn took much longer the whole process stood still.
+const TURN: Duration = Duration::from_secs(1);
+const STOOD_STILL: Duration = Duration::from_secs(5);
+
+/// How long nothing is asked for when there were no descriptors left: idle connections are closed after a second at least.
+const HOLD: Duration = Duration::from_secs(1);
+
+/// After so long without an answer it is told what the crawl waits for, and again after so long.
+const QUIET: (Duration, Duration) = (Duration::from_millis(1500), Duration::from_secs(10));
+
+/// So many hosts are told by name.
+const NAMED: usize = 3;
+
+/// What the loop turned for.
+enum Turn {
+    Noticed(Notice),
+    Finished(Box<Done>),
+    /// Somebody looks through the window.
+    Asked(oneshot::Sender<Glance>),
+    /// Whether a host that answered before can be connected to.
+    Looked(bool),
+    Interrupted,
+    Slept,
+}
+
+pub(super) struct Driver<'a, F: FnMut(News)> {
+    pub(super) crawl: Crawl,
+    pub(super) harvest: Harvest,
+    /// Pages at the last writing of `harvest.csv`.
+    pub(super) harvested: u64,
+    pub(super) writer: &'a Writer,
+    pub(super) errand: Errand,
+    pub(super) directory: &'a CrawlDirectory,
+    pub(super) most: usize,
+    /// Tickets out, and batches of tickets that are not on disk yet.
+    pub(super) in_flight: usize,
+    /// Numbers of the batches of tickets that are not on disk yet.
+    pub(super) unwritten: VecDeque<u64>,
+    /// Batches handed to the writer, those of earlier runs included.
+    pub(super) submitted: u64,
+    pub(super) checkpoints: Checkpoints,
+    /// There were no descriptors left, and nothing is asked for until then.
+    pub(super) held: Option<Instant>,
+    /// What checkpoints took since the loop looked at the clock.
+    pub(super) checkpointing: Duration,
+    pub(super) tell: &'a mut F,
+    /// The proxy answers no more.
+    pub(super) proxy_lost: bool,
+    pub(super) clock: Clock,
+    pub(super) outage: Outage,
+    /// Failures of which it is being found out whether the network is to blame.
+    pub(super) doubted: Vec<Done>,
+    /// It is being looked at whether the network is there.
+    pub(super) looking: bool,
+    /// Who asks through the window.
+    pub(super) asked: Option<UnboundedReceiver<oneshot::Sender<Glance>>>,
+}
+
+impl<F: FnMut(News)> Driver<'_, F> {
+    /// The crawl loop. Ends with what the machine says, or with nothing when it was interrupted or the disk failed.
+    pub(super) async fn drive(
+        &mut self,
+        seeds: &[CrawlUrl],
+        mut noticed: UnboundedReceiver<Notice>,
+        interrupt: impl Future<Output = ()>,
+    ) -> Option<Stop> {
+        let (done, mut finished) = unbounded_channel();
+        let (looked, mut seen) = unbounded_channel();
+        let at = self.clock.now();
+        let mut seeding = Seeding::of(seeds);
+        let (mut new, mut named) = (0, Vec::new());
+        while let Some(batch) = self.crawl.seed_portion(&mut seeding, at) {
+            for event in &batch.events {
+                if let Event::Discovered(found) = event
+                    && found.origin == Origin::Seed
+                {
+                    new += 1;
+                    named.extend((named.len() < NAMED).then(|| found.url.clone()));
+                }
+            }
+            self.keep(batch, None);
+        }
+        (self.tell)(News::Seeded { new: (new, named), all: seeds.len() });
+        for batch in [self.crawl.visit_boards(at), self.crawl.begin_refresh(at)].into_iter().flatten() {
+            self.keep(batch, None);
+        }
+        let mut interrupt = std::pin::pin!(interrupt);
+        let mut open = true;
+        let mut turned = clock();
+        let (mut heard, mut told) = (turned, None::<Instant>);
+        loop {
+            let mut wake = None;
+            let held = self.held.is_some_and(|until| until > turned);
+            while open && !held && self.in_flight < self.most && !self.outage.is_away() {
+                match self.crawl.next(self.clock.now()) {
+                    Next::Fetch(ticket) => self.start(ticket, &done),
+                    Next::Wait(until) => {
+                        wake = until;
+                        break;
+                    }
+                    Next::Done(stop) if self.in_flight == 0 => {
+                        if let Some(batch) = self.crawl.finish(self.clock.now()) {
+                            self.keep(batch, None);
+                        }
+                        return Some(stop);
+                    }
+                    // What is not on disk yet is waited for.
+                    Next::Done(_) => break,
+                }
+            }
+            if !open && self.in_flight == 0 {
+                if let Some(batch) = self.crawl.finish(self.clock.now()) {
+                    self.keep(batch, None);
+                }
+                return None;
+            }
+            let wake = wake.map_or(TURN, |until| Duration::from_millis(until.since(self.clock.now())).min(TURN));
+            let event = tokio::select! {
+                // In this order, so that with one in flight nothing depends on chance.
+                biased;
+                Some(notice) = noticed.recv() => Turn::Noticed(notice),
+                Some(done) = finished.recv() => Turn::Finished(Box::new(done)),
+                Some(answer) = asks(&mut self.asked) => Turn::Asked(answer),
+                Some(there) = seen.recv() => Turn::Looked(there),
+                () = &mut interrupt, if open => Turn::Interrupted,
+                () = tokio::time::sleep(wake) => Turn::Slept,
+            };
+            let now = clock();
+            if now.duration_since(turned) > STOOD_STILL + std::mem::take(&mut self.checkpointing) {
+                tracing::warn!(
+                    "the process stood still for {:.0?}; what was under way is asked for again",
+                    now.duration_since(turned)
+                );
+                self.outage.stood_still(now);
+            }
+            turned = now;
+            let slept = matches!(event, Turn::Slept);
+            if matches!(event, Turn::Finished(_)) {
+                heard = now;
+            }
+            let is_time = told.is_none_or(|told| now.duration_since(told) >= QUIET.1);
+            if slept && open && is_time && now.duration_since(heard) >= QUIET.0 && !self.outage.is_away() {
+                told = Some(now);
+                let at = self.clock.now();
+                (self.tell)(News::Waiting(&self.crawl.waits(at, NAMED), at));
+            }
+            match event {
+                Turn::Noticed(Notice::Durable(durable)) => {
+                    self.time_checkpoint(|driver| driver.checkpoints.durable(durable));
+                    while self.unwritten.front().is_some_and(|&number| number < durable) {
+                        self.unwritten.pop_front();
+                        self.in_flight -= 1;
+                    }
+                }
+                Turn::Noticed(Notice::Failed) => return None,
+                // Whoever asked may have gone.
+                Turn::Asked(answer) => drop(answer.send(self.glance())),
+                // Not settled, so it is queued when the crawl goes on, and shown then.
+                Turn::Finished(done) if done.unshown => self.in_flight -= 1,
+                Turn::Finished(done) => match self.outage.judge(&done.ticket.url, &done.outcome, done.begun, now) {
+                    Judgement::Answered => {
+                        self.settle(*done);
+                        self.network_is(true, now, &looked);
+                    }
+                    Judgement::Settle => self.settle(*done),
+                    Judgement::GiveBack => self.give_back(*done),
+                    Judgement::Doubt => self.doubted.push(*done),
+                    Judgement::Exhausted => {
+                        if self.held.is_none() {
+                            tracing::warn!(
+                                "too many files and connections are open: the crawl goes on more slowly; raise the limit \
+                                 (ulimit -n) or lower crawl.in_flight"
+                            );
+                        }
+                        self.held = Some(now + HOLD);
+                        self.give_back(*done);
+                    }
+                    Judgement::Proxy => {
+                        self.give_back(*done);
+                        if !self.looking && !self.outage.is_away() {
+                            self.network_is(false, now, &looked);
+                        }
+                    }
+                    Judgement::ProxyLost => {
+                        self.give_back(*done);
+                        self.proxy_lost = true;
+                    }
+                },
+                Turn::Looked(there) => {
+                    self.looking = false;
+                    // Something may have answered meanwhile.
+                    if there || self.outage.is_away() || !self.doubted.is_empty() {
+                        self.network_is(there, now, &looked);
+                    }
+                }
+                Turn::Interrupted => {
+                    open = false;
+                    if let Some(renderer) = &self.errand.renderer {
+                        renderer.stop();
+                    }
+                }
+                Turn::Slept => {}
+            }
+            // It says nothing of the URLs, which wait until the crawl goes on.
+            open &= !self.proxy_lost;
+            // Something else may answer and dispel the doubt; it need not be waited for where nothing else is under way.
+            let alone = self.doubted.len() + self.unwritten.len() >= self.in_flight;
+            if !self.doubted.is_empty() && !self.looking && (alone || slept) {
+                self.look_for_the_network(Duration::ZERO, &looked);
+            }
+        }
+    }
+
+    /// Tells the machine what became of a ticket, and the store what that changed.
+    pub(super) fn settle(&mut self, done: Done) {
+        let Done { ticket, outcome, delivery, fetched, .. } = done;
+        let url = self.errand.view.as_ref().map(|_| ticket.url.clone());
+        let batch = self.crawl.settle(ticket, outcome, delivery, self.clock.now());
+        if let (Some(view), Some(url)) = (&self.errand.view, url) {
+            view.settled(&url, &batch);
+        }
+        self.unwritten.push_back(self.submitted);
+        // What is as it was is in the archive already.
+        let of = batch.events.iter().find_map(|event| match event {
+            Event::Unchanged { since, .. } => Some(*since),
+            _ => None,
+        });
+        let kept = fetched.map(|fetched| match of {
+            // Equal bodies may have been packed differently, and a revisit record is of what was sent.
+            // What a browser made alike may have been sent otherwise.
+            Some(of) if fetched.status == 304 || fetched.wire.is_none() && fetched.rendered.is_none() => {
+                Kept::Revisit { fetched, of }
+            }
+            _ => Kept::Whole(fetched),
+        });
+        self.keep(batch, kept);
+    }
+
+    pub(super) fn give_back(&mut self, done: Done) {
+        self.crawl.give_back(done.ticket, self.clock.now());
+        self.in_flight -= 1;
+    }
+
+    /// Has a ticket fetched, read, and shown by a browser where it needs one; `done` is told what it came to.
+    fn start(&mut self, ticket: Ticket, done: &UnboundedSender<Done>) {
+        self.in_flight += 1;
+        let (errand, done, begun) = (self.errand.clone(), done.clone(), clock());
+        // The receiver is gone only when the crawl has ended for another reason.
+        tokio::spawn(async move { drop(done.send(errand.run(ticket, begun).await)) });
+    }
+
+    /// What whoever looks is answered.
+    fn glance(&self) -> Glance {
+        /// Points of a curve that can be told apart on a screen.
+        const POINTS: usize = 200;
+        /// Lines of a list.
+        const MOST: usize = 12;
+        let lines: Vec<HarvestLine> = self.harvest.lines().collect();
+        let step = lines.len().div_ceil(POINTS).max(1);
+        // The last one always.
+        let harvest = lines.iter().rev().step_by(step).rev().copied().collect();
+        let at = self.clock.now();
+        Glance { at, overview: self.crawl.overview(at, MOST), harvest, unwritten: self.unwritten.len() as u64 }
+    }
+
+    /// What a checkpoint takes is no standstill of the process.
+    fn time_checkpoint(&mut self, work: impl FnOnce(&mut Self)) {
+        let begun = clock();
+        work(self);
+        self.checkpointing += clock().duration_since(begun);
+    }
+
+    fn keep(&mut self, batch: Batch, answer: Option<Kept>) {
+        let progress = self.crawl.progress();
+        self.harvest.observe(&batch);
+        (self.tell)(News::Batch(&batch, progress));
+        self.submitted += 1;
+        self.time_checkpoint(|driver| {
+            driver.checkpoints.batch(&batch, driver.submitted, &driver.crawl, &driver.harvest);
+        });
+        // A writer that has stopped says so by its notice, and why when it is finished.
+        let _ = self.writer.submit(Work { batch, answer });
+        if progress.pages >= self.harvested + HARVEST_EVERY {
+            self.harvested = progress.pages;
+            tracing::info!(
+                "{} pages, {} relevant, {} hosts visited, {} queued, {} failed, {} refused",
+                progress.pages,
+                progress.relevant,
+                progress.hosts_visited,
+                progress.queued,
+                progress.failed,
+                progress.refused
+            );
+            if let Err(error) = self.harvest.write(self.directory) {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+}
+
+/// The next who looks through the window and has not gone meanwhile; nobody where there is none.
+async fn asks(asked: &mut Option<UnboundedReceiver<oneshot::Sender<Glance>>>) -> Option<oneshot::Sender<Glance>> {
+    let Some(asked) = asked else { return std::future::pending().await };
+    loop {
+        let answer = asked.recv().await?;
+        if !answer.is_closed() {
+            return Some(answer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_has_gone_is_not_answered() {
+        let (ask, asked) = unbounded_channel();
+        let (mut gone, mut there) = (Vec::new(), None);
+        for n in 0..5 {
+            let (answer, answered) = oneshot::channel();
+            ask.send(answer).unwrap();
+            if n == 3 { there = Some(answered) } else { gone.push(answered) }
+        }
+        drop((gone, ask));
+        let mut asked = Some(asked);
+        let answer = asks(&mut asked).await.unwrap();
+        answer.send(Glance::default()).unwrap();
+        assert!(there.unwrap().await.is_ok());
+        assert!(asks(&mut asked).await.is_none());
+    }
+}

@@ -1,0 +1,187 @@
+//! What is done for one ticket of a live crawl: it is fetched on the runtime's threads, read on others, and, if a
+//! browser is to show it first, read a second time as that shows it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use super::readers::{Readers, Unread};
+use super::{View, clock, now};
+use crate::fetch::render::{RenderFailure, RenderMode, Renderer};
+use crate::fetch::{Fetcher, retry_after};
+use suidao_crawl::crawl::{Delivery, Outcome, Ticket, Wanted, outcome};
+use suidao_page::model::{Failure, FailureKind, Fetched};
+use suidao_page::read::scripts::wants_browser;
+use suidao_page::topic::Topic;
+
+/// A fetch that came back, read.
+pub(super) struct Done {
+    /// When it went out.
+    pub begun: Instant,
+    pub ticket: Ticket,
+    pub outcome: Outcome,
+    /// How the answer came.
+    pub delivery: Delivery,
+    /// It was to be shown by a browser, and is not: the crawl is being stopped.
+    pub unshown: bool,
+    /// The answer, if it is to be archived.
+    pub fetched: Option<Fetched>,
+}
+
+/// What errands are done with. Clones share it.
+#[derive(Clone)]
+pub(super) struct Errand {
+    pub fetcher: Fetcher,
+    pub renderer: Option<Renderer>,
+    pub readers: Readers,
+    pub topic: Arc<Topic>,
+    /// The product token that pages know us by.
+    pub robot: Arc<str>,
+    /// The window, for who looks at how long things take.
+    pub view: Option<Arc<View>>,
+}
+
+impl Errand {
+    /// Does what a ticket is for, which goes out now (`begun`).
+    pub async fn run(self, ticket: Ticket, begun: Instant) -> Done {
+        let Self { fetcher, renderer, readers, topic, robot, view } = self;
+        let (url, known) = (ticket.url.clone(), ticket.validators.clone());
+        let fetch = tokio::spawn(async move {
+            let mut asked = clock();
+            let (mut answer, mut from) = fetcher.fetch_from(&url, known.as_deref()).await;
+            let by_proxy = answer.as_ref().is_err_and(|failure| failure.kind == FailureKind::Proxy);
+            // A proxy may have been too busy for a moment; if it is gone the crawl stops, and no page is given up.
+            if by_proxy && fetcher.check_proxy().await.is_ok() {
+                asked = clock();
+                (answer, from) = fetcher.fetch_from(&url, known.as_deref()).await;
+            }
+            let took = u64::try_from(clock().duration_since(asked).as_millis()).ok();
+            (answer, Delivery { took, from })
+        });
+        // An answer that breaks a library is a page lost, not a crawl that waits for it for ever.
+        let (answer, delivery) = fetch.await.unwrap_or_else(|_| (Err(broken()), Delivery::default()));
+        if let Some(view) = &view {
+            let bytes = answer.as_ref().map_or(0, |fetched| fetched.wire.as_ref().unwrap_or(&fetched.body).len());
+            view.fetched(ticket.url.authority(), begun.elapsed().as_secs_f64(), bytes as u64);
+        }
+        let reading = clock();
+        let mut done = read(ticket, begun, answer, &readers, &topic, &robot).await;
+        if let Some(view) = &view {
+            view.reading.observe(reading.elapsed().as_secs_f64());
+        }
+        if let Some(renderer) = renderer {
+            match shown(&renderer, &done).await {
+                Ok(rendered @ Some(_)) => {
+                    let answer = done.fetched.clone().map(|fetched| Fetched { rendered, ..fetched });
+                    let second = read(done.ticket, begun, answer.ok_or_else(broken), &readers, &topic, &robot).await;
+                    let poorer = says_less(&second.outcome, &done.outcome);
+                    done = if poorer { Done { ticket: second.ticket, ..done } } else { second };
+                }
+                Ok(None) => {}
+                Err(Stopped) => done.unshown = true,
+            }
+        }
+        told(&done.ticket, &done.outcome);
+        Done { delivery, ..done }
+    }
+}
+
+/// What is told of an answer that broke a library.
+fn broken() -> Failure {
+    Failure { kind: FailureKind::Broken, retry_after: None }
+}
+
+/// Reads an answer.
+async fn read(
+    ticket: Ticket,
+    begun: Instant,
+    answer: Result<Fetched, Failure>,
+    readers: &Readers,
+    topic: &Arc<Topic>,
+    robot: &Arc<str>,
+) -> Done {
+    let (wanted, topic, robot) = (ticket.wanted.clone(), Arc::clone(topic), Arc::clone(robot));
+    let read = readers.run(move || {
+        let wait = answer.as_ref().ok().and_then(|fetched| retry_after(fetched, now()));
+        let outcome = outcome(&wanted, answer.as_ref().map_err(Clone::clone), wait, &topic, &robot);
+        (outcome, answer)
+    });
+    let (outcome, answer) = match read.await {
+        Ok((outcome, answer)) => (outcome, answer.ok()),
+        // A page that breaks a library is a page lost, not a crawl.
+        Err(Unread::Broken) => {
+            tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
+            (Outcome::Failed(broken()), None)
+        }
+        Err(Unread::TooLong) => {
+            tracing::error!(
+                url = %ticket.url,
+                "reading this page took longer than crawl.reading_timeout; it is left out: please report it"
+            );
+            (Outcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
+        }
+    };
+    let keep = matches!(
+        (&ticket.wanted, &outcome),
+        (
+            Wanted::Page(_) | Wanted::Plain(_) | Wanted::Forum(..) | Wanted::Absent(_),
+            Outcome::Page { .. } | Outcome::Redirect { .. } | Outcome::Unchanged
+        )
+    );
+    let fetched = answer.filter(|_| keep);
+    Done { begun, ticket, outcome, delivery: Delivery::default(), unshown: false, fetched }
+}
+
+/// Whether a page says much less than as it was sent: its scripts failed and took away what there was.
+fn says_less(shown: &Outcome, sent: &Outcome) -> bool {
+    match (shown, sent) {
+        (Outcome::Page { page: shown, .. }, Outcome::Page { page: sent, .. }) => {
+            shown.sketch.chars < sent.sketch.chars / 2
+        }
+        (Outcome::Redirect { .. }, _) => false,
+        _ => true,
+    }
+}
+
+/// The crawl is being stopped.
+struct Stopped;
+
+/// What a browser makes of a page, if it is to be shown by one, and can be; else what the server sent stands.
+async fn shown(renderer: &Renderer, done: &Done) -> Result<Option<Bytes>, Stopped> {
+    let (Outcome::Page { page, .. }, Some(fetched)) = (&done.outcome, &done.fetched) else { return Ok(None) };
+    let html = matches!(fetched.media_type().as_str(), "text/html" | "application/xhtml+xml" | "");
+    let wanted = match renderer.mode() {
+        RenderMode::Never => false,
+        RenderMode::Auto => wants_browser(fetched, page),
+        RenderMode::Always => true,
+    };
+    if !html || !wanted {
+        return Ok(None);
+    }
+    let url = &fetched.url;
+    match renderer.render(fetched).await {
+        Ok(rendered) => {
+            tracing::debug!("{url} is rendered: {} bytes", rendered.len());
+            Ok(Some(rendered))
+        }
+        Err(RenderFailure::Stopped) => Err(Stopped),
+        Err(failure) => {
+            tracing::debug!("{url} is read as it was sent: {failure}");
+            Ok(None)
+        }
+    }
+}
+
+/// What became of a ticket, for `-v`.
+fn told(ticket: &Ticket, outcome: &Outcome) {
+    let url = &ticket.url;
+    match outcome {
+        Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
+        Outcome::Unchanged => tracing::debug!("{url} is as it was"),
+        Outcome::Redirect { to, .. } => tracing::debug!("{url} leads to {to}"),
+        Outcome::Hints(hints, _) => tracing::debug!("{url} names {} pages", hints.pages.len()),
+        Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
+        Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
+    }
+}

@@ -1,0 +1,359 @@
+//! Failures that say nothing of a host: the network was away, or the process stood still (SIGSTOP, a machine that
+//! slept).
+//!
+//! A failure to connect, to resolve, or to hear on is doubted until something answers: on a busy crawl that takes
+//! milliseconds. If nothing does, the hosts that answered last are connected to, without a request: if one can be, the
+//! failure is the host's own. If none can, the network is away, and the crawl waits until one can.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::News;
+use super::driver::Driver;
+use suidao_crawl::crawl::Outcome;
+use suidao_page::model::{CrawlUrl, FailureKind};
+
+/// So many hosts that answered are remembered.
+const WITNESSES: usize = 8;
+/// With fewer it cannot be told whether they or the network are gone.
+const ENOUGH: usize = 3;
+/// First and longest pause between two looks at whether the network is back.
+const LOOK_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+/// So often a URL is given back because the process stood still: more stops in a row are the machine's load.
+const STOPS: u8 = 3;
+
+/// The host that answered last has so long for taking a connection before others are tried as well.
+const FIRST_LOOK: Duration = Duration::from_secs(3);
+
+/// What is to be done with what a fetch came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// It counts, and is an answer: the network is there.
+    Answered,
+    /// It counts.
+    Settle,
+    /// It says nothing; the URL is to be asked for again.
+    GiveBack,
+    /// It counts as soon as something answers, or one of the witnesses can be connected to.
+    Doubt,
+    /// Nothing could be asked, for there are no descriptors left; idle connections give some back in a while.
+    Exhausted,
+    /// The proxy does not answer, which says nothing of the URL: it waits until the proxy does.
+    Proxy,
+    /// The proxy has not answered for so long, or never, that nobody waits for it.
+    ProxyLost,
+}
+
+/// What is known of the network. Times are of the monotonic clock.
+pub(super) struct Outage {
+    /// How long is waited where fewer than three hosts have answered, or for a proxy.
+    patience: Duration,
+    /// A proxy stands between, behind which nothing can be looked at: it is the only witness itself.
+    by_proxy: bool,
+    /// Something has answered through the proxy in this run.
+    proxied: bool,
+    /// Since when it does not answer.
+    silent: Option<Instant>,
+    /// Hosts that answered last, the newest last.
+    witnesses: VecDeque<CrawlUrl>,
+    /// Until when the process stood still.
+    stopped: Option<Instant>,
+    given_back: FxHashMap<u64, u8>,
+    /// Since when the network is away, and how often was looked since.
+    away: Option<(Instant, u32)>,
+    /// Waiting was given up: failures count until something answers.
+    resigned: bool,
+}
+
+impl Outage {
+    /// Nothing has failed yet; `witnesses` answered in an earlier run, the newest last.
+    pub fn new(patience: Duration, by_proxy: bool, witnesses: impl IntoIterator<Item = CrawlUrl>) -> Self {
+        let mut outage = Self {
+            patience,
+            by_proxy,
+            proxied: false,
+            silent: None,
+            witnesses: VecDeque::new(),
+            stopped: None,
+            given_back: FxHashMap::default(),
+            away: None,
+            resigned: false,
+        };
+        witnesses.into_iter().for_each(|url| outage.remember(&url));
+        outage
+    }
+
+    /// Whether the network is away, so that nothing is to be asked for.
+    pub fn is_away(&self) -> bool {
+        self.away.is_some()
+    }
+
+    /// Hosts that answered last, the newest first.
+    pub fn witnesses(&self) -> impl Iterator<Item = &CrawlUrl> {
+        self.witnesses.iter().rev()
+    }
+
+    /// The process stood still until `now`: whatever was under way then may have failed by that alone.
+    pub fn stood_still(&mut self, now: Instant) {
+        self.stopped = Some(now);
+    }
+
+    /// Judges what a fetch of `url` came to that went out at `begun` and came back `now`.
+    pub fn judge(&mut self, url: &CrawlUrl, outcome: &Outcome, begun: Instant, now: Instant) -> Judgement {
+        let kind = match outcome {
+            Outcome::Failed(failure) => &failure.kind,
+            _ => return self.answered(url),
+        };
+        if self.by_proxy && matches!(kind, FailureKind::Connect | FailureKind::Refused) {
+            // It was the proxy who said so.
+            self.silent = None;
+        }
+        match kind {
+            FailureKind::Dns
+            | FailureKind::NoSuchHost
+            | FailureKind::Connect
+            | FailureKind::Refused
+            | FailureKind::Timeout
+            | FailureKind::Broken => {}
+            // No request went out.
+            FailureKind::PrivateAddress | FailureKind::Port => return Judgement::Settle,
+            FailureKind::Exhausted => return Judgement::Exhausted,
+            FailureKind::Proxy => {
+                let silent = now.saturating_duration_since(*self.silent.get_or_insert(now));
+                // One that never did is a mistake of the configuration.
+                let lost = !self.proxied || silent >= self.patience;
+                return if lost { Judgement::ProxyLost } else { Judgement::Proxy };
+            }
+            _ => return self.answered(url),
+        }
+        if self.stopped.is_some_and(|until| begun < until) {
+            let stops = self.given_back.entry(url.fingerprint()).or_default();
+            *stops += 1;
+            if *stops <= STOPS {
+                return Judgement::GiveBack;
+            }
+        }
+        if self.is_away() {
+            return Judgement::GiveBack;
+        }
+        if self.witnesses.is_empty() || self.resigned { Judgement::Settle } else { Judgement::Doubt }
+    }
+
+    fn answered(&mut self, url: &CrawlUrl) -> Judgement {
+        self.remember(url);
+        self.given_back.remove(&url.fingerprint());
+        (self.resigned, self.proxied, self.silent) = (false, true, None);
+        Judgement::Answered
+    }
+
+    fn remember(&mut self, url: &CrawlUrl) {
+        if self.by_proxy || self.witnesses.back().is_some_and(|last| last.authority() == url.authority()) {
+            return;
+        }
+        self.witnesses.retain(|known| known.authority() != url.authority());
+        self.witnesses.push_back(url.clone());
+        if self.witnesses.len() > WITNESSES {
+            self.witnesses.pop_front();
+        }
+    }
+
+    /// A witness can be connected to. If the network was away: for how long.
+    pub fn is_there(&mut self, now: Instant) -> Option<Duration> {
+        self.away.take().map(|(since, _)| now.duration_since(since))
+    }
+
+    /// No witness can be connected to. When to look again; none if that was done for long enough and it may well be the
+    /// few hosts there are that are gone, or the proxy.
+    pub fn is_gone(&mut self, now: Instant) -> Option<Duration> {
+        let (since, looks) = self.away.unwrap_or((now, 0));
+        let since = self.silent.map_or(since, |silent| silent.min(since));
+        if self.witnesses.len() < ENOUGH && now.duration_since(since) >= self.patience {
+            self.away = None;
+            self.resigned = true;
+            return None;
+        }
+        self.away = Some((since, looks + 1));
+        Some((LOOK_AGAIN.0 * 2u32.pow(looks.min(5))).min(LOOK_AGAIN.1))
+    }
+}
+
+impl<F: FnMut(News)> Driver<'_, F> {
+    /// Connects to the hosts that answered last, the newest alone and then the others at once, or to the proxy, and tells
+    /// whether one could be.
+    pub(super) fn look_for_the_network(&mut self, after: Duration, looked: &UnboundedSender<bool>) {
+        self.looking = true;
+        let (fetcher, looked) = (self.errand.fetcher.clone(), looked.clone());
+        let witnesses: Vec<CrawlUrl> = self.outage.witnesses().cloned().collect();
+        let by_proxy = self.outage.by_proxy;
+        tokio::spawn(async move {
+            tokio::time::sleep(after).await;
+            let mut looks = tokio::task::JoinSet::new();
+            let mut there = by_proxy && fetcher.check_proxy().await.is_ok();
+            for (at, witness) in witnesses.into_iter().enumerate() {
+                let fetcher = fetcher.clone();
+                looks.spawn(async move { fetcher.reaches(&witness).await });
+                if at == 0 {
+                    let first = tokio::time::timeout(FIRST_LOOK, looks.join_next()).await;
+                    there = matches!(first, Ok(Some(Ok(true))));
+                }
+                if there {
+                    break;
+                }
+            }
+            while !there && let Some(look) = looks.join_next().await {
+                there = look.unwrap_or(false);
+            }
+            // The receiver is gone only when the crawl has ended.
+            let _ = looked.send(there);
+        });
+    }
+
+    pub(super) fn network_is(&mut self, there: bool, now: Instant, looked: &UnboundedSender<bool>) {
+        let doubted = std::mem::take(&mut self.doubted);
+        if there {
+            if let Some(time) = self.outage.is_there(now) {
+                let what = if self.outage.by_proxy { "proxy" } else { "network" };
+                tracing::warn!("the {what} is back after {time:.0?}; going on");
+            }
+            doubted.into_iter().for_each(|done| self.settle(done));
+            return;
+        }
+        let before = self.outage.is_away();
+        match self.outage.is_gone(now) {
+            Some(pause) => {
+                if !before && self.outage.by_proxy {
+                    tracing::warn!("the proxy answers no more, and the crawl waits for it");
+                } else if !before {
+                    tracing::warn!(
+                        "no host answers any more, nor those that just did: the network is away, and the crawl waits for it"
+                    );
+                }
+                doubted.into_iter().for_each(|done| self.give_back(done));
+                self.look_for_the_network(pause, looked);
+            }
+            None if self.outage.by_proxy => {
+                doubted.into_iter().for_each(|done| self.give_back(done));
+                self.proxy_lost = true;
+            }
+            None => {
+                tracing::warn!(
+                    "still nothing answers; it may be the few hosts there are, so the crawl goes on without"
+                );
+                doubted.into_iter().for_each(|done| self.settle(done));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::{Failure, RobotsRules};
+
+    fn url(host: &str) -> CrawlUrl {
+        CrawlUrl::parse(&format!("http://{host}/page")).unwrap()
+    }
+
+    fn failed(kind: FailureKind) -> Outcome {
+        Outcome::Failed(Failure { kind, retry_after: None })
+    }
+
+    fn moments() -> impl Fn(u64) -> Instant {
+        #[allow(clippy::disallowed_methods)] // a test's beginning of time
+        let start = Instant::now();
+        move |second| start + Duration::from_secs(second)
+    }
+
+    #[test]
+    fn failures_of_the_connection_are_doubted_where_something_has_answered() {
+        let at = moments();
+        let mut outage = Outage::new(Duration::from_secs(600), false, []);
+        let answer = Outcome::Robots(RobotsRules::AllowAll);
+        let dead = failed(FailureKind::Connect);
+        assert_eq!(outage.judge(&url("dead.cn"), &dead, at(0), at(0)), Judgement::Settle, "nothing ever answered");
+        assert_eq!(outage.judge(&url("a.cn"), &answer, at(0), at(0)), Judgement::Answered);
+        for kind in
+            [FailureKind::Dns, FailureKind::NoSuchHost, FailureKind::Refused, FailureKind::Timeout, FailureKind::Broken]
+        {
+            assert_eq!(outage.judge(&url("dead.cn"), &failed(kind), at(3), at(3)), Judgement::Doubt);
+        }
+        // What was answered, well or not, is an answer; what was not asked is none.
+        for kind in [FailureKind::Status(500), FailureKind::TooLarge, FailureKind::Tls] {
+            assert_eq!(outage.judge(&url("b.cn"), &failed(kind), at(4), at(4)), Judgement::Answered);
+        }
+        assert_eq!(outage.judge(&url("c.cn"), &failed(FailureKind::PrivateAddress), at(4), at(4)), Judgement::Settle);
+        assert_eq!(outage.judge(&url("c.cn"), &failed(FailureKind::Exhausted), at(4), at(4)), Judgement::Exhausted);
+        let mut by_proxy = Outage::new(Duration::from_secs(600), true, []);
+        assert_eq!(by_proxy.judge(&url("a.cn"), &answer, at(5), at(5)), Judgement::Answered);
+        assert_eq!(by_proxy.judge(&url("a.cn"), &dead, at(5), at(5)), Judgement::Settle, "nothing can be looked at");
+        assert_eq!(outage.is_there(at(7)), None, "it was not away");
+        let newest: Vec<&str> = outage.witnesses().map(CrawlUrl::host).collect();
+        assert_eq!(newest, ["b.cn", "a.cn"]);
+    }
+
+    #[test]
+    fn nothing_counts_while_the_network_is_away() {
+        let at = moments();
+        let mut outage = Outage::new(Duration::from_secs(60), false, ["a.cn", "b.cn", "c.cn"].map(url));
+        let dead = failed(FailureKind::Timeout);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::Doubt);
+        let mut waits: Vec<u64> = Vec::new();
+        for look in 0..8 {
+            waits.push(outage.is_gone(at(1 + look * 1000)).unwrap().as_secs());
+            assert!(outage.is_away());
+            assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::GiveBack);
+        }
+        assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30, 30]);
+        assert_eq!(outage.is_there(at(9000)), Some(Duration::from_secs(8999)));
+        assert!(!outage.is_away());
+    }
+
+    #[test]
+    fn few_hosts_are_not_waited_for_for_ever() {
+        let at = moments();
+        let mut outage = Outage::new(Duration::from_secs(60), false, [url("a.cn")]);
+        let dead = failed(FailureKind::Connect);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::Doubt);
+        assert!(outage.is_gone(at(1)).is_some() && outage.is_gone(at(60)).is_some());
+        assert_eq!(outage.is_gone(at(61)), None);
+        assert!(!outage.is_away());
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(62), at(62)), Judgement::Settle);
+        outage.judge(&url("a.cn"), &failed(FailureKind::Status(404)), at(63), at(63));
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(65), at(65)), Judgement::Doubt, "it was back");
+    }
+
+    #[test]
+    fn what_was_under_way_when_the_process_stood_still_is_asked_for_again() {
+        let at = moments();
+        let mut outage = Outage::new(Duration::from_secs(60), false, []);
+        outage.stood_still(at(100));
+        let late = failed(FailureKind::Timeout);
+        for _ in 0..STOPS {
+            assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), Judgement::GiveBack);
+        }
+        assert_eq!(outage.judge(&url("a.cn"), &late, at(10), at(10)), Judgement::Settle, "not for ever");
+        assert_eq!(outage.judge(&url("b.cn"), &late, at(101), at(101)), Judgement::Settle, "it began later");
+    }
+
+    #[test]
+    fn a_proxy_that_answered_is_waited_for_and_one_that_never_did_is_not() {
+        let at = moments();
+        let dead = failed(FailureKind::Proxy);
+        let mut outage = Outage::new(Duration::from_secs(60), true, []);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(0), at(0)), Judgement::ProxyLost);
+        for answered in [10, 200] {
+            outage.judge(&url("a.cn"), &failed(FailureKind::Status(502)), at(answered), at(answered));
+            assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 1)), Judgement::Proxy);
+            assert!(outage.is_gone(at(answered + 2)).is_some() && outage.is_away());
+            // It takes connections, and no more than that.
+            assert!(outage.is_there(at(answered + 5)).is_some() && !outage.is_away());
+            assert_eq!(outage.judge(&url("a.cn"), &dead, at(answered), at(answered + 60)), Judgement::Proxy);
+        }
+        assert!(outage.is_gone(at(259)).is_some());
+        assert_eq!(outage.is_gone(at(261)), None);
+        assert_eq!(outage.judge(&url("a.cn"), &dead, at(200), at(261)), Judgement::ProxyLost);
+    }
+}

@@ -1,0 +1,279 @@
+//! The window through which a running crawl can be looked at, by a status page or by metrics.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use prometheus_client::metrics::histogram::Histogram;
+use rustc_hash::FxHashMap;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+
+use suidao_crawl::crawl::{Overview, Progress};
+use suidao_page::model::{Batch, CrawlUrl, Event, Failure, Millis, Place};
+use suidao_store::store::Reader;
+use suidao_store::store::harvest::HarvestLine;
+
+/// Pages and failures remembered.
+const RECENT: usize = 50;
+/// Hosts whose times are remembered: the slowest.
+const SLOWEST: usize = 200;
+/// What the last answer counts for in the mean of a host.
+const WEIGHT: f64 = 0.25;
+
+/// Seconds of a fetch or of a reading.
+const FETCHING: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0];
+const READING: [f64; 10] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0];
+
+/// A window into a crawl. Shared by the crawl and all who look.
+#[derive(Debug)]
+pub struct View {
+    asks: UnboundedSender<oneshot::Sender<Glance>>,
+    /// Taken by the crawl when it begins.
+    asked: Mutex<Option<UnboundedReceiver<oneshot::Sender<Glance>>>>,
+    /// The log, while the crawl runs.
+    log: Mutex<Option<Reader>>,
+    tally: Mutex<Tally>,
+    /// Seconds from a request to the end of its answer.
+    pub fetching: Histogram,
+    /// Seconds in which an answer was read.
+    pub reading: Histogram,
+    received: AtomicU64,
+}
+
+/// What the crawl answers who looks.
+#[derive(Clone, Debug, Default)]
+pub struct Glance {
+    /// When.
+    pub at: Millis,
+    /// Where it stands.
+    pub overview: Overview,
+    /// The harvest so far, thinned out.
+    pub harvest: Vec<HarvestLine>,
+    /// Batches of tickets that are not on disk yet.
+    pub unwritten: u64,
+}
+
+/// What has gone by in this run.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// When the state was restored, and whether there was one; none before.
+    pub ready: Option<(Millis, bool)>,
+    /// Where it stood at that time.
+    pub before: Progress,
+    /// Failed for good, by kind.
+    pub failed: BTreeMap<String, u64>,
+    /// Failed and to be tried again, by kind.
+    pub retried: BTreeMap<String, u64>,
+    /// robots.txt had or found missing, and those that could not be had.
+    pub robots: [u64; 2],
+    /// Redirects.
+    pub redirects: u64,
+    /// The last pages, the latest first.
+    pub pages: VecDeque<RecentPage>,
+    /// The last failures, the latest first.
+    pub failures: VecDeque<RecentFailure>,
+    slow: FxHashMap<Box<str>, Pace>,
+}
+
+/// A page that was settled a short while ago.
+#[derive(Clone, Debug)]
+pub struct RecentPage {
+    /// When.
+    pub at: Millis,
+    /// Its URL.
+    pub url: CrawlUrl,
+    /// Its title.
+    pub title: String,
+    /// Its relevance.
+    pub relevance: f32,
+    /// Whether that reaches the threshold.
+    pub relevant: bool,
+    /// The place it waited at.
+    pub place: Place,
+}
+
+/// A fetch that failed a short while ago.
+#[derive(Clone, Debug)]
+pub struct RecentFailure {
+    /// When.
+    pub at: Millis,
+    /// Its URL.
+    pub url: CrawlUrl,
+    /// Why.
+    pub failure: Failure,
+    /// It is tried again.
+    pub again: bool,
+}
+
+/// How fast a host answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    /// Mean of its answers, the last ones counting most.
+    pub seconds: f64,
+    /// Answers.
+    pub answers: u64,
+}
+
+impl Default for View {
+    fn default() -> Self {
+        let (asks, asked) = unbounded_channel();
+        Self {
+            asks,
+            asked: Mutex::new(Some(asked)),
+            log: Mutex::new(None),
+            tally: Mutex::default(),
+            fetching: Histogram::new(FETCHING),
+            reading: Histogram::new(READING),
+            received: AtomicU64::new(0),
+        }
+    }
+}
+
+impl View {
+    /// Asks the crawl where it stands; none if it has not begun, or is over.
+    pub async fn glance(&self) -> Option<Glance> {
+        let (answer, answered) = oneshot::channel();
+        self.asks.send(answer).ok()?;
+        answered.await.ok()
+    }
+
+    /// What has gone by, as it is now.
+    pub fn tally(&self) -> Tally {
+        self.lock().clone()
+    }
+
+    /// The log of the crawl, while it runs.
+    pub fn log(&self) -> Option<Reader> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Bytes of bodies received, as they came over the wire.
+    pub fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The crawl begins to answer; none if another has begun before.
+    pub(super) fn open(&self, log: Reader) -> Option<UnboundedReceiver<oneshot::Sender<Glance>>> {
+        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log);
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The crawl is over: its log is let go of.
+    pub(super) fn close(&self) {
+        let log = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(log) = log {
+            log.close();
+        }
+    }
+
+    pub(super) fn ready(&self, at: Millis, resumed: bool, before: Progress) {
+        let mut tally = self.lock();
+        (tally.ready, tally.before) = (Some((at, resumed)), before);
+    }
+
+    /// A fetch of this host took so many seconds and brought so many bytes.
+    pub(super) fn fetched(&self, host: &str, seconds: f64, bytes: u64) {
+        self.fetching.observe(seconds);
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+        self.lock().pace(host, seconds);
+    }
+
+    /// A ticket for this URL was settled.
+    pub(super) fn settled(&self, url: &CrawlUrl, batch: &Batch) {
+        let mut tally = self.lock();
+        let (mut page, mut failed) = (None, None);
+        for event in &batch.events {
+            match event {
+                Event::Settled(settled) => {
+                    page = Some(RecentPage {
+                        at: batch.at,
+                        url: url.clone(),
+                        title: settled.title.chars().take(120).collect(),
+                        relevance: settled.relevance.get(),
+                        relevant: settled.is_relevant_document(),
+                        place: settled.place,
+                    });
+                }
+                Event::Failed { failure, .. } => {
+                    *tally.failed.entry(failure.kind.name()).or_default() += 1;
+                    failed = Some((failure.clone(), false));
+                }
+                Event::Retried { failure, .. } => {
+                    *tally.retried.entry(failure.kind.name()).or_default() += 1;
+                    failed = Some((failure.clone(), true));
+                }
+                Event::Redirected { .. } | Event::RobotsRedirected { .. } => tally.redirects += 1,
+                Event::Robots { rules, .. } => {
+                    tally.robots[usize::from(*rules == suidao_page::model::RobotsRules::Unreachable)] += 1;
+                }
+                _ => {}
+            }
+        }
+        remember(&mut tally.pages, page);
+        let failed = failed.map(|(failure, again)| RecentFailure { at: batch.at, url: url.clone(), failure, again });
+        remember(&mut tally.failures, failed);
+    }
+}
+
+fn remember<T>(list: &mut VecDeque<T>, new: Option<T>) {
+    if let Some(new) = new {
+        list.truncate(RECENT - 1);
+        list.push_front(new);
+    }
+}
+
+impl Tally {
+    /// The hosts that answer slowest, the slowest first.
+    pub fn slowest(&self, most: usize) -> Vec<(&str, Pace)> {
+        let mut hosts: Vec<_> = self.slow.iter().map(|(name, pace)| (&**name, *pace)).collect();
+        hosts.sort_by(|one, other| other.1.seconds.total_cmp(&one.1.seconds).then(one.0.cmp(other.0)));
+        hosts.truncate(most);
+        hosts
+    }
+
+    fn pace(&mut self, host: &str, seconds: f64) {
+        if let Some(pace) = self.slow.get_mut(host) {
+            pace.seconds += WEIGHT * (seconds - pace.seconds);
+            pace.answers += 1;
+            return;
+        }
+        if self.slow.len() >= SLOWEST {
+            let fastest = self.slow.iter().min_by(|one, other| one.1.seconds.total_cmp(&other.1.seconds));
+            match fastest.map(|(name, pace)| (name.clone(), pace.seconds)) {
+                Some((name, least)) if least < seconds => self.slow.remove(&name),
+                _ => return,
+            };
+        }
+        self.slow.insert(host.into(), Pace { seconds, answers: 1 });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::FailureKind;
+
+    #[test]
+    fn what_is_remembered_is_bounded_and_the_slowest_stay() {
+        let view = View::default();
+        for n in 0..1_000u32 {
+            view.fetched(&format!("host{n}.cn"), f64::from(n % 500), 10);
+            let url = CrawlUrl::parse(&format!("http://a.cn/{n}")).unwrap();
+            let failure = Failure { kind: FailureKind::Status(404), retry_after: None };
+            let events = vec![Event::Failed { id: suidao_page::model::UrlId(n), failure }];
+            view.settled(&url, &Batch { at: Millis(u64::from(n)), took: None, events });
+        }
+        let tally = view.tally();
+        assert_eq!((tally.failures.len(), view.received()), (RECENT, 10_000));
+        assert_eq!(tally.failures[0].url.as_str(), "http://a.cn/999");
+        assert_eq!(tally.failed, BTreeMap::from([("status-404".to_owned(), 1_000)]));
+        assert_eq!(tally.slow.len(), SLOWEST);
+        let slowest = tally.slowest(3);
+        assert!(slowest.iter().all(|(_, pace)| pace.seconds > 490.0), "{slowest:?}");
+    }
+}

@@ -1,0 +1,268 @@
+//! What an element says it is for: by its name, its role, and the words of its class and id.
+
+use html5ever::tokenizer::Tag;
+use html5ever::{LocalName, local_name};
+
+use super::markup::attribute;
+
+/// What an element says it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hint {
+    /// Nothing.
+    None,
+    /// The page's main content.
+    Main,
+    /// The body of an article, in so many words.
+    Body,
+    /// A head: the page's, or, inside main content, an article's.
+    Header,
+    /// The particulars of an article: its tags, categories, author, dates; its own foot.
+    Label,
+    /// What leads to another page, or the lead of this one.
+    Teaser,
+    /// Navigation, sidebar, footer, related links, comments.
+    Furniture,
+    /// The same, by nothing but a name, which may lie.
+    Named,
+    /// What stands beside or below an article, by its name: a sidebar, comments.
+    Beside,
+    /// Not to be read: line numbers.
+    Hidden,
+}
+
+/// The hint of a start tag.
+pub(super) fn of(tag: &Tag) -> Hint {
+    let own = match tag.name {
+        // Cards that lead to the posts before and after may be articles too.
+        local_name!("main") | local_name!("article") => {
+            return if leads_on(tag) { Hint::Furniture } else { Hint::Main };
+        }
+        local_name!("nav") | local_name!("aside") | local_name!("menu") | local_name!("button") => {
+            return Hint::Furniture;
+        }
+        // An article may have a foot of its own, the page's is furniture.
+        local_name!("footer") => {
+            let names = attribute(tag, &local_name!("class")).unwrap_or_default();
+            return if of_names(names) == Hint::Label { Hint::Label } else { Hint::Furniture };
+        }
+        local_name!("header") => Hint::Header,
+        local_name!("figcaption") => Hint::Label,
+        // Themes say of these what the page is like, not what they are; the ids of headings are made from what they say.
+        local_name!("html") | local_name!("body") => return Hint::None,
+        local_name!("h1") | local_name!("h2") | local_name!("h3") | local_name!("h4") | local_name!("h5") => {
+            return of_names(attribute(tag, &local_name!("class")).unwrap_or_default());
+        }
+        _ => Hint::None,
+    };
+    let code = matches!(tag.name, local_name!("pre") | local_name!("code"));
+    let mut hint = own;
+    for attribute in &tag.attrs {
+        let name = &attribute.name.local;
+        if *name == local_name!("role") {
+            match attribute.value.trim() {
+                "main" | "article" => return Hint::Main,
+                "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "menu" | "menubar" => {
+                    return Hint::Furniture;
+                }
+                _ => {}
+            }
+        } else if *name == local_name!("itemprop")
+            && attribute.value.split_ascii_whitespace().any(|it| it == "articleBody")
+        {
+            return Hint::Body;
+        } else if *name == local_name!("class") || *name == local_name!("id") {
+            hint = stronger(hint, of_names(&attribute.value));
+        }
+    }
+    // There it says that line numbers are to be added.
+    if code && hint == Hint::Hidden {
+        return Hint::None;
+    }
+    hint
+}
+
+/// Whether an element's names say that it leads to the posts before and after.
+fn leads_on(tag: &Tag) -> bool {
+    let names = [&local_name!("class"), &local_name!("id")].map(|name| attribute(tag, name).unwrap_or_default());
+    names.into_iter().flat_map(str::split_ascii_whitespace).take(12).any(|name| {
+        let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+        let (prev, next) = (words.clone().any(|word| word == "prev"), words.any(|word| word == "next"));
+        prev && next || name.starts_with("prenext")
+    })
+}
+
+fn stronger(one: Hint, other: Hint) -> Hint {
+    let rank = |hint| match hint {
+        Hint::None => 0,
+        Hint::Header => 1,
+        Hint::Teaser => 2,
+        Hint::Main | Hint::Body => 3,
+        Hint::Label => 4,
+        Hint::Named => 5,
+        Hint::Beside => 6,
+        Hint::Furniture => 7,
+        Hint::Hidden => 8,
+    };
+    if rank(other) > rank(one) { other } else { one }
+}
+
+/// The hint of a class list or an id. Names are judged one by one: `post-nav` is navigation, `post` is main.
+fn of_names(names: &str) -> Hint {
+    let mut hint = Hint::None;
+    for name in names.split_ascii_whitespace().take(12) {
+        if name.len() <= 64 {
+            hint = stronger(hint, of_name(&name.to_ascii_lowercase()));
+        }
+    }
+    hint
+}
+
+fn of_name(name: &str) -> Hint {
+    match name {
+        "gutter"
+        | "line-numbers"
+        | "line-numbers-rows"
+        | "lineno"
+        | "linenos"
+        | "linenodiv"
+        | "code-gutter"
+        | "ln"
+        | "lnt"
+        | "hljs-ln-numbers"
+        | "hljs-ln-n"
+        | "rouge-gutter"
+        | "linenumber"
+        | "line-number"
+        | "blob-num"
+        | "sr-only"
+        | "screen-reader-text"
+        | "visually-hidden"
+        | "katex-mathml"
+        | "mjx_assistive_mathml" => return Hint::Hidden,
+        "content" | "main" | "post" | "article" | "entry" | "hentry" | "post-body" | "post-content" | "postcontent"
+        | "entry-content" | "article-content" | "article-body" | "articlebody" | "article_content" | "artibody"
+        | "main-content" | "maincontent" | "content-main" | "markdown-body" | "post-text" | "t_f" | "t_msgfont"
+        | "postmessage" | "blog_content" | "newscontent" | "news_content" | "zoom" | "endtext" | "artical" => {
+            return Hint::Main;
+        }
+        "hd" | "ft" | "nv" | "pt" | "um" | "foot" | "top_nav" | "tips" => {
+            return if matches!(name, "nv" | "pt" | "foot") { Hint::Named } else { Hint::None };
+        }
+        "wp-caption" | "wp-caption-text" | "postmetadata" => return Hint::Label,
+        _ => {}
+    }
+    // What theme authors write about a whole page's layout says nothing of the element.
+    for state in [
+        "has-",
+        "no-",
+        "with-",
+        "without-",
+        "is-",
+        "js-",
+        "sidebar-position",
+        "layout",
+        "use-",
+        "col-",
+        "wp-",
+        "rank-math",
+    ] {
+        if name.starts_with(state) {
+            return Hint::None;
+        }
+    }
+    let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
+    let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
+    let mut beside = false;
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
+        match word {
+            "tags" | "meta" | "caption" | "credit" | "credits" | "byline" | "timestamp" | "dateline" => label = true,
+            "foot" | "footer" => foot = true,
+            "header" | "head" | "masthead" | "banner" | "topbar" => about_header = true,
+            "post" | "article" | "entry" | "thread" | "topic" => of_post = true,
+            // Heads and feet of excerpts are what a list of articles says.
+            "excerpt" | "summary" => return Hint::None,
+            "teaser" | "teasers" | "newsteaser" => teaser = true,
+            "prev" | "previous" => prev = true,
+            "next" => next = true,
+            "author" | "authors" => author = true,
+            "profile" | "bio" | "info" | "box" | "card" => about = true,
+            _ => {
+                furniture |= is_furniture(word);
+                beside |= ["sidebar", "aside", "side", "comment"].iter().any(|name| word.starts_with(name));
+            }
+        }
+    }
+    let turning = prev && next || of_post && (prev || next);
+    if furniture && beside || foot && !of_post {
+        Hint::Beside
+    } else if furniture || name.contains("news-letter") || turning || author && about {
+        Hint::Named
+    } else if label || foot || author {
+        Hint::Label
+    } else if teaser {
+        Hint::Teaser
+    } else if about_header && !of_post {
+        Hint::Header
+    } else {
+        Hint::None
+    }
+}
+
+fn is_furniture(word: &str) -> bool {
+    const PARTS: [&str; 17] = [
+        "sidebar",
+        "sidenav",
+        "breadcrumb",
+        "navbar",
+        "navigat",
+        "paginat",
+        "copyright",
+        "footer",
+        "related",
+        "comment",
+        "newsletter",
+        "recommend",
+        "tagcloud",
+        "blogroll",
+        "friendlink",
+        "subnav",
+        "mainnav",
+    ];
+    match word {
+        "nav" | "menu" | "aside" | "side" | "crumb" | "crumbs" | "pager" | "paging" | "pagenav" | "toc" | "share"
+        | "sharing" | "social" | "widget" | "widgets" | "links" | "disqus" | "gitalk" | "valine" | "reward"
+        | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
+        | "postnav" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal" | "cookie"
+        | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
+        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" | "subscribe" | "subscription" | "outbrain"
+        | "taboola" | "promo" | "noprint" | "disclaimer" | "disclosure" => true,
+        _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
+    }
+}
+
+/// Whether an element is not shown, as far as its own tag says.
+pub fn is_hidden(tag: &Tag) -> bool {
+    if tag.name == local_name!("body") || tag.name == local_name!("html") {
+        return false;
+    }
+    let hidden: LocalName = local_name!("hidden");
+    if tag.name == local_name!("dialog") {
+        return attribute(tag, &local_name!("open")).is_none();
+    }
+    tag.attrs.iter().any(|attribute| {
+        let name = &attribute.name.local;
+        if *name == hidden {
+            return !attribute.value.eq_ignore_ascii_case("until-found");
+        }
+        *name == local_name!("style") && hides(&attribute.value)
+    })
+}
+
+fn hides(style: &str) -> bool {
+    style.split(';').filter_map(|rule| rule.split_once(':')).any(|(property, value)| {
+        let value = value.trim().trim_end_matches("!important").trim_end();
+        let property = property.trim();
+        property.eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none")
+            || property.eq_ignore_ascii_case("visibility") && value.eq_ignore_ascii_case("hidden")
+    })
+}

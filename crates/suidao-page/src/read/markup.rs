@@ -1,0 +1,392 @@
+//! From HTML to blocks, pieces and links in one walk through the tree.
+//!
+//! The tree is html5ever's, so that a page reads as in a browser whatever its markup (`tree`). What remains of it is an
+//! [`Element`] for each block-level element.
+
+use encoding_rs::Encoding;
+use html5ever::tokenizer::Tag;
+use html5ever::{LocalName, Namespace, local_name, ns};
+
+use super::byline::Bylines;
+use super::date::Dates;
+use super::document::Document;
+use super::flow::Gap;
+use super::form::Part;
+use super::hint::{self, Hint};
+use super::links::OpenLink;
+use super::names::{is_block, is_fallback, is_skipped};
+use super::references::References;
+use super::refresh;
+use super::robots::Robots;
+use super::tokens::head;
+use super::tree::{Step, walk};
+use crate::model::CrawlUrl;
+
+/// Bytes of text read of one page.
+pub(super) const TEXT: usize = 2 << 20;
+/// Bytes of a title that are read.
+const TITLE: usize = 4_000;
+/// Bytes of a page's JSON-LD that are looked at.
+const SCRIPT: usize = 64 << 10;
+/// Elements that may hold directives for robots that are kept, and bytes of a name or a language.
+const ROBOTS: usize = 1_000;
+const NAME: usize = 64;
+/// Block-level elements remembered.
+const ELEMENTS: usize = 200_000;
+
+/// A block-level element.
+#[derive(Clone, Debug)]
+pub(super) struct Element {
+    /// Index of the enclosing one; the root (0) is its own.
+    pub(super) parent: u32,
+    pub(super) hint: Hint,
+    pub(super) part: Part,
+}
+
+/// How much text there is: an ideograph counts 3, any other character 1, white space nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Amount {
+    /// Outside links.
+    pub(super) plain: u32,
+    /// Inside links.
+    pub(super) linked: u32,
+    /// Links that begin here.
+    pub(super) links: u32,
+}
+
+/// What is known of a block beside its pieces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    /// Index of the element it stands in.
+    pub(super) element: u32,
+    pub(super) amount: Amount,
+}
+
+/// All that one pass finds.
+#[derive(Debug)]
+pub(super) struct Markup {
+    /// Text, pieces, blocks and links; regions not decided, the title not in it.
+    pub(super) document: Document,
+    pub(super) elements: Vec<Element>,
+    /// One for each block.
+    pub(super) settings: Vec<Setting>,
+    pub(super) title: String,
+    /// What the page calls itself when shared (`og:title`): stands in for a missing title.
+    pub(super) declared_title: String,
+    /// `lang` of the root element.
+    pub(super) lang: Option<String>,
+    /// What it calls its own address; none inside if it names two.
+    pub(super) canonical: Option<Option<CrawlUrl>>,
+    /// Where it leads on by itself, so soon that it is a redirect.
+    pub(super) refresh: Option<CrawlUrl>,
+    /// Feeds it names.
+    pub(super) feeds: Vec<CrawlUrl>,
+    /// What it asks of robots: under which name, and what.
+    pub(super) robots: Vec<(String, String)>,
+    /// What it says of its own date.
+    pub(super) dates: Dates,
+    /// And of who wrote it.
+    pub(super) bylines: Bylines,
+    /// A limit was met.
+    pub(super) cut: bool,
+}
+
+/// Reads a page. `lenient` takes in what is hidden, and what is shown only without scripts or players.
+pub(super) fn read(html: &str, url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Markup {
+    let mut builder = Builder::new(url, encoding, lenient);
+    let whole = walk(html, !lenient, |step| match step {
+        Step::Open(tag, ns) => builder.start(tag, ns),
+        Step::Close(tag) => {
+            builder.markup.dates.end(&tag.name);
+            builder.end(tag);
+        }
+        Step::Text(text) => builder.text(text),
+    });
+    builder.markup.cut |= !whole;
+    builder.finish()
+}
+
+/// An open element.
+pub(super) struct Open {
+    name: LocalName,
+    /// The element its text belongs to.
+    element: u32,
+    block: bool,
+    /// It is part of a drawing.
+    drawn: bool,
+    /// Hash of the names and classes from the root to here.
+    path: u32,
+}
+
+pub(super) struct Builder {
+    pub(super) markup: Markup,
+    pub(super) references: References,
+    pub(super) lenient: bool,
+    pub(super) stack: Vec<Open>,
+    /// While the stack is longer than this, nothing is read.
+    pub(super) skip: Option<usize>,
+    pub(super) in_title: bool,
+    /// The title as it stands.
+    title: String,
+    /// The current block, if text has come since the last border.
+    pub(super) block: Option<usize>,
+    /// Whether text goes on in the last piece.
+    pub(super) in_piece: bool,
+    /// White space since the last text.
+    pub(super) gap: Gap,
+    /// While the stack is longer than this, text is within a line and not shown.
+    hidden: Option<usize>,
+    /// While the stack is longer than this, white space is kept.
+    pub(super) pre: Option<usize>,
+    /// JSON-LD that is being read.
+    pub(super) script: Option<String>,
+    pub(super) link: Option<OpenLink>,
+}
+
+impl Builder {
+    fn new(url: &CrawlUrl, encoding: &'static Encoding, lenient: bool) -> Self {
+        let markup = Markup {
+            document: Document::default(),
+            elements: vec![Element { parent: 0, hint: Hint::None, part: Part::Other }],
+            settings: Vec::new(),
+            title: String::new(),
+            declared_title: String::new(),
+            lang: None,
+            canonical: None,
+            refresh: None,
+            feeds: Vec::new(),
+            robots: Vec::new(),
+            dates: Dates::default(),
+            bylines: Bylines::default(),
+            cut: false,
+        };
+        Self {
+            markup,
+            references: References::new(url, encoding),
+            lenient,
+            stack: Vec::with_capacity(32),
+            skip: None,
+            in_title: false,
+            title: String::new(),
+            block: None,
+            in_piece: false,
+            gap: Gap::default(),
+            hidden: None,
+            pre: None,
+            script: None,
+            link: None,
+        }
+    }
+
+    pub(super) fn element(&self) -> u32 {
+        self.stack.last().map_or(0, |open| open.element)
+    }
+
+    /// What links of one block of a template share, and what links of different blocks seldom do: the hash of tag names and
+    /// classes from the root to an element with this tag, digits left out (FNV-1a; Fowler, Noll, Vo 1991).
+    pub(super) fn path(&self, tag: &Tag) -> u32 {
+        const PRIME: u32 = 0x0100_0193;
+        let mut hash = self.stack.last().map_or(0x811c_9dc5, |open| open.path);
+        let mut take = |bytes: &[u8]| {
+            for byte in bytes.iter().filter(|byte| !byte.is_ascii_digit()) {
+                hash = (hash ^ u32::from(*byte)).wrapping_mul(PRIME);
+            }
+        };
+        take(tag.name.as_bytes());
+        take(attribute(tag, &local_name!("class")).unwrap_or_default().as_bytes());
+        take(b">");
+        hash
+    }
+
+    fn start(&mut self, tag: &Tag, ns: &Namespace) {
+        self.markup.dates.tag(tag);
+        if tag.name == local_name!("script") && is_json_ld(tag) {
+            self.script = Some(String::new());
+        }
+        let depth = self.stack.len();
+        if self.skip.is_some() {
+            return self.push(tag, self.element(), false);
+        }
+        if *ns != ns!(html) {
+            // A formula's source says it a second time.
+            if matches!(&*tag.name, "annotation" | "annotation-xml") {
+                self.skip = Some(depth);
+            }
+            self.push(tag, self.element(), false);
+            // The labels of a drawing are no text of the page, but it may hold HTML.
+            if let Some(open) = self.stack.last_mut() {
+                open.drawn = *ns == ns!(svg);
+            }
+            return;
+        }
+        match tag.name {
+            local_name!("html") => {
+                self.markup.lang = attribute(tag, &local_name!("lang")).map(|lang| head(lang, NAME).to_owned());
+            }
+            local_name!("base") => self.base(tag),
+            local_name!("meta") => self.meta(tag),
+            local_name!("link") => self.head_link(tag),
+            local_name!("br") => self.line_break(),
+            local_name!("hr") => self.end_block(),
+            local_name!("img") => self.image(tag),
+            local_name!("area") => self.area(tag),
+            local_name!("iframe") | local_name!("frame") => self.frame(tag),
+            local_name!("title") if self.title.trim().is_empty() => self.in_title = true,
+            _ => {}
+        }
+        if is_skipped(&tag.name) && !self.in_title || !self.lenient && is_fallback(&tag.name) {
+            self.skip = Some(depth);
+            return self.push(tag, self.element(), false);
+        }
+        if tag.name == local_name!("a") {
+            self.end_link();
+            let path = self.path(tag);
+            self.markup.bylines.open(tag, depth, &self.markup.document);
+            self.push(tag, self.element(), false);
+            return self.start_link(tag, path);
+        }
+        let block = is_block(&tag.name);
+        if block {
+            self.end_block();
+        }
+        let hidden = hint::is_hidden(tag);
+        let hint = if hidden { Hint::Furniture } else { hint::of(tag) };
+        if hint == Hint::Hidden {
+            self.skip = Some(depth);
+        }
+        // What scripts show on a click is no content, but its links are as good as any.
+        if hidden && !block && !self.lenient && self.hidden.is_none() {
+            self.hidden = Some(depth);
+            self.in_piece = false;
+        }
+        // Of inline elements no more is believed: highlighted code is full of spans called `comment` and `meta`.
+        let mut element = self.element();
+        if block && self.markup.elements.len() < ELEMENTS {
+            self.markup.elements.push(Element { parent: element, hint, part: Part::of(tag) });
+            element = (self.markup.elements.len() - 1) as u32;
+        }
+        if self.pre.is_none() && is_preformatted(&tag.name) {
+            self.pre = Some(depth);
+        }
+        self.markup.bylines.open(tag, depth, &self.markup.document);
+        self.push(tag, element, block);
+    }
+
+    fn push(&mut self, tag: &Tag, element: u32, block: bool) {
+        let path = self.path(tag);
+        self.stack.push(Open { name: tag.name.clone(), element, block, drawn: false, path });
+    }
+
+    fn inside(&self, name: &LocalName) -> bool {
+        self.stack.iter().any(|open| open.name == *name)
+    }
+
+    fn end(&mut self, tag: &Tag) {
+        if self.stack.pop().is_some_and(|open| open.block) {
+            self.end_block();
+        }
+        let depth = self.stack.len();
+        if tag.name == local_name!("script") {
+            self.end_script();
+        }
+        self.in_title = false;
+        if self.skip == Some(depth) {
+            self.skip = None;
+        }
+        if self.pre == Some(depth) {
+            self.pre = None;
+        }
+        if self.hidden == Some(depth) {
+            self.hidden = None;
+        }
+        if self.link.as_ref().is_some_and(|link| link.depth == depth) {
+            self.end_link();
+        }
+        self.markup.bylines.close(depth, &self.markup.document);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.markup.dates.text(text);
+        if self.skip.is_some() {
+            if let Some(script) = self.script.as_mut().filter(|script| script.len() + text.len() <= SCRIPT) {
+                script.push_str(text);
+            }
+        } else if self.in_title {
+            self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
+        } else if !self.stack.last().is_some_and(|open| open.drawn) {
+            if self.hidden.is_some() {
+                self.hide(text);
+            } else {
+                self.flow(text);
+            }
+        }
+    }
+
+    fn end_script(&mut self) {
+        if let Some(script) = self.script.take() {
+            self.markup.dates.json_ld(&script);
+            self.markup.bylines.json_ld(&script);
+        }
+    }
+
+    fn base(&mut self, tag: &Tag) {
+        if let Some(href) = attribute(tag, &local_name!("href")) {
+            self.references.set_base(href);
+        }
+    }
+
+    fn meta(&mut self, tag: &Tag) {
+        let Some(content) = attribute(tag, &local_name!("content")) else { return };
+        self.markup.bylines.meta(tag, content);
+        if let Some(name) = attribute(tag, &local_name!("name")) {
+            if self.markup.robots.len() < ROBOTS && name.len() <= NAME && Robots::is_said_by(content) {
+                self.markup.robots.push((name.to_owned(), content.to_owned()));
+            }
+        } else if self.markup.declared_title.is_empty()
+            && tag.attrs.iter().any(|attribute| &*attribute.name.local == "property" && &*attribute.value == "og:title")
+        {
+            fold_into(&mut self.markup.declared_title, head(content, TITLE));
+        } else if attribute(tag, &local_name!("http-equiv")).is_some_and(|name| name.eq_ignore_ascii_case("refresh"))
+            && let Some((delay, target)) = refresh::parse(content)
+        {
+            // What is said only to browsers without scripts may lead to a page that asks for some.
+            let at_once = delay <= refresh::REDIRECT && !self.inside(&local_name!("noscript"));
+            match self.references.resolve(target) {
+                Some(to) if at_once => self.markup.refresh = self.markup.refresh.take().or(Some(to)),
+                _ => self.lone_link(tag, target, "", ""),
+            }
+        }
+    }
+
+    fn finish(mut self) -> Markup {
+        self.end_link();
+        self.end_script();
+        fold_into(&mut self.markup.title, &self.title);
+        self.markup.cut |= self.references.is_full();
+        self.markup
+    }
+}
+
+pub(super) fn is_json_ld(tag: &Tag) -> bool {
+    attribute(tag, &local_name!("type")).is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/ld+json"))
+}
+
+/// Whether white space is part of what an element says.
+fn is_preformatted(name: &LocalName) -> bool {
+    matches!(*name, local_name!("pre") | local_name!("listing") | local_name!("xmp"))
+}
+
+/// Appends `text` with white space folded to single spaces, none at either end of the whole.
+pub fn fold_into(folded: &mut String, text: &str) {
+    let begins_apart = text.starts_with(char::is_whitespace);
+    for (at, word) in text.split_whitespace().enumerate() {
+        if !folded.is_empty() && (at > 0 || begins_apart) {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+}
+
+pub fn attribute<'a>(tag: &'a Tag, name: &LocalName) -> Option<&'a str> {
+    tag.attrs.iter().find(|attribute| attribute.name.local == *name).map(|attribute| &*attribute.value)
+}

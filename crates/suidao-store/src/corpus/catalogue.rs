@@ -1,0 +1,256 @@
+//! What the log says of each page that was kept, as far as choosing needs it: one short entry a page, in order of
+//! fetching.
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::duplicates::{self, Claim};
+use super::visits::{Change, Part, Seen, Visit, Visits};
+use crate::store::{Location, Store, StoreError};
+use suidao_forum::forum::map::offset;
+use suidao_page::model::{CrawlUrl, Day, Event, ForumMap, Millis, Relevance, Settled, Sketch, UrlId, is_document};
+use suidao_page::read::language_tag;
+
+/// A page that was fetched, by its last visit that brought something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its URL's number.
+    pub id: UrlId,
+    /// Its host: an index into [`Catalogue::hosts`].
+    pub host: u32,
+    /// Hash of its title.
+    pub title: u32,
+    /// Its language: an index into [`Catalogue::languages`].
+    pub language: Option<u16>,
+    /// When it was fetched; of a thread, when the last of its pages was.
+    pub at: Millis,
+    /// Eq. (1).
+    pub relevance: Relevance,
+    /// At or above the page threshold, be it a listing.
+    pub on_topic: bool,
+    /// Sketch of its main text.
+    pub sketch: Sketch,
+    /// When it was published, as far as it says so.
+    pub published: Option<Day>,
+    /// Most of it is a row of records with links, or it is a list of threads.
+    pub listing: bool,
+    /// It asks not to be kept by search engines, or not from a time on that has come.
+    pub noindex: bool,
+    /// It is in none of the languages that the crawl keeps.
+    pub foreign: bool,
+    /// The archive holds its answer. False for pages of a crawl without one; they cannot be exported.
+    pub archived: bool,
+    /// The page of its group that is kept in its place: an index into [`Catalogue::entries`].
+    pub duplicate_of: Option<u32>,
+    /// What it is a part of.
+    pub part: Part,
+    /// When it was there, and how often it was another.
+    pub seen: Seen,
+    /// Fingerprint of the further pages of a thread; 0 if there are none.
+    pub further: u64,
+}
+
+impl Entry {
+    /// Whether it is one that can be exported, and not a part of another.
+    pub fn is_whole(&self) -> bool {
+        self.archived && matches!(self.part, Part::Page | Part::Thread)
+    }
+
+    /// Whether it has a text of its own, and is no listing.
+    pub fn is_document(&self) -> bool {
+        is_document(self.listing, self.sketch)
+    }
+
+    /// Whether it is a relevant document: only these count as relevant.
+    pub fn is_relevant(&self) -> bool {
+        self.on_topic && self.is_document()
+    }
+}
+
+/// The pages of a crawl. Memory: 110 bytes a page, 32 for each visit of a page that has several and of a thread's pages, and
+/// while it is made 150 more and 16 for each known URL.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    /// One for each page, in order of first fetching.
+    pub entries: Vec<Entry>,
+    /// Names of hosts, with the port where it is not the scheme's own.
+    pub hosts: Vec<String>,
+    /// ISO 639-3 codes.
+    pub languages: Vec<String>,
+    /// Numbers of pages and of redirects, in order.
+    pub(super) named: Vec<UrlId>,
+    /// Visits of the documents that are made of more than one, in order of documents, pages and time.
+    pub(super) visits: Vec<Visit>,
+    /// Seconds east of UTC of the forums' times, by host.
+    pub(super) offsets: FxHashMap<u32, i32>,
+    /// Batches of the log it was made from.
+    pub batches: u64,
+}
+
+impl Catalogue {
+    /// Reads a crawl's log and finds the groups of pages that say the same.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the log does not read.
+    pub fn read(store: &Store) -> Result<Self, StoreError> {
+        let mut catalogue = Self { batches: store.len(), ..Self::default() };
+        let mut hosts: FxHashMap<Box<str>, u32> = FxHashMap::default();
+        let mut languages: FxHashMap<Box<str>, u16> = FxHashMap::default();
+        // Host and fingerprint of every known URL, by number.
+        let mut known: Vec<(u32, u64)> = Vec::new();
+        let mut canonical = Vec::new();
+        let mut visits = Visits::default();
+        let mut moved: FxHashMap<UrlId, UrlId> = FxHashMap::default();
+        let mut expire: FxHashMap<u32, Millis> = FxHashMap::default();
+        let mut now = Millis(0);
+        let mut last: Option<Location> = None;
+        for (number, record) in (0..).zip(store.batches()) {
+            let record = record?;
+            let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
+            let from = before.map_or(0, Location::end);
+            last = record.archive.or(last);
+            now = now.max(record.batch.at);
+            for event in record.batch.events {
+                match event {
+                    Event::Discovered(found) => {
+                        let host = found.url.authority();
+                        let host = hosts.get(host).copied().unwrap_or_else(|| {
+                            let number = catalogue.hosts.len() as u32;
+                            hosts.insert(host.into(), number);
+                            catalogue.hosts.push(host.to_owned());
+                            number
+                        });
+                        known.push((host, found.url.fingerprint()));
+                    }
+                    // The same again is no other version.
+                    Event::Settled(_) if record.revisit => {}
+                    Event::Settled(page) => {
+                        catalogue.named.push(page.id);
+                        let language = page.language.as_deref().map(|language| {
+                            languages.get(language).copied().unwrap_or_else(|| {
+                                let number = catalogue.languages.len() as u16;
+                                languages.insert(language.into(), number);
+                                catalogue.languages.push(language_tag(language).to_owned());
+                                number
+                            })
+                        });
+                        let (host, _) = known.get(page.id.0 as usize).copied().unwrap_or_default();
+                        let address = page.canonical.as_ref().map(|url| url.fingerprint());
+                        let entry = entry(&page, host, language, record.batch.at, record.archive.is_some());
+                        let address = address.map(|address| (address, page.copy_of.is_some()));
+                        let change = visits.settled(&page, number, from);
+                        let place = match change {
+                            Change::New => Some(catalogue.entries.len() as u32),
+                            Change::Newer(place) => Some(place),
+                            Change::Less(_) => None,
+                        };
+                        match place.zip(page.expires) {
+                            Some((place, at)) => expire.insert(place, at),
+                            None => place.and_then(|place| expire.remove(&place)),
+                        };
+                        match change {
+                            Change::New => {
+                                canonical.push(address);
+                                catalogue.entries.push(entry);
+                            }
+                            Change::Newer(place) => {
+                                canonical[place as usize] = address;
+                                let known = &mut catalogue.entries[place as usize];
+                                let seen = known.seen_again(record.batch.at, Some(entry.sketch.digest));
+                                *known = Entry { seen, ..entry };
+                            }
+                            Change::Less(place) => {
+                                let known = &mut catalogue.entries[place as usize];
+                                known.seen = known.seen_again(record.batch.at, None);
+                            }
+                        }
+                        if let Some(map) = page.forum.and_then(|forum| forum.map) {
+                            catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
+                        }
+                    }
+                    Event::Forum(step) => {
+                        visits.understood(&step);
+                        let host = |map: &ForumMap| hosts.get(CrawlUrl::parse(&map.start).ok()?.authority()).copied();
+                        if let Some((map, host)) = step.map.as_ref().and_then(|map| Some((map, host(map)?))) {
+                            catalogue.offsets.extend(offset(&map.offset).map(|offset| (host, offset)));
+                        }
+                    }
+                    Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
+                        moved.extend(link.map(|link| (id, link.to)));
+                        catalogue.named.push(id);
+                    }
+                    // So that what they name can tell where it was found.
+                    Event::Hinted { id, .. } => catalogue.named.push(id),
+                    Event::Unchanged { id, .. } => visits.unchanged(id, record.batch.at, &mut catalogue.entries),
+                    Event::Retired { id, .. } => visits.retired(id),
+                    _ => {}
+                }
+            }
+        }
+        catalogue.named.sort_unstable();
+        catalogue.named.dedup();
+        catalogue.visits = visits.end(&mut catalogue.entries);
+        // The crawl's own time, so that two exports of it are the same.
+        for (place, at) in expire {
+            catalogue.entries[place as usize].noindex |= at <= now;
+        }
+        let fingerprint = |entry: &Entry| known.get(entry.id.0 as usize).map_or(0, |&(_, fingerprint)| fingerprint);
+        let mut places: FxHashMap<u64, u32> =
+            (0..).zip(&catalogue.entries).map(|(place, entry)| (fingerprint(entry), place)).collect();
+        // An address that is redirected stands for what it leads to.
+        for from in moved.keys() {
+            let last = std::iter::successors(Some(*from), |id| moved.get(id).copied()).take(16).last();
+            let name = |id: UrlId| known.get(id.0 as usize).map(|&(_, fingerprint)| fingerprint);
+            if let Some((from, to)) = name(*from).zip(last.and_then(name))
+                && let Some(&place) = places.get(&to)
+            {
+                places.entry(from).or_insert(place);
+            }
+        }
+        let claim = |(url, believed): (u64, bool)| Some(Claim { to: places.get(&url).copied()?, believed });
+        let canonical: Vec<Option<Claim>> = canonical.into_iter().map(|claim_of| claim_of.and_then(claim)).collect();
+        duplicates::mark(&mut catalogue.entries, &canonical);
+        Ok(catalogue)
+    }
+
+    /// Visits that a document is made of; none where there is but one.
+    pub(super) fn visits(&self, place: usize) -> &[Visit] {
+        let from = self.visits.partition_point(|visit| (visit.document as usize) < place);
+        let until = self.visits.partition_point(|visit| visit.document as usize <= place);
+        &self.visits[from..until]
+    }
+
+    /// Name of an entry's host.
+    pub fn host(&self, entry: &Entry) -> &str {
+        self.hosts.get(entry.host as usize).map_or("", String::as_str)
+    }
+
+    /// ISO 639-3 code of an entry's language.
+    pub fn language(&self, entry: &Entry) -> Option<&str> {
+        entry.language.and_then(|language| self.languages.get(usize::from(language))).map(String::as_str)
+    }
+}
+
+fn entry(page: &Settled, host: u32, language: Option<u16>, at: Millis, archived: bool) -> Entry {
+    // A page from the future has no date.
+    let today = suidao_page::model::Day::at(at);
+    Entry {
+        id: page.id,
+        host,
+        title: xxh3_64(page.title.as_bytes()) as u32,
+        language,
+        at,
+        relevance: page.relevance,
+        on_topic: page.relevant,
+        sketch: page.sketch,
+        published: page.published.filter(|day| day.0 <= today.0 + 1),
+        listing: page.listing,
+        noindex: page.noindex,
+        foreign: page.foreign,
+        archived,
+        duplicate_of: None,
+        part: Part::Page,
+        seen: Seen::once(at),
+        further: 0,
+    }
+}

@@ -1,0 +1,185 @@
+//! Groups of pages that say the same: equal main text, or nearly (SimHash within 3 of 64 bits; Manku, Jain, Das Sarma,
+//! WWW 2007), or one that calls the other its own address.
+//!
+//! A group is what lies near its leader, the first page of it that was fetched; near members of members do not count.
+
+use super::catalogue::Entry;
+use super::visits::Part;
+use suidao_page::text::simhash::distance;
+use suidao_page::text::twins::{NEAR, Twins};
+
+/// Bits in which a page and the one it calls its own address differ at most; more, and the claim is taken for a mistake
+/// (sites that name their home page on every page).
+const CLAIMED: u32 = 16;
+/// What a page calls its own address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    /// That page: an index into the catalogue.
+    pub to: u32,
+    /// The crawl took it for one of the same site.
+    pub believed: bool,
+}
+
+/// Sets [`Entry::duplicate_of`] of every page that is not the one to keep of its group. `canonical` gives for each the
+/// page it calls its own address, if that was fetched. The one to keep: an address that a member claims; else the most
+/// relevant, the longest, the first. Who claims another's address, and is believed, is no document of its own.
+pub(super) fn mark(entries: &mut [Entry], canonical: &[Option<Claim>]) {
+    let mut leaders = Twins::default();
+    // Of each page its leader, and once groups are joined the leader of leaders.
+    let mut parents: Vec<u32> = Vec::with_capacity(entries.len());
+    for (place, entry) in (0..).zip(entries.iter()) {
+        let leader =
+            if tells_nothing(entry) { None } else { leaders.find(entry.sketch, entry.title).map(|leader| leader.page) };
+        if leader.is_none() && !tells_nothing(entry) {
+            leaders.add(place, entry.sketch, entry.title);
+        }
+        parents.push(leader.unwrap_or(place));
+    }
+    let mut claimed = vec![false; entries.len()];
+    let mut copies = Vec::new();
+    for (place, claim) in (0..).zip(canonical) {
+        let Some(Claim { to: target, believed }) = claim.filter(|claim| claim.to != place) else { continue };
+        // Of two that name each other the crawl has believed one.
+        let back = canonical.get(target as usize).copied().flatten();
+        if !believed && back.is_some_and(|back| back.believed && back.to == place) {
+            continue;
+        }
+        let (own, to) = (entries[place as usize].sketch, entries[target as usize].sketch);
+        // Whoever copies a page of another site must not say by much the same which of them is the original.
+        let site = believed || entries[place as usize].host == entries[target as usize].host;
+        let documents = [place, target].iter().all(|place| !tells_nothing(&entries[*place as usize]));
+        // An address that asks not to be kept is no better than the page.
+        let worse = entries[target as usize].noindex && !entries[place as usize].noindex;
+        if documents && !worse && distance(own.simhash, to.simhash) <= if site { CLAIMED } else { NEAR } {
+            claimed[target as usize] = true;
+            copies.push(place);
+            let (from, into) = (root(&mut parents, place), root(&mut parents, target));
+            parents[from as usize] = into;
+        }
+    }
+    let roots: Vec<u32> = (0..entries.len() as u32).map(|place| root(&mut parents, place)).collect();
+    let worth = |place: u32| {
+        let entry = &entries[place as usize];
+        (claimed[place as usize], entry.archived, entry.relevance, entry.sketch.chars)
+    };
+    let mut best: Vec<u32> = roots.clone();
+    for (place, &root) in (0..).zip(&roots) {
+        let kept = &mut best[root as usize];
+        // The first of equals is kept, whether or not it is the root.
+        if worth(place) > worth(*kept) || worth(place) == worth(*kept) && place < *kept {
+            *kept = place;
+        }
+    }
+    for (place, &root) in (0..).zip(&roots) {
+        let kept = best[root as usize];
+        entries[place as usize].duplicate_of = (kept != place).then_some(kept);
+    }
+    for place in copies {
+        let entry = &mut entries[place as usize];
+        if let (Some(kept), Part::Page) = (entry.duplicate_of, entry.part) {
+            entry.part = Part::Copy(kept);
+        }
+    }
+}
+
+/// The page at the head of a page's group; paths are halved on the way (Tarjan, van Leeuwen 1984).
+fn root(parents: &mut [u32], mut at: u32) -> u32 {
+    while parents[at as usize] != at {
+        parents[at as usize] = parents[parents[at as usize] as usize];
+        at = parents[at as usize];
+    }
+    at
+}
+
+/// Whether nothing can be told of a page by its text: it has none, or is no document of its own.
+fn tells_nothing(entry: &Entry) -> bool {
+    entry.sketch.chars == 0 || !matches!(entry.part, Part::Page | Part::Thread)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use suidao_page::model::{Millis, Relevance, Sketch, UrlId};
+
+    fn entry(digest: u64, simhash: u64, relevance: f32, chars: u32) -> Entry {
+        Entry {
+            id: UrlId(0),
+            host: 0,
+            title: u32::try_from(simhash & 0xff).unwrap(),
+            language: None,
+            at: Millis(0),
+            relevance: Relevance::new(relevance),
+            on_topic: false,
+            sketch: Sketch { chars, digest, simhash },
+            published: None,
+            listing: false,
+            noindex: false,
+            foreign: false,
+            archived: true,
+            duplicate_of: None,
+            part: Part::Page,
+            seen: crate::corpus::Seen::default(),
+            further: 0,
+        }
+    }
+
+    fn marked(mut entries: Vec<Entry>, canonical: &[(usize, u32)]) -> Vec<Option<u32>> {
+        let mut targets = vec![None; entries.len()];
+        for &(place, target) in canonical {
+            targets[place] = Some(Claim { to: target, believed: false });
+        }
+        mark(&mut entries, &targets);
+        entries.iter().map(|entry| entry.duplicate_of).collect()
+    }
+
+    #[test]
+    fn equal_and_nearly_equal_texts_are_one_group() {
+        let pages = vec![
+            entry(1, 0b0, 0.2, 500),
+            entry(2, 0b111, 0.3, 500),
+            entry(3, 0b1111, 0.1, 500),
+            entry(1, 0b0, 0.2, 500),
+            entry(4, u64::MAX, 0.9, 500),
+            entry(5, 0b1, 0.2, 20),
+            entry(5, 0b1, 0.2, 20),
+            entry(0, 0, 0.0, 0),
+            entry(0, 0, 0.0, 0),
+        ];
+        let expected = [Some(1), None, None, Some(1), None, None, Some(5), None, None];
+        assert_eq!(marked(pages, &[]), expected, "four bits, short texts and no texts are not near");
+    }
+
+    #[test]
+    fn the_address_a_page_calls_its_own_is_kept_if_it_says_much_the_same() {
+        let page = |digest: u64, simhash: u64| entry(digest, simhash, 0.5, 500);
+        let pages = vec![page(1, 0xff), page(2, 0), page(3, 0xffff_ffff), page(1, 0xff)];
+        assert_eq!(marked(pages.clone(), &[(0, 1)]), [Some(1), None, None, Some(1)]);
+        assert_eq!(
+            marked(pages.clone(), &[(0, 2), (1, 2), (3, 3)]),
+            [None, None, None, Some(0)],
+            "a home page claimed by all"
+        );
+        assert_eq!(marked(pages, &[(0, 1), (1, 0)]), [None, Some(0), None, Some(0)]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_repeats_nothing(
+            pages in prop::collection::vec((0..6_u64, 0..64_u64, 0..4_u8, 100..300_u32), 0..40),
+            claims in prop::collection::vec((0..40_usize, 0..40_u32), 0..20),
+        ) {
+            let entries: Vec<Entry> = pages
+                .iter()
+                .map(|&(digest, simhash, relevance, chars)| entry(digest, simhash, f32::from(relevance) / 4.0, chars))
+                .collect();
+            let count = entries.len();
+            let claims: Vec<_> = claims.into_iter().filter(|&(from, to)| from < count && (to as usize) < count).collect();
+            let kept = marked(entries, &claims);
+            for duplicate_of in kept.iter().flatten() {
+                prop_assert_eq!(kept[*duplicate_of as usize], None);
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Which pages are wanted.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::catalogue::{Catalogue, Entry};
+use super::visits::Part;
+use suidao_page::model::{Day, Relevance};
+
+/// What becomes of pages that say what another says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// They stay.
+    #[default]
+    Keep,
+    /// The best of each group stays.
+    Best,
+}
+
+/// Conditions that a page must meet, all of them. The default lets all pass.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Filter {
+    /// At or above the page threshold, listings too.
+    pub relevant: bool,
+    /// At or above this relevance.
+    pub min_relevance: Option<Relevance>,
+    /// In one of these languages (ISO 639-3); any if empty.
+    pub languages: Vec<String>,
+    /// On one of these hosts or a host below it (`example.cn` takes in `a.example.cn`); any if empty.
+    pub hosts: Vec<String>,
+    /// On none of these, nor below.
+    pub not_hosts: Vec<String>,
+    /// Published on this day or later; a page without a date does not pass.
+    pub published_from: Option<Day>,
+    /// Published on this day or earlier; a page without a date does not pass.
+    pub published_until: Option<Day>,
+    /// Fetched on this day (UTC) or later.
+    pub fetched_from: Option<Day>,
+    /// With so many characters of main text.
+    pub min_chars: u32,
+    /// Documents only: no listings, and no pages without a text of their own.
+    pub documents: bool,
+    /// No pages that ask not to be kept by search engines.
+    pub no_noindex: bool,
+    /// What becomes of duplicates.
+    pub duplicates: Duplicates,
+}
+
+/// Which pages were chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    /// For each entry of the catalogue.
+    pub chosen: Vec<bool>,
+    /// How many.
+    pub pages: u64,
+    /// How many were left out, by the first condition they did not meet.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+impl Filter {
+    /// The pages that pass. Of a group of duplicates the best that passes all else stays.
+    pub fn select(&self, catalogue: &Catalogue) -> Selection {
+        let on = |names: &[String]| -> Vec<bool> {
+            catalogue.hosts.iter().map(|host| names.iter().any(|name| lies_on(host, name))).collect()
+        };
+        let (wanted, unwanted) = (on(&self.hosts), on(&self.not_hosts));
+        let mut selection = Selection { chosen: Vec::new(), pages: 0, left_out: BTreeMap::new() };
+        for entry in &catalogue.entries {
+            let host = entry.host as usize;
+            let host_fails = !self.hosts.is_empty() && !wanted.get(host).copied().unwrap_or(false)
+                || unwanted.get(host).copied().unwrap_or(false);
+            let fails = if host_fails { Some("host") } else { self.fails(catalogue, entry) };
+            selection.chosen.push(fails.is_none());
+            if let Some(reason) = fails {
+                *selection.left_out.entry(reason).or_insert(0) += 1;
+            }
+        }
+        if self.duplicates == Duplicates::Best {
+            selection.keep_best(catalogue);
+        }
+        selection.pages = selection.chosen.iter().filter(|chosen| **chosen).count() as u64;
+        selection
+    }
+
+    fn fails(&self, catalogue: &Catalogue, entry: &Entry) -> Option<&'static str> {
+        let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
+        let no_document = match entry.part {
+            Part::Page | Part::Thread => None,
+            Part::Further(_) => Some("further page of a thread, part of the thread's document"),
+            Part::Login => Some("asks for a login"),
+            Part::Retired => Some("gone from the web, or moved"),
+            Part::Copy(_) => Some("copy of the address that it calls its own"),
+            Part::Unread => Some("no longer reads as the forum's page that it was"),
+        };
+        if no_document.is_some() {
+            no_document
+        } else if entry.foreign {
+            Some("in a language that is not kept")
+        } else if !entry.archived {
+            Some("not in the archive")
+        } else if self.relevant && !entry.on_topic || self.min_relevance.is_some_and(|least| entry.relevance < least) {
+            Some("relevance")
+        } else if !self.languages.is_empty()
+            && !catalogue.language(entry).is_some_and(|language| self.languages.iter().any(|one| one == language))
+        {
+            Some("language")
+        } else if self.published_from.is_some_and(|from| !published(&|day| day >= from))
+            || self.published_until.is_some_and(|until| !published(&|day| day <= until))
+        {
+            Some("date of publication")
+        } else if self.fetched_from.is_some_and(|from| Day::at(entry.at) < from) {
+            Some("date of fetching")
+        } else if entry.sketch.chars < self.min_chars {
+            Some("length")
+        } else if self.documents && entry.listing {
+            Some("listing")
+        } else if self.documents && !entry.is_document() {
+            Some("no text of its own")
+        } else if self.no_noindex && entry.noindex {
+            Some("noindex")
+        } else {
+            None
+        }
+    }
+}
+
+impl Selection {
+    /// What is left of the selection behind the first `pages` of it.
+    pub fn behind(&self, pages: u64) -> Self {
+        let mut rest = self.clone();
+        for chosen in
+            rest.chosen.iter_mut().filter(|chosen| **chosen).take(usize::try_from(pages).unwrap_or(usize::MAX))
+        {
+            *chosen = false;
+        }
+        rest.pages = self.pages.saturating_sub(pages);
+        rest
+    }
+
+    /// Equal selections of one catalogue have equal digests.
+    pub fn digest(&self) -> u64 {
+        let bytes: Vec<u8> = self.chosen.iter().map(|chosen| u8::from(*chosen)).collect();
+        xxh3_64(&bytes)
+    }
+
+    /// Leaves one of each group: the one to keep, or where that did not pass the most relevant, longest, first.
+    fn keep_best(&mut self, catalogue: &Catalogue) {
+        let mut stand_ins: BTreeMap<u32, u32> = BTreeMap::new();
+        let entries = &catalogue.entries;
+        for (place, entry) in (0..).zip(entries) {
+            let Some(kept) = entry.duplicate_of else { continue };
+            if !self.chosen[place as usize] || self.chosen[kept as usize] {
+                continue;
+            }
+            let worth = |at: u32| (entries[at as usize].relevance, entries[at as usize].sketch.chars);
+            let stand_in = stand_ins.entry(kept).or_insert(place);
+            if worth(place) > worth(*stand_in) {
+                *stand_in = place;
+            }
+        }
+        let mut left_out = 0;
+        for (place, entry) in (0..).zip(entries) {
+            let stays = entry.duplicate_of.is_none_or(|kept| stand_ins.get(&kept) == Some(&place));
+            if self.chosen[place as usize] && !stays {
+                self.chosen[place as usize] = false;
+                left_out += 1;
+            }
+        }
+        if left_out > 0 {
+            self.left_out.insert("duplicate", left_out);
+        }
+    }
+}
+
+/// Whether a host is `name`, or lies below it; a name without a port stands for all ports.
+fn lies_on(host: &str, name: &str) -> bool {
+    let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
+    let below = |host: &str| host.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    below(host) || below(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::fixture::crawl;
+
+    const ARTICLE: &str =
+        "<title>足球 NBA</title><p>足球 篮球 NBA 比赛 昨天 在 北京 举行 观众 很多</p><p>发布于 2021-03-05</p>";
+
+    #[test]
+    fn each_condition_leaves_out_what_fails_it() {
+        let root = tempfile::tempdir().unwrap();
+        let longer = format!("{ARTICLE}<meta name=robots content=noindex>");
+        let store = crawl(
+            root.path(),
+            &[
+                ("http://a.cn/1", ARTICLE),
+                ("http://b.a.cn/2", ARTICLE),
+                (
+                    "http://c.cn/3",
+                    "<title>x</title><p>the weather is fine today and it will be tomorrow, said the man</p>",
+                ),
+                ("http://xa.cn:81/4", &longer),
+            ],
+        );
+        let catalogue = Catalogue::read(&store).unwrap();
+        let chosen = |filter: Filter| -> Vec<usize> {
+            let selection = filter.select(&catalogue);
+            let chosen: Vec<usize> = (0..4).filter(|&place| selection.chosen[place]).collect();
+            assert_eq!(selection.pages, chosen.len() as u64);
+            assert_eq!(selection.left_out.values().sum::<u64>(), 4 - chosen.len() as u64);
+            chosen
+        };
+        let day = |text: &str| Day::parse(text);
+        let own = |text: &str| vec![text.to_owned()];
+        assert_eq!(chosen(Filter::default()), [0, 1, 2, 3]);
+        assert_eq!(chosen(Filter { relevant: true, ..Filter::default() }), [0, 1, 3]);
+        assert_eq!(chosen(Filter { min_relevance: Some(Relevance::ONE), ..Filter::default() }), [0_usize; 0]);
+        assert_eq!(chosen(Filter { languages: own("en"), ..Filter::default() }), [2]);
+        assert_eq!(chosen(Filter { hosts: own("a.cn"), ..Filter::default() }), [0, 1]);
+        assert_eq!(chosen(Filter { hosts: own("xa.cn"), ..Filter::default() }), [3]);
+        assert_eq!(chosen(Filter { not_hosts: own("a.cn"), ..Filter::default() }), [2, 3]);
+        assert_eq!(chosen(Filter { published_from: day("2021-03-05"), ..Filter::default() }), [0, 1, 3]);
+        assert_eq!(chosen(Filter { published_until: day("2021-03-04"), ..Filter::default() }), [0_usize; 0]);
+        assert_eq!(chosen(Filter { fetched_from: day("2023-11-14"), ..Filter::default() }), [0, 1, 2, 3]);
+        assert_eq!(chosen(Filter { fetched_from: day("2023-11-15"), ..Filter::default() }), [0_usize; 0]);
+        assert_eq!(chosen(Filter { min_chars: 40, ..Filter::default() }), [2]);
+        assert_eq!(chosen(Filter { no_noindex: true, ..Filter::default() }), [0, 1, 2]);
+        let best = Filter { duplicates: Duplicates::Best, ..Filter::default() };
+        assert_eq!(chosen(best.clone()), [0, 2]);
+        assert_eq!(chosen(Filter { not_hosts: own("a.cn"), ..best }), [2, 3], "the best of those that pass");
+    }
+}

@@ -1,0 +1,133 @@
+//! Small crawls of pages as text, for the tests of the rooms that read a corpus.
+
+use std::path::Path;
+
+use bytes::Bytes;
+
+use crate::store::{Archive, ArchiveSettings, CrawlDirectory, Kept, Meta, Store, Work, Writer};
+use suidao_forum::forum::sight::posts_of;
+use suidao_page::model::{
+    Batch, CrawlUrl, Discovered, Event, Fetched, ForumPage, Lane, Millis, Origin, PageKind, Place, Priority, Relevance,
+    Settled, Trail, Tunnel, UrlId,
+};
+use suidao_page::read;
+use suidao_page::topic::{Lexicon, Topic};
+
+/// The topic of these crawls.
+pub fn topic() -> Topic {
+    Topic::new(Lexicon::from_terms("体育", &[("足球", 0.9), ("篮球", 0.7), ("NBA", 0.3)]))
+}
+
+/// A visit of a page.
+pub struct Visit<'a> {
+    /// Its URL; numbers go by the order of first visits.
+    pub url: &'a str,
+    /// What it says.
+    pub html: &'a str,
+    /// What it is as a page of a forum.
+    pub kind: Option<PageKind>,
+}
+
+/// Crawls pages, given as URL and HTML: the first is the seed, the others were found on the first; a page is relevant
+/// from 0.1 on. Page n was fetched n seconds after 2023-11-14 22:13:20.
+pub fn crawl(root: &Path, pages: &[(&str, &str)]) -> Store {
+    let visits: Vec<Visit> = pages.iter().map(|&(url, html)| Visit { url, html, kind: None }).collect();
+    visited(root, &visits)
+}
+
+/// As [`crawl`], of pages that may be visited again, and be a forum's. Where a crawl is in this directory it goes on.
+pub fn visited(root: &Path, visits: &[Visit]) -> Store {
+    let directory = CrawlDirectory::new(root);
+    let meta = Meta::new("体育", "sha1:LEXICON", "tunnel", Millis(1_700_000_000_000));
+    let store = Store::resume(&directory, &meta).unwrap();
+    let mut known: Vec<CrawlUrl> = Vec::new();
+    let before = store.len();
+    for event in store.batches().flat_map(|record| record.unwrap().batch.events) {
+        if let Event::Discovered(found) = event {
+            known.push(found.url);
+        }
+    }
+    let archive = archive(&store);
+    let writer = Writer::spawn(store, archive, |_| {}).unwrap();
+    let topic = topic();
+    for (number, Visit { url, html, kind }) in (before..).zip(visits) {
+        let fetched = fetched(url, html);
+        let page = read::read(&fetched, &topic);
+        let at = Millis(1_700_000_000_000 + 1000 * number);
+        let mut events = Vec::new();
+        let place = known.iter().position(|url| *url == fetched.url).unwrap_or(known.len());
+        let id = UrlId(u32::try_from(place).unwrap());
+        if place == known.len() {
+            let origin = if place == 0 { Origin::Seed } else { Origin::Link(UrlId(0)) };
+            let anchor = if place == 0 { String::new() } else { format!("链接{place}") };
+            events.push(Event::Discovered(Discovered { id, url: fetched.url.clone(), origin, anchor }));
+            known.push(fetched.url.clone());
+        }
+        let trail = Trail { depth: u16::from(place > 0), hops: 0, k: Tunnel::Left(4), inherited: Relevance::ZERO };
+        let waited = Place { lane: Lane::MAIN, priority: Priority::new(0.25), trail };
+        let relevant = page.relevance.get() >= 0.1;
+        let posts = || posts_of(&fetched, Some(0), at).into_iter().filter_map(|post| post.posted).collect();
+        let forum = kind.map(|kind| ForumPage {
+            posts: if let PageKind::Thread { .. } = kind { posts() } else { Vec::new() },
+            kind,
+            roles: Vec::new(),
+            lists: Vec::new(),
+            seen: None,
+            map: None,
+        });
+        let settled = Settled { forum: forum.map(Box::new), ..Settled::of(id, 200, waited, relevant, page) };
+        events.push(Event::Settled(Box::new(settled)));
+        writer.submit(Work { batch: Batch { at, took: None, events }, answer: Some(Kept::Whole(fetched)) }).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+/// The crawl in `root`, where the answer of this batch, the first of the log, has come again a day later and is kept as a
+/// revisit.
+pub fn revisited(root: &Path, settled: Batch, of: Millis) -> Store {
+    let store = Store::open(&CrawlDirectory::new(root)).unwrap();
+    let archive = archive(&store);
+    let writer = Writer::spawn(store, archive, |_| {}).unwrap();
+    let Some(Event::Discovered(first)) = settled.events.first().cloned() else { panic!() };
+    let answer = Some(Kept::Revisit { fetched: fetched(first.url.as_str(), "<p>足球"), of });
+    let events = settled.events.into_iter().filter(|event| matches!(event, Event::Settled(_))).collect();
+    writer.submit(Work { batch: Batch { at: settled.at.after(86_400_000), took: None, events }, answer }).unwrap();
+    writer.finish().unwrap()
+}
+
+fn archive(store: &Store) -> Archive {
+    let settings = ArchiveSettings {
+        rotate_at: 1 << 30,
+        user_agent: "suidao/0.1 (+mailto:a@example.cn)".to_owned(),
+        request_headers: Vec::new(),
+    };
+    Archive::resume(store.directory(), store.last_location().unwrap(), settings).unwrap()
+}
+
+/// A page of a thread that has these posts: numbers and what they say, written by one of three people a minute each after
+/// the other.
+pub fn thread(title: &str, posts: &[(u32, &str)]) -> String {
+    let post = |(floor, text): &(u32, &str)| {
+        let (writer, minute) = (["阿明", "小红", "老王"][*floor as usize % 3], floor % 60);
+        format!(
+            "<div class=post id=p{floor}><div class=author><a href=/u/{writer}>{writer}</a></div>\
+             <div class=time>2023-11-01 10:{minute:02}</div><div class=floor>{floor}楼</div>\
+             <div class=content><p>{text}</p></div></div>"
+        )
+    };
+    let posts: String = posts.iter().map(post).collect();
+    format!("<title>{title}</title><h1>{title}</h1><div id=posts>{posts}</div>")
+}
+
+/// The answer of a page.
+pub fn fetched(url: &str, html: &str) -> Fetched {
+    Fetched {
+        url: CrawlUrl::parse(url).unwrap(),
+        status: 200,
+        headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
+        body: Bytes::from(html.to_owned()),
+        wire: None,
+        asked: None,
+        rendered: None,
+    }
+}

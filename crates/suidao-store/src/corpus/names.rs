@@ -1,0 +1,69 @@
+//! The URLs of pages and redirects by their numbers, and how each became known: documents name the page they were found
+//! on and the one they repeat.
+
+use crate::store::{Store, StoreError};
+use suidao_page::model::{CrawlUrl, Event, Origin, UrlId};
+
+use super::catalogue::Catalogue;
+
+/// URLs by number. Memory: 130 bytes or so a page.
+#[derive(Debug)]
+pub struct Names {
+    /// In order of their numbers.
+    known: Vec<Name>,
+}
+
+#[derive(Debug)]
+struct Name {
+    id: UrlId,
+    url: CrawlUrl,
+    origin: Origin,
+    anchor: Box<str>,
+}
+
+impl Names {
+    /// Reads the names of a crawl's pages, and of its redirects, on which pages are found, from its log.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the log does not read.
+    pub fn read(store: &Store, catalogue: &Catalogue) -> Result<Self, StoreError> {
+        let mut known = Vec::with_capacity(catalogue.named.len());
+        for record in store.batches() {
+            for event in record?.batch.events {
+                let Event::Discovered(found) = event else { continue };
+                if catalogue.named.binary_search(&found.id).is_ok() {
+                    let (id, url, origin) = (found.id, found.url, found.origin);
+                    known.push(Name { id, url, origin, anchor: found.anchor.into() });
+                }
+            }
+        }
+        Ok(Self { known })
+    }
+
+    fn find(&self, id: UrlId) -> Option<&Name> {
+        self.known.binary_search_by_key(&id, |name| name.id).ok().map(|place| &self.known[place])
+    }
+
+    /// All URLs with their numbers, in order of these.
+    pub fn iter(&self) -> impl Iterator<Item = (UrlId, &CrawlUrl)> {
+        self.known.iter().map(|name| (name.id, &name.url))
+    }
+
+    /// The URL of a page or redirect.
+    pub fn url(&self, id: UrlId) -> Option<&CrawlUrl> {
+        self.find(id).map(|name| &name.url)
+    }
+
+    /// Text of the link by which it became known; empty for seeds and redirects.
+    pub fn anchor(&self, id: UrlId) -> &str {
+        self.find(id).map_or("", |name| &name.anchor)
+    }
+
+    /// The page or redirect by which it became known; none for a seed.
+    pub fn found_on(&self, id: UrlId) -> Option<UrlId> {
+        match self.find(id)?.origin {
+            Origin::Link(from) | Origin::Redirect(from) | Origin::Listed(from) | Origin::Canonical(from) => Some(from),
+            Origin::Seed | Origin::Named => None,
+        }
+    }
+}

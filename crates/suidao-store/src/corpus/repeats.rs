@@ -1,0 +1,262 @@
+//! What repeats on the pages of a host: first and last lines of the text, the name of the site in titles and in place
+//! of an author.
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::catalogue::Catalogue;
+use super::filter::Selection;
+use super::visits::Part;
+use crate::store::archive::ArchiveReader;
+use crate::store::{Store, StoreError};
+use suidao_page::model::{Event, Fetched};
+use suidao_page::read;
+
+/// Documents of a host that are looked at, spread over all it has; with fewer than `LEAST` it is not looked at.
+const SAMPLE: usize = 16;
+const LEAST: usize = 5;
+/// Lines at the beginning and at the end of a text that may be the template's.
+const FIRST: usize = 3;
+const LAST: usize = 6;
+/// What stands between the title of a page and the name of its site.
+const SEPARATORS: [&str; 9] = [" | ", " - ", " – ", " — ", " · ", " » ", " :: ", "｜", "_"];
+/// A larger page is left out of the sample.
+const MAX_BODY: usize = 4 << 20;
+
+/// What repeats, by host. Memory: a few lines as 8 bytes each, and a title's end, for each host of the chosen pages.
+#[derive(Debug, Default)]
+pub struct Repeats {
+    hosts: FxHashMap<u32, Repeated>,
+}
+
+#[derive(Debug, Default)]
+struct Repeated {
+    /// Digests of lines.
+    lines: FxHashSet<u64>,
+    /// The end of titles, its separator included.
+    end: Option<String>,
+}
+
+/// Whether so many are most of all.
+fn is_most(count: usize, all: usize) -> bool {
+    count >= LEAST && count * 3 >= all * 2
+}
+
+fn digest(line: &str) -> u64 {
+    xxh3_64(line.trim().as_bytes())
+}
+
+/// From the last separator of a title on.
+fn end(title: &str) -> Option<&str> {
+    let at = SEPARATORS.iter().filter_map(|separator| title.rfind(separator)).filter(|at| *at > 0).max()?;
+    Some(&title[at..])
+}
+
+impl Repeats {
+    /// Looks at the hosts of the chosen pages.
+    ///
+    /// # Errors
+    /// [`StoreError`] if log or archive do not read.
+    pub fn learn(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Result<Self, StoreError> {
+        let chosen = catalogue.entries.iter().zip(&selection.chosen).filter(|(_, chosen)| **chosen);
+        let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();
+        let mut documents: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (number, entry) in catalogue.entries.iter().enumerate() {
+            if entry.part == Part::Page && entry.archived && entry.is_document() && wanted.contains(&entry.host) {
+                documents.entry(entry.host).or_default().push(number);
+            }
+        }
+        documents.retain(|_, numbers| numbers.len() >= LEAST);
+        let sampled: FxHashSet<usize> = documents
+            .values()
+            .flat_map(|numbers| {
+                (0..SAMPLE.min(numbers.len())).map(|at| numbers[at * numbers.len() / SAMPLE.min(numbers.len())])
+            })
+            .collect();
+        let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
+        let mut samples: FxHashMap<u32, Vec<Sample>> = FxHashMap::default();
+        let mut waiting: Vec<(u32, Fetched)> = Vec::new();
+        let mut next = 0;
+        for record in store.batches() {
+            let record = record?;
+            let answered = record.answer();
+            for event in &record.batch.events {
+                let Event::Settled(page) = event else { continue };
+                let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
+                next += 1;
+                let (true, Some(location)) = (sampled.contains(&(next - 1)), answered) else { continue };
+                // What does not unpack is told where it is exported.
+                if let Ok(fetched) = archive.read_at(location) {
+                    waiting.push((entry.host, fetched));
+                }
+            }
+            if waiting.len() >= 128 {
+                take(&mut waiting, &mut samples);
+            }
+        }
+        take(&mut waiting, &mut samples);
+        let hosts = samples.into_iter().map(|(host, samples)| (host, Repeated::of(&samples)));
+        Ok(Self { hosts: hosts.filter(|(_, found)| !found.lines.is_empty() || found.end.is_some()).collect() })
+    }
+
+    /// Whether texts of a host may lose lines.
+    pub(super) fn cuts(&self, host: u32) -> bool {
+        self.hosts.get(&host).is_some_and(|repeated| !repeated.lines.is_empty())
+    }
+
+    /// Takes repeated lines off the beginning and the end of a text; says whether there were any.
+    pub(super) fn cut(&self, host: u32, text: &mut String) -> bool {
+        let Some(Repeated { lines, .. }) = self.hosts.get(&host).filter(|repeated| !repeated.lines.is_empty()) else {
+            return false;
+        };
+        let (mut from, mut until) = (0, text.len());
+        for _ in 0..FIRST {
+            let rest = &text[from..until];
+            let line = rest.split_inclusive('\n').next().unwrap_or_default();
+            if line.is_empty() || !lines.contains(&digest(line)) {
+                break;
+            }
+            from += line.len();
+        }
+        for _ in 0..LAST {
+            let rest = &text[from..until];
+            let start = rest.rfind('\n').map_or(0, |at| at + 1);
+            if rest.is_empty() || !lines.contains(&digest(&rest[start..])) {
+                break;
+            }
+            until = from + start.saturating_sub(1);
+        }
+        if (from, until) == (0, text.len()) {
+            return false;
+        }
+        text.truncate(until);
+        text.drain(..from.min(until));
+        true
+    }
+
+    /// A title without the name of its site.
+    pub(super) fn title<'a>(&self, host: u32, title: &'a str) -> &'a str {
+        let end = self.hosts.get(&host).and_then(|repeated| repeated.end.as_deref());
+        end.and_then(|end| title.strip_suffix(end)).map_or(title, str::trim_end)
+    }
+
+    /// Whether what a page calls its author is the name of the site.
+    pub(super) fn is_site(&self, host: u32, author: &str) -> bool {
+        let end = self.hosts.get(&host).and_then(|repeated| repeated.end.as_deref());
+        let name = |end: &str| {
+            let separator = SEPARATORS.iter().find(|separator| end.starts_with(**separator));
+            end[separator.map_or(0, |separator| separator.len())..].trim().to_lowercase()
+        };
+        end.is_some_and(|end| name(end) == author.trim().to_lowercase())
+    }
+}
+
+/// What of a document may repeat.
+struct Sample {
+    title: String,
+    edges: FxHashSet<u64>,
+}
+
+fn take(waiting: &mut Vec<(u32, Fetched)>, samples: &mut FxHashMap<u32, Vec<Sample>>) {
+    let read: Vec<(u32, Sample)> = waiting
+        .par_iter()
+        .map(|(host, fetched)| {
+            let parsed = read::parse(fetched);
+            let lines: Vec<&str> = parsed.text.lines().collect();
+            let edges = lines.iter().take(FIRST).chain(lines.iter().rev().take(LAST)).map(|line| digest(line));
+            (*host, Sample { edges: edges.collect(), title: parsed.title })
+        })
+        .collect();
+    waiting.clear();
+    for (host, sample) in read {
+        samples.entry(host).or_default().push(sample);
+    }
+}
+
+impl Repeated {
+    fn of(samples: &[Sample]) -> Self {
+        let mut lines: FxHashMap<u64, usize> = FxHashMap::default();
+        let mut ends: FxHashMap<&str, usize> = FxHashMap::default();
+        for sample in samples {
+            sample.edges.iter().for_each(|line| *lines.entry(*line).or_default() += 1);
+            if let Some(end) = end(&sample.title) {
+                *ends.entry(end).or_default() += 1;
+            }
+        }
+        // More than half have it: there is no other such end.
+        let end = ends.into_iter().find(|(_, count)| is_most(*count, samples.len()));
+        let titles: FxHashSet<&str> = samples.iter().map(|sample| sample.title.as_str()).collect();
+        Self {
+            lines: lines
+                .into_iter()
+                .filter(|(_, count)| is_most(*count, samples.len()))
+                .map(|(line, _)| line)
+                .collect(),
+            // One title on all pages is no name of a site.
+            end: end.map(|(end, _)| end.to_owned()).filter(|_| titles.len() >= LEAST),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::crawl;
+    use super::super::{Filter, Parts, stream};
+    use super::*;
+
+    #[test]
+    fn what_stands_on_most_pages_of_a_host_is_no_text_of_a_page() {
+        let root = tempfile::tempdir().unwrap();
+        let page = |number: usize| {
+            let own = format!("第{number}篇文章说的是足球比赛，写得不长，但是每一篇说的都不一样，这是第{number}句话。");
+            let first = if number == 6 { "开头是自己的" } else { "阅读进度0%" };
+            let title =
+                if number == 5 { "没有名字".to_owned() } else { format!("文章{number} | 张三的博客") };
+            let author = if number == 2 { "李四" } else { "张三的博客" };
+            format!(
+                "<title>{title}</title><meta name=author content={author}><article><p>{first}</p><p>{own}</p>\
+                 <p>{own}</p><p>本文由张三的博客发布，来源见上，谢谢。</p></article>"
+            )
+        };
+        let mut pages: Vec<(String, String)> = (1..8).map(|at| (format!("http://a.cn/{at}"), page(at))).collect();
+        pages.push(("http://b.cn/".into(), page(8)));
+        let pages: Vec<(&str, &str)> = pages.iter().map(|(url, html)| (url.as_str(), html.as_str())).collect();
+        let store = crawl(root.path(), &pages);
+        let catalogue = Catalogue::read(&store).unwrap();
+        let mut told = Vec::new();
+        let selection = Filter::default().select(&catalogue);
+        // How long a text is does not depend on whether it is wanted.
+        let render = |chosen: &super::super::Chosen| {
+            let [whole, lean] = [true, false].map(|text| chosen.document(Parts { text, posts: true, links: false }));
+            let (whole, lean) = (whole?, lean?);
+            assert_eq!((lean.chars, lean.text.as_str()), (whole.chars, ""));
+            Ok(whole)
+        };
+        stream(&store, &catalogue, &selection, render, |document| {
+            let chars = document.text.chars().filter(|c| !c.is_whitespace()).count();
+            assert_eq!(document.chars as usize, chars);
+            told.push((document.title, document.author, document.text));
+            Ok(())
+        })
+        .unwrap();
+        for (at, (title, author, text)) in told.iter().enumerate() {
+            let number = at + 1;
+            let lines: Vec<&str> = text.lines().collect();
+            if number == 8 {
+                assert!(lines.len() == 4 && title.ends_with("博客") && author.is_some(), "a host of one page");
+                continue;
+            }
+            assert_eq!(lines.first().is_some_and(|line| line.starts_with("开头")), number == 6, "{lines:?}");
+            assert!(lines.last().is_some_and(|line| line.ends_with("句话。")), "{lines:?}");
+            assert_eq!(title, if number == 5 { "没有名字".to_owned() } else { format!("文章{number}") }.as_str());
+            assert_eq!(author.as_deref(), (number == 2).then_some("李四"));
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_title_begins_at_its_last_separator() {
+        assert_eq!(end("一 | 二 - 三"), Some(" - 三"));
+        assert_eq!((end("没有"), end(" | 空")), (None, None));
+    }
+}

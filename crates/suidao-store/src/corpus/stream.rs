@@ -1,0 +1,399 @@
+//! The chosen pages one after the other, in order of first fetching and in bounded memory: the log gives what is on
+//! record, the archive the answer, reading the text. The pages of a thread come as one, with the first.
+//!
+//! Memory: a portion of documents with their answers as packed, and the URLs of all ([`Names`]).
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::catalogue::{Catalogue, Entry};
+use super::document::{Document, OutLink, Parts, Place, Post, Scores, id};
+use super::filter::Selection;
+use super::names::Names;
+use super::repeats::Repeats;
+use super::thread::{ThreadPage, merge, shown};
+use super::visits::{Part, Visit};
+use crate::store::archive::{ArchiveReader, Location, unpack_record};
+use crate::store::directory::WriteError;
+use crate::store::{Exchange, Store, StoreError, date};
+use suidao_forum::forum::sight::posts_of;
+use suidao_page::model::{Batch, Event, Fetched, Millis, Settled, Tunnel};
+use suidao_page::read;
+use suidao_page::read::language_tag;
+
+/// Pages read and parsed at a time.
+const PORTION: usize = 128;
+
+/// Bodies are unpacked to at most this size; nothing larger was kept.
+const MAX_BODY: usize = 1 << 30;
+
+/// An answer that a document is made of, as it lies in the archive.
+pub struct Answer {
+    /// Its record, packed.
+    pub record: Vec<u8>,
+    location: Location,
+    path: PathBuf,
+    at: Millis,
+    /// Where the answer before it in its file ends.
+    from: u64,
+    /// Page of the thread that it is of; 0 where it is of none.
+    page: u16,
+    /// Number of its batch.
+    visit: u64,
+    /// It is what is on record of its page, and not of an earlier visit.
+    best: bool,
+}
+
+impl Answer {
+    /// The answer, unpacked.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if the record does not unpack.
+    pub fn fetched(&self) -> Result<Fetched, StoreError> {
+        unpack_record(&self.record, &self.path, self.location, MAX_BODY)
+    }
+
+    /// Its request, and what its records say of themselves.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if the records are not those of a request and its answer.
+    pub fn exchange(&self) -> Result<Exchange, StoreError> {
+        Exchange::read(&self.path, self.from, self.location, &self.record)
+    }
+}
+
+/// A document that was chosen, with all that is on record of it and its answers still packed.
+pub struct Chosen<'a> {
+    /// Its entry in the catalogue.
+    pub entry: &'a Entry,
+    /// Its place in the catalogue: pages fetched before it.
+    pub number: usize,
+    /// What the log says of it; of a thread, of its first page.
+    pub page: &'a Settled,
+    /// What it is made of, in order of pages and time: one answer, or of a thread those of all visits of its pages.
+    pub answers: &'a [Answer],
+    /// Which of them is the page's own.
+    own: usize,
+    catalogue: &'a Catalogue,
+    names: &'a Names,
+    repeats: &'a Repeats,
+}
+
+impl Chosen<'_> {
+    /// As a document.
+    ///
+    /// # Errors
+    /// As [`Answer::fetched`].
+    pub fn document(&self, parts: Parts) -> Result<Document, StoreError> {
+        let own = &self.answers[self.own];
+        let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
+        // A thread of which no post can be told is a page like others.
+        let said = (!posts.is_empty()).then(|| {
+            let texts: Vec<&str> =
+                posts.iter().map(|post| post.text.as_str()).filter(|text| !text.is_empty()).collect();
+            texts.join("\n\n")
+        });
+        // Where lines of a text are left out, only the text shows how many characters stay.
+        let counts = parts.text || parts.posts && self.repeats.cuts(self.entry.host);
+        let parsed = if parts.links || counts && said.is_none() { Some(read::parse(&own.fetched()?)) } else { None };
+        let url = match self.names.url(self.page.id) {
+            Some(url) => url.clone(),
+            None => own.fetched()?.url,
+        };
+        let mut links = Vec::new();
+        if let Some(parsed) = parsed.as_ref().filter(|_| parts.links) {
+            links.extend(linked(parsed));
+            for (place, answer) in self.answers.iter().enumerate() {
+                if answer.best && place != self.own {
+                    links.extend(linked(&read::parse(&answer.fetched()?)));
+                }
+            }
+        }
+        let is_thread = said.is_some();
+        let mut text = said.or(parsed.map(|parsed| parsed.text)).unwrap_or_default();
+        let is_cut = !is_thread && self.repeats.cut(self.entry.host, &mut text);
+        let counted = (is_thread || is_cut).then(|| text.chars().filter(|c| !c.is_whitespace()).count());
+        let text = if parts.text { text } else { String::new() };
+        let Settled { place, .. } = *self.page;
+        let named = |place: u32| self.catalogue.entries.get(place as usize).and_then(|entry| self.names.url(entry.id));
+        Ok(Document {
+            id: id(&url),
+            host: url.authority().to_owned(),
+            url,
+            title: self.repeats.title(self.entry.host, &self.page.title).to_owned(),
+            chars: counted.map_or(self.page.sketch.chars, |chars| u32::try_from(chars).unwrap_or(u32::MAX)),
+            text,
+            language: self.page.language.as_deref().map(|code| language_tag(code).to_owned()),
+            author: self.page.author.clone().filter(|author| !self.repeats.is_site(self.entry.host, author)),
+            published: self.entry.published,
+            fetched: date(self.entry.at),
+            fetched_at: self.entry.at,
+            seen: self.entry.seen,
+            first_seen: date(self.entry.seen.first),
+            last_seen: date(self.entry.seen.last),
+            last_changed: date(self.entry.seen.changed),
+            versions: self.entry.seen.versions,
+            status: self.page.status,
+            relevance: self.page.relevance,
+            relevant: self.entry.is_relevant(),
+            terms: self.page.terms.clone(),
+            anchor: self.names.anchor(self.page.id).to_owned(),
+            scores: Scores { priority: place.priority.get(), lane: place.lane.0 },
+            k: match place.trail.k {
+                Tunnel::Left(k) => Some(k),
+                Tunnel::Unbounded => None,
+            },
+            hops: place.trail.hops,
+            depth: place.trail.depth,
+            found_on: self.names.found_on(self.page.id).and_then(|from| self.names.url(from)).cloned(),
+            digest: self.page.digest,
+            simhash: format!("{:016x}", self.page.sketch.simhash),
+            duplicate_of: self.entry.duplicate_of.and_then(named).cloned(),
+            canonical: self.page.canonical.clone(),
+            listing: self.entry.listing,
+            noindex: self.entry.noindex,
+            links,
+            posts: posts.into_iter().filter(|_| parts.posts).collect(),
+            warc: Place {
+                file: own.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                offset: own.location.offset,
+                length: own.location.length,
+            },
+        })
+    }
+
+    /// The posts of a thread, from all its pages.
+    fn posts(&self) -> Result<Vec<Post>, StoreError> {
+        if self.entry.part != Part::Thread {
+            return Ok(Vec::new());
+        }
+        let offset = self.catalogue.offsets.get(&self.entry.host).copied();
+        let read = |answer: &Answer| {
+            let posts = posts_of(&answer.fetched()?, offset, answer.at);
+            Ok(ThreadPage { page: answer.page, visit: answer.visit, posts })
+        };
+        let pages = self.answers.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+        Ok(merge(pages).into_iter().map(shown).collect())
+    }
+}
+
+/// Links as they stand on a page.
+fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {
+    parsed.document.links.iter().map(|link| OutLink {
+        url: link.url.clone(),
+        anchor: read::anchor(&parsed.document, link.anchor.clone()),
+        region: link.region,
+        nofollow: link.nofollow,
+    })
+}
+
+/// What was gone through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Streamed {
+    /// Pages handed over.
+    pub pages: u64,
+    /// Bytes of their records in the archive.
+    pub archived: u64,
+}
+
+/// Hands the chosen pages over, in order of fetching: `render` makes of each what is to be written, on all cores at once;
+/// `write` takes that in order, while the next are rendered.
+///
+/// # Errors
+/// [`WriteError`] if log or archive do not read, or as `render` and `write` say. The first error ends it.
+pub fn stream<T: Send>(
+    store: &Store,
+    catalogue: &Catalogue,
+    selection: &Selection,
+    render: impl Fn(&Chosen) -> Result<T, WriteError> + Sync,
+    mut write: impl FnMut(T) -> Result<(), WriteError> + Send,
+) -> Result<Streamed, WriteError> {
+    let names = Names::read(store, catalogue)?;
+    let repeats = Repeats::learn(store, catalogue, selection)?;
+    let mut archive = ArchiveReader::new(store.directory(), MAX_BODY);
+    let mut streamed = Streamed::default();
+    let mut portion: Vec<Waiting> = Vec::with_capacity(PORTION);
+    let mut ready: Vec<T> = Vec::new();
+    let mut next = 0;
+    let mut last: Option<Location> = None;
+    let mut turn = |portion: &mut Vec<Waiting>, ready: &mut Vec<T>| -> Result<(), WriteError> {
+        let rendered = |waiting: &Waiting| {
+            render(&Chosen {
+                entry: &catalogue.entries[waiting.number],
+                number: waiting.number,
+                page: &waiting.page,
+                answers: &waiting.answers,
+                own: waiting.own,
+                catalogue,
+                names: &names,
+                repeats: &repeats,
+            })
+        };
+        let before = std::mem::take(ready);
+        let (written, next) = rayon::join(
+            || before.into_iter().try_for_each(&mut write),
+            || portion.par_iter().map(rendered).collect::<Result<Vec<T>, WriteError>>(),
+        );
+        written?;
+        *ready = next?;
+        portion.clear();
+        Ok(())
+    };
+    for (visit, record) in (0..).zip(store.batches()) {
+        let record = record?;
+        let answered = record.answer();
+        let Batch { at, events, .. } = record.batch;
+        let before = last.filter(|last| record.archive.is_some_and(|next| next.file == last.file));
+        let from = before.map_or(0, Location::end);
+        last = record.archive.or(last);
+        for event in events {
+            let Event::Settled(page) = event else { continue };
+            // The next page's first visit; any other is taken in with the first.
+            let Some(entry) = catalogue.entries.get(next).filter(|entry| entry.id == page.id) else { continue };
+            let number = next;
+            next += 1;
+            if !selection.chosen.get(number).copied().unwrap_or(false) {
+                continue;
+            }
+            let visits = catalogue.visits(number);
+            let waiting = if visits.is_empty() {
+                let Some(location) = answered else { continue };
+                let (record, path) = archive.record(location)?;
+                let page_number = u16::from(entry.part == Part::Thread);
+                let answer = Answer { record, location, path, at, from, page: page_number, visit, best: true };
+                Some(Waiting { number, page, answers: vec![answer], own: 0 })
+            } else {
+                gather(store, &mut archive, number, entry, visits)?
+            };
+            if let Some(waiting) = waiting {
+                streamed.pages += 1;
+                streamed.archived += waiting.answers.iter().map(|answer| answer.record.len() as u64).sum::<u64>();
+                portion.push(waiting);
+            }
+        }
+        if portion.len() >= PORTION {
+            turn(&mut portion, &mut ready)?;
+        }
+    }
+    turn(&mut portion, &mut ready)?;
+    turn(&mut portion, &mut ready)?;
+    Ok(streamed)
+}
+
+/// A document waiting for its portion to be full.
+struct Waiting {
+    number: usize,
+    page: Box<Settled>,
+    answers: Vec<Answer>,
+    own: usize,
+}
+
+/// The visits that a document is made of; none if the archive does not have its own.
+fn gather(
+    store: &Store,
+    archive: &mut ArchiveReader,
+    number: usize,
+    entry: &Entry,
+    visits: &[Visit],
+) -> Result<Option<Waiting>, StoreError> {
+    let mut answers = Vec::with_capacity(visits.len());
+    let mut own = None;
+    for &Visit { page, batch, from, best, .. } in visits {
+        let record = store.batch(batch)?;
+        let Some(location) = record.answer() else { continue };
+        let Batch { at, events, .. } = record.batch;
+        let settled = events.into_iter().find_map(|event| match event {
+            Event::Settled(settled) => Some(settled),
+            _ => None,
+        });
+        if let Some(settled) = settled.filter(|settled| best && settled.id == entry.id) {
+            own = Some((settled, answers.len()));
+        }
+        let (record, path) = archive.record(location)?;
+        answers.push(Answer { record, location, path, at, from, page, visit: batch, best });
+    }
+    Ok(own.map(|(page, own)| Waiting { number, page, answers, own }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Filter;
+    use super::super::fixture::{crawl, revisited};
+    use super::*;
+
+    fn documents(store: &Store, parts: Parts) -> Result<Vec<Document>, WriteError> {
+        let catalogue = Catalogue::read(store).unwrap();
+        let mut documents = Vec::new();
+        let render = |chosen: &Chosen| Ok(chosen.document(parts)?);
+        let streamed = stream(store, &catalogue, &Filter::default().select(&catalogue), render, |document| {
+            documents.push(document);
+            Ok(())
+        })?;
+        assert_eq!(streamed.pages, documents.len() as u64);
+        Ok(documents)
+    }
+
+    #[test]
+    fn pages_come_in_order_with_all_that_is_on_record() {
+        let root = tempfile::tempdir().unwrap();
+        let urls: Vec<String> = (0..300).map(|n| format!("http://h{}.cn/{n}", n % 3)).collect();
+        let html: Vec<String> = (0..300)
+            .map(|n| format!("<title>第{n}页</title><p>足球 {n}</p><p><a href=/{n}/x rel=nofollow>更多</a></p>"))
+            .collect();
+        let pages: Vec<(&str, &str)> = urls.iter().zip(&html).map(|(u, h)| (u.as_str(), h.as_str())).collect();
+        let store = crawl(root.path(), &pages);
+        let all = documents(&store, Parts { text: true, links: true, posts: true }).unwrap();
+        assert_eq!(all.iter().map(|document| document.url.as_str()).collect::<Vec<_>>(), urls);
+        let (first, last) = (&all[0], &all[299]);
+        assert_eq!((&first.found_on, first.anchor.as_str(), first.depth), (&None, "", 0));
+        assert_eq!((last.found_on.as_ref().unwrap(), last.anchor.as_str()), (&first.url, "链接299"));
+        assert_eq!((last.title.as_str(), last.host.as_str()), ("第299页", "h2.cn"));
+        assert_eq!(last.text, "足球 299\n更多");
+        assert_eq!(last.fetched, "2023-11-14T22:18:19Z");
+        assert_eq!((last.links[0].url.as_str(), last.links[0].nofollow), ("http://h2.cn/299/x", true));
+        assert!(all.iter().all(|document| document.id.len() == 32));
+        let lean = documents(&store, Parts::default()).unwrap();
+        assert!(lean.iter().zip(&all).all(|(lean, full)| {
+            (&lean.id, lean.chars, &lean.warc, &*lean.text) == (&full.id, full.chars, &full.warc, "")
+                && lean.links.is_empty()
+        }));
+    }
+
+    #[test]
+    fn a_page_that_came_again_is_the_document_that_it_was() {
+        let root = tempfile::tempdir().unwrap();
+        let before = crawl(root.path(), &[("http://a.cn/1", "<p>足球"), ("http://a.cn/2", "<p>篮球")]);
+        let all = Parts { text: true, links: true, posts: true };
+        let documents_before = documents(&before, all).unwrap();
+        let settled = before.batch(0).unwrap().batch;
+        drop(before);
+        let store = revisited(root.path(), settled, documents_before[0].fetched_at);
+        assert!(store.batch(2).unwrap().revisit);
+        assert_eq!(documents(&store, all).unwrap(), documents_before);
+        // What comes behind it is found as ever.
+        drop(store);
+        let store = crawl(root.path(), &[("http://a.cn/3", "<p>排球")]);
+        let later = documents(&store, all).unwrap();
+        assert_eq!((later.len(), &later[..2]), (3, &documents_before[..]));
+        assert!(later[2].text.contains("排球"));
+    }
+
+    #[test]
+    fn a_damaged_record_is_told_and_ends_it() {
+        let root = tempfile::tempdir().unwrap();
+        let pages: Vec<(String, String)> =
+            (0..10).map(|n| (format!("http://a.cn/{n}"), format!("<p>{}", "足球".repeat(500)))).collect();
+        let pages: Vec<(&str, &str)> = pages.iter().map(|(u, h)| (u.as_str(), h.as_str())).collect();
+        let store = crawl(root.path(), &pages);
+        let archive = root.path().join("pages/suidao-00000.warc.gz");
+        let mut bytes = std::fs::read(&archive).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle..].fill(0);
+        std::fs::write(&archive, bytes).unwrap();
+        let Err(WriteError::Source(error)) = documents(&store, Parts { text: true, ..Parts::default() }) else {
+            panic!()
+        };
+        assert!(error.to_string().contains("suidao-00000.warc.gz"), "{error}");
+    }
+}

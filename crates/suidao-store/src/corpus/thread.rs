@@ -1,0 +1,243 @@
+//! The posts of all pages of a thread as one list.
+
+use jiff::Timestamp;
+use rustc_hash::FxHashMap;
+
+use super::document::Post;
+use suidao_page::model::PostRecord;
+
+/// A page of a thread as it was read.
+pub(super) struct ThreadPage {
+    /// Its number, from 1.
+    pub page: u16,
+    /// Number of the visit: the higher, the later.
+    pub visit: u64,
+    /// Its posts, in order.
+    pub posts: Vec<PostRecord>,
+}
+
+/// A post as it stands so far.
+struct Kept {
+    post: PostRecord,
+    /// The first place that it was seen at.
+    at: (u16, usize),
+}
+
+/// Merges the pages of a thread. Two posts of different visits are one if they have one anchor; else one number in the
+/// thread, and nothing that tells them apart; else one writer, time and text. What was read last is what it says.
+pub(super) fn merge(mut pages: Vec<ThreadPage>) -> Vec<PostRecord> {
+    pages.sort_by_key(|page| page.visit);
+    let mut kept: Vec<Kept> = Vec::new();
+    let mut by_anchor: FxHashMap<String, usize> = FxHashMap::default();
+    let mut by_floor: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut by_text: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+    for ThreadPage { page, posts, .. } in pages {
+        // Posts of one page are as many as it shows, whatever they say.
+        let before = kept.len();
+        let mut met = vec![false; before];
+        for (number, post) in posts.into_iter().enumerate() {
+            let free = |at: &usize| *at < before && !met[*at];
+            let known = post.anchor.as_ref().and_then(|anchor| by_anchor.get(anchor)).copied();
+            let by_number = || {
+                let at = *by_floor.get(&post.floor?)?;
+                let other = &kept[at].post;
+                let told_apart = post.anchor.is_some() && other.anchor.is_some() || !agree(&post, other);
+                (free(&at) && (!told_apart || same_words(&post, other))).then_some(at)
+            };
+            let by_words = || {
+                let all = by_text.get(&post.text)?;
+                all.iter().copied().find(|at| free(at) && same_words(&post, &kept[*at].post))
+            };
+            let known = known.or_else(by_number).or_else(by_words);
+            let at = known.unwrap_or(kept.len());
+            by_anchor.extend(post.anchor.clone().map(|anchor| (anchor, at)));
+            by_floor.extend(post.floor.map(|floor| (floor, at)));
+            match kept.get_mut(at) {
+                Some(known) => {
+                    if let Some(met) = met.get_mut(at) {
+                        *met = true;
+                    }
+                    if known.post.text != post.text {
+                        by_text.entry(post.text.clone()).or_default().push(at);
+                    }
+                    known.at = known.at.min((page, number));
+                    known.post.replace(post);
+                }
+                None => {
+                    by_text.entry(post.text.clone()).or_default().push(at);
+                    kept.push(Kept { post, at: (page, number) });
+                }
+            }
+        }
+    }
+    // Some forums repeat the first post on every page: numbers tell better than places.
+    if kept.iter().all(|kept| kept.post.floor.is_some()) {
+        kept.sort_by_key(|kept| (kept.post.floor, kept.at));
+    } else {
+        kept.sort_by_key(|kept| kept.at);
+    }
+    kept.into_iter().map(|kept| kept.post).collect()
+}
+
+/// Whether writers and times, as far as both posts have them, can be the same.
+fn agree(one: &PostRecord, other: &PostRecord) -> bool {
+    /// Seconds between two looks at one post.
+    const SLACK: i64 = 60;
+    let writers = one.author.as_ref().zip(other.author.as_ref()).is_none_or(|(one, other)| one == other);
+    writers && one.posted.zip(other.posted).is_none_or(|(one, other)| one.agrees(other, SLACK))
+}
+
+fn same_words(one: &PostRecord, other: &PostRecord) -> bool {
+    one.text == other.text && one.author == other.author && agree(one, other)
+}
+
+/// A post as it goes out.
+pub(super) fn shown(post: PostRecord) -> Post {
+    let posted = post.posted.and_then(|moment| Timestamp::from_second(moment.at).ok());
+    Post {
+        author: post.author,
+        posted: posted.map(|posted| posted.to_string()),
+        floor: post.floor.filter(|floor| *floor > 0),
+        text: post.text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::fixture::{Visit, thread, visited};
+    use super::super::{Catalogue, Chosen, Document, Filter, Part, Parts, stream};
+    use super::*;
+    use crate::store::Store;
+    use suidao_page::model::{Moment, PageKind, UrlId};
+
+    fn post(anchor: &str, floor: u32, text: &str) -> PostRecord {
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        PostRecord {
+            author: Some("a".to_owned()),
+            posted: Some(Moment { at: 100, within: 60 }),
+            floor: (floor > 0).then_some(floor),
+            text: text.to_owned(),
+            anchor: some(anchor),
+        }
+    }
+
+    fn texts(pages: Vec<(u16, u64, Vec<PostRecord>)>) -> String {
+        let pages = pages.into_iter().map(|(page, visit, posts)| ThreadPage { page, visit, posts }).collect();
+        merge(pages).into_iter().map(|post| post.text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_post_is_known_by_its_anchor_its_number_or_its_words() {
+        let two = |one: PostRecord, other: PostRecord| texts(vec![(1, 0, vec![one]), (2, 1, vec![other])]);
+        assert_eq!(two(post("p1", 1, "x"), post("p1", 1, "y")), "y", "what was read last");
+        assert_eq!(two(post("p1", 2, "x"), post("p2", 2, "y")), "x y", "numbers moved up where a post was taken away");
+        assert_eq!(two(post("old1", 2, "x"), post("p2", 2, "x")), "x", "another skin");
+        assert_eq!(two(post("", 2, "x"), post("", 2, "y")), "y");
+        assert_eq!(two(post("", 0, "x"), post("", 0, "x")), "x");
+        let other = PostRecord { author: Some("b".to_owned()), ..post("", 0, "x") };
+        assert_eq!(two(post("", 0, "x"), other), "x x", "two people said it");
+        assert_eq!(texts(vec![(1, 0, vec![post("", 0, "+1"), post("", 0, "+1")])]), "+1 +1", "said twice on one page");
+    }
+
+    #[test]
+    fn posts_stand_where_they_first_stood_or_by_their_numbers() {
+        let first = post("p1", 1, "a");
+        let pages =
+            vec![(2, 0, vec![first.clone(), post("p3", 3, "c")]), (1, 1, vec![first.clone(), post("p2", 2, "b")])];
+        assert_eq!(texts(pages), "a b c", "the first post on every page");
+        let moved = vec![(2, 0, vec![post("p3", 0, "c")]), (1, 1, vec![post("p1", 0, "a"), post("p3", 0, "c")])];
+        assert_eq!(texts(moved), "a c");
+    }
+
+    proptest! {
+        #[test]
+        fn no_visit_makes_a_post_twice(visits in prop::collection::vec((1..4_u16, 0..4_usize), 0..12), anchors: bool) {
+            let all: Vec<PostRecord> =
+                (0..12).map(|n| post(&if anchors { format!("p{n}") } else { String::new() }, n + 1, &n.to_string())).collect();
+            let pages: Vec<_> = visits
+                .iter()
+                .enumerate()
+                .map(|(visit, &(page, count))| {
+                    let from = (usize::from(page) - 1) * 4;
+                    (page, visit as u64, all[from..from + count].to_vec())
+                })
+                .collect();
+            let seen = |n: usize| visits.iter().any(|&(page, count)| n / 4 == usize::from(page) - 1 && n % 4 < count);
+            let wanted: Vec<String> = (0..12).filter(|n| seen(*n)).map(|n| n.to_string()).collect();
+            prop_assert_eq!(texts(pages), wanted.join(" "));
+        }
+    }
+
+    fn documents(store: &Store) -> (Catalogue, Vec<(Document, usize)>) {
+        let catalogue = Catalogue::read(store).unwrap();
+        let mut documents = Vec::new();
+        let parts = Parts { text: true, links: true, posts: true };
+        let render = |chosen: &Chosen| Ok((chosen.document(parts)?, chosen.answers.len()));
+        let selection = Filter::default().select(&catalogue);
+        stream(store, &catalogue, &selection, render, |made| {
+            documents.push(made);
+            Ok(())
+        })
+        .unwrap();
+        (catalogue, documents)
+    }
+
+    /// A thread whose second page is visited three times, the last time behind a login; a board visited twice, and a page
+    /// that was none of a forum.
+    #[test]
+    fn all_pages_of_a_thread_are_one_document() {
+        let root = tempfile::tempdir().unwrap();
+        let of = |page: u16| Some(PageKind::Thread { thread: UrlId(1), page });
+        let index = Some(PageKind::Index { board: UrlId(0), page: 1 });
+        let said =
+            ["第一楼说足球比赛很好看", "第二楼不同意这个说法", "第三楼问昨天谁赢了", "第四楼说不知道", "第五楼再见"];
+        let page = |numbers: std::ops::RangeInclusive<u32>| {
+            let posts: Vec<(u32, &str)> = numbers.map(|n| (n, said[n as usize - 1])).collect();
+            thread("足球", &posts)
+        };
+        let (one, three, five) = (page(1..=2), page(3..=3), page(3..=5));
+        let (board, login) = ("<title>版块</title><a href=/t>足球</a>", "<title>登录</title><input type=password>");
+        let visit = |url, html, kind| Visit { url, html, kind };
+        let (t, t2) = ("http://a.cn/t", "http://a.cn/t?page=2");
+        let before = [
+            visit("http://a.cn/", board, index),
+            visit(t, &one, of(1)),
+            visit(t2, &three, of(2)),
+            visit("http://a.cn/faq", "<p>怎样注册", None),
+        ];
+        drop(visited(root.path(), &before));
+        let store = visited(root.path(), &[]);
+        let (earlier, _) = documents(&store);
+        drop(store);
+        let after = [
+            visit("http://a.cn/", board, index),
+            visit(t2, &five, of(2)),
+            visit(t, login, Some(PageKind::Login)),
+            visit(t2, login, Some(PageKind::Unread)),
+            visit("http://a.cn/closed", login, Some(PageKind::Login)),
+        ];
+        let store = visited(root.path(), &after);
+        let (catalogue, made) = documents(&store);
+        let parts: Vec<Part> = catalogue.entries.iter().map(|entry| entry.part).collect();
+        assert_eq!(parts, [Part::Page, Part::Thread, Part::Further(1), Part::Page, Part::Login]);
+        let of: Vec<(&str, bool, usize)> =
+            made.iter().map(|(page, answers)| (page.url.path(), page.listing, *answers)).collect();
+        assert_eq!(of, [("/", true, 1), ("/t", false, 3), ("/faq", false, 1)]);
+        let document = &made[1].0;
+        assert_eq!(document.title, "足球");
+        assert_eq!(document.text, said.join("\n\n"));
+        assert_eq!(document.chars as usize, said.concat().chars().count());
+        assert_eq!(document.fetched, "2023-11-14T22:13:25Z", "when the last page was");
+        let posts: Vec<(Option<u32>, Option<&str>, Option<&str>)> =
+            document.posts.iter().map(|post| (post.floor, post.author.as_deref(), post.posted.as_deref())).collect();
+        assert_eq!(posts[4], (Some(5), Some("老王"), Some("2023-11-01T02:05:00Z")));
+        assert_eq!(posts.iter().map(|post| post.0).collect::<Vec<_>>(), [1, 2, 3, 4, 5].map(Some));
+        let left_out = Filter::default().select(&catalogue).left_out;
+        assert_eq!(left_out.values().sum::<u64>(), 2, "{left_out:?}");
+        let further = |catalogue: &Catalogue| catalogue.entries[1].further;
+        assert_ne!(further(&earlier), further(&catalogue), "a page of it has changed");
+        assert_eq!(earlier.entries[1].sketch, catalogue.entries[1].sketch, "the login page takes nothing away");
+    }
+}

@@ -1,0 +1,266 @@
+//! Which visits of a page count, and which pages are parts of one document.
+//!
+//! The last visit of a page is what is on record of it, unless it brought less: a page that asks for a login, or that does
+//! not read under a new skin, takes nothing away that was there. Of threads all visits are kept, for each may have posts that
+//! the others do not have.
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::catalogue::Entry;
+use suidao_page::model::{ForumStep, Millis, Moment, PageKind, Role, Settled, UrlId};
+
+/// What a page is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A document.
+    Page,
+    /// The first page of a thread: the document of all its pages.
+    Thread,
+    /// A further page of the thread at this place of the catalogue.
+    Further(u32),
+    /// No document: a page that calls the page at this place of the catalogue its own address, and says the same.
+    Copy(u32),
+    /// No document: it asks for a login where a thread or a list was expected.
+    Login,
+    /// No document: it no longer looks like the thread or the list that it was.
+    Unread,
+    /// No document any more: it was missed for longer than the grace, or has moved.
+    Retired,
+}
+
+/// When a page was there, and how often it was another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// When it was fetched first.
+    pub first: Millis,
+    /// When it was last there; of a thread, any of its pages.
+    pub last: Millis,
+    /// When its text was first seen as it is on record; of a thread, the text of any of its pages.
+    pub changed: Millis,
+    /// Different texts seen, one after the other.
+    pub versions: u32,
+}
+
+impl Seen {
+    /// Of a page fetched once.
+    pub fn once(at: Millis) -> Self {
+        Self { first: at, last: at, changed: at, versions: 1 }
+    }
+
+    /// The same page fetched again with a text of this digest, after one of that.
+    fn again(self, at: Millis, is_other: bool) -> Self {
+        let changed = if is_other { at } else { self.changed };
+        Self { last: at, changed, versions: self.versions + u32::from(is_other), ..self }
+    }
+}
+
+/// A visit that a document is made of, where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Visit {
+    /// Place of the document.
+    pub document: u32,
+    /// Page of the thread, from 1; 0 where it is none.
+    pub page: u16,
+    /// Number of the batch of the log.
+    pub batch: u64,
+    /// Where the answer before it in its file ends.
+    pub from: u64,
+    /// It is what is on record of its page.
+    pub best: bool,
+}
+
+/// What a visit changes.
+pub(super) enum Change {
+    /// A page at the next place.
+    New,
+    /// The page at this place is what it says from now on.
+    Newer(u32),
+    /// Nothing, but that the page at this place was there.
+    Less(u32),
+}
+
+/// The visits of a crawl so far. Memory: 32 bytes for each, and 32 for each page.
+#[derive(Default)]
+pub(super) struct Visits {
+    places: FxHashMap<UrlId, u32>,
+    pages: Vec<Page>,
+    all: Vec<Answered>,
+}
+
+struct Page {
+    kind: PageKind,
+    posts: u32,
+    /// Place of the visit on record.
+    best: u32,
+    visits: u32,
+    retired: bool,
+}
+
+struct Answered {
+    place: u32,
+    page: u16,
+    batch: u64,
+    from: u64,
+}
+
+impl Entry {
+    /// When the page was there, as another visit of it adds.
+    pub(super) fn seen_again(&self, at: Millis, text: Option<u64>) -> Seen {
+        self.seen.again(at, text.is_some_and(|text| text != self.sketch.digest))
+    }
+}
+
+impl Visits {
+    /// Takes the page in that this batch settled.
+    pub fn settled(&mut self, page: &Settled, batch: u64, from: u64) -> Change {
+        let forum = page.forum.as_ref();
+        let kind = match forum.map_or(PageKind::Other, |forum| forum.kind) {
+            PageKind::Other if forum.and_then(|forum| forum.seen.as_ref()).is_some_and(|seen| seen.login) => {
+                PageKind::Login
+            }
+            kind => kind,
+        };
+        let posts = page.forum.as_ref().map_or(0, |forum| forum.posts.len() as u32);
+        if let Some(forum) = forum {
+            self.wanted(&forum.roles);
+        }
+        let best = self.all.len() as u32;
+        let next = self.pages.len() as u32;
+        let place = *self.places.entry(page.id).or_insert(next);
+        self.all.push(Answered { place, page: number(kind), batch, from });
+        if place == next {
+            self.pages.push(Page { kind, posts, best, visits: 1, retired: false });
+            return Change::New;
+        }
+        let known = &mut self.pages[place as usize];
+        known.visits += 1;
+        known.retired = false;
+        if rank(kind) < rank(known.kind) || number(kind) > 0 && posts < known.posts {
+            return Change::Less(place);
+        }
+        (known.kind, known.posts, known.best) = (kind, posts, best);
+        Change::Newer(place)
+    }
+
+    /// A page was visited and said what it had said.
+    pub fn unchanged(&self, id: UrlId, at: Millis, entries: &mut [Entry]) {
+        if let Some(&place) = self.places.get(&id) {
+            let seen = &mut entries[place as usize].seen;
+            *seen = seen.again(at, false);
+        }
+    }
+
+    /// A page is given up.
+    pub fn retired(&mut self, id: UrlId) {
+        if let Some(&place) = self.places.get(&id) {
+            self.pages[place as usize].retired = true;
+        }
+    }
+
+    /// Learns what pages seen before their forum was understood are.
+    pub fn understood(&mut self, step: &ForumStep) {
+        self.wanted(&step.roles);
+        for (id, kind, posts) in &step.read {
+            self.turn_out(*id, *kind, posts);
+        }
+        for list in step.lists.iter().filter(|list| list.page == 1) {
+            self.turn_out(list.board, PageKind::Index { board: list.board, page: 1 }, &[]);
+        }
+    }
+
+    /// A page seen before may turn out to be wanted as the next one of a thread.
+    fn wanted(&mut self, roles: &[(UrlId, Role)]) {
+        for (id, role) in roles {
+            if let Role::Continuation { thread, page } = *role {
+                self.turn_out(*id, PageKind::Thread { thread, page }, &[]);
+            }
+        }
+    }
+
+    fn turn_out(&mut self, id: UrlId, kind: PageKind, posts: &[Moment]) {
+        let Some(&place) = self.places.get(&id) else { return };
+        let page = &mut self.pages[place as usize];
+        if rank(page.kind) < rank(kind) {
+            (page.kind, page.posts) = (kind, posts.len() as u32);
+            self.all[page.best as usize].page = number(kind);
+        }
+    }
+
+    /// Says of the entries what they are, and gives the visits of the documents that are made of more than one, in order of
+    /// documents, pages and time.
+    pub fn end(self, entries: &mut [Entry]) -> Vec<Visit> {
+        for (place, entry) in entries.iter_mut().enumerate() {
+            entry.part = self.part(place as u32);
+            match self.pages[place].kind {
+                PageKind::Index { .. } => entry.listing = true,
+                // Posts are a row too, but not of links to something else.
+                PageKind::Thread { .. } => entry.listing = false,
+                _ => {}
+            }
+        }
+        let mut further: Vec<(u32, u16, u32)> = Vec::new();
+        for (place, (entry, page)) in (0..).zip(entries.iter().zip(&self.pages)) {
+            if let Part::Further(thread) = entry.part {
+                further.push((thread, number(page.kind), place));
+            }
+        }
+        further.sort_unstable();
+        for (thread, _, place) in &further {
+            let page = &entries[*place as usize];
+            let (at, seen, digest) = (page.at, page.seen, page.sketch.digest);
+            let thread = &mut entries[*thread as usize];
+            thread.at = thread.at.max(at);
+            thread.seen.last = thread.seen.last.max(seen.last);
+            thread.seen.changed = thread.seen.changed.max(seen.changed);
+            thread.further = xxh3_64(&[thread.further.to_le_bytes(), digest.to_le_bytes()].concat());
+        }
+        let mut visits = Vec::new();
+        for (at, &Answered { place, page, batch, from }) in (0..).zip(&self.all) {
+            let own = &self.pages[place as usize];
+            let (document, several) = match entries[place as usize].part {
+                Part::Further(thread) => (thread, true),
+                Part::Thread => (place, own.visits > 1 || entries[place as usize].further != 0),
+                _ => (place, own.visits > 1),
+            };
+            let best = own.best == at;
+            let is_thread = entries[document as usize].part == Part::Thread;
+            if several && (best || is_thread && page > 0) {
+                visits.push(Visit { document, page, batch, from, best });
+            }
+        }
+        visits.sort_unstable();
+        visits
+    }
+
+    fn part(&self, place: u32) -> Part {
+        let thread = |id| self.places.get(&id).copied();
+        if self.pages[place as usize].retired {
+            return Part::Retired;
+        }
+        match self.pages[place as usize].kind {
+            PageKind::Thread { thread: first, page } if page > 1 => match thread(first) {
+                Some(first) if number(self.pages[first as usize].kind) == 1 => Part::Further(first),
+                // Its first page was never read.
+                _ => Part::Thread,
+            },
+            PageKind::Thread { .. } => Part::Thread,
+            PageKind::Login => Part::Login,
+            PageKind::Unread => Part::Unread,
+            PageKind::Index { .. } | PageKind::Other => Part::Page,
+        }
+    }
+}
+
+/// How much a page of a forum is: nothing may be less than it was.
+fn rank(kind: PageKind) -> u8 {
+    match kind {
+        PageKind::Login | PageKind::Unread => 0,
+        PageKind::Other => 1,
+        PageKind::Index { .. } | PageKind::Thread { .. } => 2,
+    }
+}
+
+fn number(kind: PageKind) -> u16 {
+    if let PageKind::Thread { page, .. } = kind { page } else { 0 }
+}

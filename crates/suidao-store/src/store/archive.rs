@@ -1,0 +1,514 @@
+//! The archive: every answer that is kept, with its request, as records in WARC files, in order of settling.
+//!
+//! Files are numbered; the one being written is called `.open` until it is closed or full. The archive knows nothing
+//! of batches: the log keeps each page's [`Location`], and [`Archive::resume`] is told the last one. All that lies
+//! behind it was never acknowledged and is cut off, so that what is fetched again is not in the archive twice.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{CrawlDirectory, Kept, StoreError, own, warc};
+use suidao_page::model::{Fetched, Millis};
+
+/// Where the record of an answer lies, or one that stands for it: bytes of a WARC file, one whole gzip member, or two where a
+/// browser ran the page's scripts and what it made of the page stands behind it. Nothing else of its answer comes later, so
+/// the file may be cut at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Location {
+    /// Number of the file.
+    pub file: u32,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+}
+
+impl Location {
+    /// Behind its last byte.
+    pub fn end(self) -> u64 {
+        self.offset + self.length
+    }
+}
+
+/// How the archive is written.
+#[derive(Clone, Debug)]
+pub struct ArchiveSettings {
+    /// A file that has reached this many bytes is closed, and the next begun.
+    pub rotate_at: u64,
+    /// The `User-Agent` sent with every request.
+    pub user_agent: String,
+    /// The other header fields sent with every request, names in lower case.
+    pub request_headers: Vec<(String, String)>,
+}
+
+impl ArchiveSettings {
+    /// Files of 1 GB, as is usual.
+    pub const ROTATE_AT: u64 = 1_000_000_000;
+}
+
+/// How files are named before the number.
+const PREFIX: &str = "suidao";
+
+/// The archive, open for writing.
+#[derive(Debug)]
+pub struct Archive {
+    pages: PathBuf,
+    /// Open all the time, for connections may take every descriptor.
+    directory: Option<File>,
+    settings: ArchiveSettings,
+    request_headers: Vec<(String, String)>,
+    number: u32,
+    open: Option<OpenFile>,
+}
+
+#[derive(Debug)]
+struct OpenFile {
+    file: File,
+    path: PathBuf,
+    /// Bytes handed over so far, `pending` among them.
+    length: u64,
+    /// Records not handed to the system yet.
+    pending: Vec<u8>,
+}
+
+impl Archive {
+    /// Opens the archive of `dir` behind `last`, the last location that the log holds. What lies there was never
+    /// acknowledged: files after the one of `last` are removed, and that one is cut.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if a file is missing or shorter than the log says; [`StoreError::Io`].
+    pub fn resume(dir: &CrawlDirectory, last: Option<Location>, settings: ArchiveSettings) -> Result<Self, StoreError> {
+        let pages = dir.pages();
+        let keep = last.map(|location| location.file);
+        let mut files = warc_files(&pages)?;
+        let kept = files.iter().position(|(number, _)| Some(*number) == keep).map(|at| files.swap_remove(at).1);
+        // The highest first: at any moment what is left is a beginning of what was there.
+        files.sort();
+        for (_, path) in files.iter().rev().filter(|(number, _)| keep.is_none_or(|keep| *number > keep)) {
+            fs::remove_file(path).map_err(StoreError::io(path, "remove what was not acknowledged"))?;
+        }
+        let mut request_headers = vec![("user-agent".to_owned(), settings.user_agent.clone())];
+        request_headers.extend(settings.request_headers.iter().cloned());
+        // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
+        let directory = cfg!(unix).then(|| File::open(&pages)).transpose();
+        let directory = directory.map_err(StoreError::io(&pages, "open it"))?;
+        let mut archive = Self { pages, directory, settings, request_headers, number: 0, open: None };
+        if let Some(last) = last {
+            archive.number = last.file;
+            let path = kept.ok_or_else(|| missing(&archive.pages, last))?;
+            archive.go_on(path, last)?;
+        }
+        archive.sync_names()?;
+        Ok(archive)
+    }
+
+    /// Has the names of the files on disk.
+    fn sync_names(&self) -> Result<(), StoreError> {
+        let fail = StoreError::io(&self.pages, "sync the directory");
+        self.directory.as_ref().map_or(Ok(()), File::sync_all).map_err(fail)
+    }
+
+    /// Opens the file of the last location, cut behind it; or leaves it closed if it was closed just there.
+    fn go_on(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
+        let open_path = self.pages.join(open_name(last.file));
+        let found = own::open_linked(&path)?.metadata().map_err(StoreError::io(&path, "look at it"))?.len();
+        if found < last.end() {
+            let what = format!("it ends at byte {found}, and the log holds a page up to byte {}", last.end());
+            return Err(StoreError::damaged(&path, what));
+        }
+        if path != open_path {
+            if found == last.end() {
+                self.number += 1;
+                return Ok(());
+            }
+            own::open(&path, OpenOptions::new().read(true))?;
+            fs::rename(&path, &open_path).map_err(StoreError::io(&path, "rename it"))?;
+        }
+        let fail = || StoreError::io(&open_path, "cut it behind the last page kept");
+        // It is cut and written to: one that was moved elsewhere has to come back first.
+        let mut file = own::open(&open_path, OpenOptions::new().write(true))?;
+        file.set_len(last.end()).map_err(fail())?;
+        file.sync_all().map_err(fail())?;
+        file.seek(SeekFrom::End(0)).map_err(fail())?;
+        self.open = Some(OpenFile { file, path: open_path, length: last.end(), pending: Vec::new() });
+        Ok(())
+    }
+
+    /// Adds a request and its answer. They are on disk after the next [`Archive::sync`].
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn add(&mut self, kept: &Kept, at: Millis) -> Result<Location, StoreError> {
+        if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
+            self.close()?;
+        }
+        let mut open = match self.open.take() {
+            Some(open) => open,
+            None => self.begin(at)?,
+        };
+        // Time and place make the id of a page fetched twice another each time.
+        let name = format!("{} {} {} {}", kept.url(), at.0, self.number, open.length);
+        let start = open.pending.len();
+        let written = kept.write(at, &name, &self.request_headers, open.pending);
+        let (pending, middle) = written.map_err(StoreError::io(&open.path, "pack a page"))?;
+        open.pending = pending;
+        let offset = open.length + (middle - start) as u64;
+        let length = (open.pending.len() - middle) as u64;
+        open.length = offset + length;
+        if open.pending.len() >= PENDING {
+            open.hand_over()?;
+        }
+        self.open = Some(open);
+        Ok(Location { file: self.number, offset, length })
+    }
+
+    /// Begins the file of the current number with a warcinfo record.
+    fn begin(&self, at: Millis) -> Result<OpenFile, StoreError> {
+        let name = open_name(self.number);
+        let path = self.pages.join(&name);
+        let fail = || StoreError::io(&path, "begin it");
+        let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(fail())?;
+        let agent = [("http-header-user-agent", self.settings.user_agent.as_str())];
+        let pending =
+            warc::info(name.trim_end_matches(OPEN), &format!("{name} {}", at.0), at, &agent).map_err(fail())?;
+        self.sync_names()?;
+        Ok(OpenFile { file, path, length: pending.len() as u64, pending })
+    }
+
+    /// Puts on disk all that was added.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        match &mut self.open {
+            Some(open) => open.sync(),
+            None => Ok(()),
+        }
+    }
+
+    /// Syncs the file in progress and gives it its final name; a page added later begins the next.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn close(&mut self) -> Result<(), StoreError> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.sync()?;
+        let closed = self.pages.join(closed_name(self.number));
+        fs::rename(&open.path, &closed).map_err(StoreError::io(&open.path, "rename it"))?;
+        self.sync_names()?;
+        self.open = None;
+        self.number += 1;
+        Ok(())
+    }
+}
+
+/// Bytes gathered before they are handed to the system.
+const PENDING: usize = 1 << 20;
+
+impl OpenFile {
+    fn hand_over(&mut self) -> Result<(), StoreError> {
+        self.file.write_all(&self.pending).map_err(StoreError::io(&self.path, "write a page"))?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StoreError> {
+        self.hand_over()?;
+        self.file.sync_data().map_err(StoreError::io(&self.path, "write a page"))
+    }
+}
+
+const OPEN: &str = ".open";
+
+fn closed_name(number: u32) -> String {
+    format!("{PREFIX}-{number:05}.warc.gz")
+}
+
+fn open_name(number: u32) -> String {
+    format!("{PREFIX}-{number:05}.warc.gz{OPEN}")
+}
+
+/// The archive's files, by number; other files in the directory are nobody's business here.
+///
+/// # Errors
+/// [`StoreError::Io`] if the directory cannot be listed.
+pub fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(pages).map_err(StoreError::io(pages, "list the directory"))? {
+        let path = entry.map_err(StoreError::io(pages, "list the directory"))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.strip_suffix(OPEN).unwrap_or(&name);
+        let number = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix('-'));
+        let number = number.and_then(|rest| rest.strip_suffix(".warc.gz")).and_then(|digits| digits.parse().ok());
+        if let Some(number) = number {
+            files.push((number, path));
+        }
+    }
+    Ok(files)
+}
+
+fn missing(pages: &Path, location: Location) -> StoreError {
+    let what = format!("{} is missing, and the log holds a page in it", closed_name(location.file));
+    StoreError::damaged(pages, what)
+}
+
+/// Pages read back from the archive, by location.
+#[derive(Debug)]
+pub struct ArchiveReader {
+    pages: PathBuf,
+    limit: usize,
+    open: Option<(u32, PathBuf, File)>,
+}
+
+impl ArchiveReader {
+    /// A reader of `dir`'s archive that unpacks bodies to at most `limit` bytes.
+    pub fn new(dir: &CrawlDirectory, limit: usize) -> Self {
+        Self { pages: dir.pages(), limit, open: None }
+    }
+
+    /// The answer at a location.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if there is no response record; [`StoreError::Io`].
+    pub fn read_at(&mut self, location: Location) -> Result<Fetched, StoreError> {
+        let (record, path) = self.record(location)?;
+        unpack_record(&record, &path, location, self.limit)
+    }
+
+    /// The packed record at a location, and the file it lies in: unpacking can so be left to other threads.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if the file is missing; [`StoreError::Io`].
+    pub fn record(&mut self, location: Location) -> Result<(Vec<u8>, PathBuf), StoreError> {
+        if self.open.as_ref().is_none_or(|(number, ..)| *number != location.file) {
+            let names = [closed_name(location.file), open_name(location.file)];
+            let path = names.iter().map(|name| self.pages.join(name)).find(|path| path.exists());
+            let path = path.ok_or_else(|| missing(&self.pages, location))?;
+            let file = own::open_linked(&path)?;
+            self.open = Some((location.file, path, file));
+        }
+        let Some((_, path, file)) = &mut self.open else { return Err(missing(&self.pages, location)) };
+        // What unpacks to so little is not longer than this; a log may say anything.
+        let longest = 2 * (self.limit as u64).saturating_add(2 * warc::HEAD_LIMIT as u64);
+        if location.length > longest {
+            let what = format!(
+                "the record at byte {}: {} bytes are more than any page takes",
+                location.offset, location.length
+            );
+            return Err(StoreError::damaged(path, what));
+        }
+        let mut record = Vec::new();
+        let read = file.seek(SeekFrom::Start(location.offset));
+        let read = read.and_then(|_| file.take(location.length).read_to_end(&mut record));
+        read.map_err(StoreError::io(path, "read a page"))?;
+        Ok((record, path.clone()))
+    }
+}
+
+/// The answer in a record read by [`ArchiveReader::record`].
+///
+/// # Errors
+/// [`StoreError::Damaged`] if it does not unpack or is no response.
+pub fn unpack_record(record: &[u8], path: &Path, location: Location, limit: usize) -> Result<Fetched, StoreError> {
+    let what = match warc::response(record, limit) {
+        Ok(Some(fetched)) => return Ok(fetched),
+        Ok(None) => "it is not the record of a page".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Err(StoreError::damaged(path, format!("the record at byte {}: {what}", location.offset)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use bytes::Bytes;
+    use flate2::Compression;
+
+    use super::super::fixture::*;
+    use super::*;
+    use suidao_page::model::Validators;
+
+    fn add(archive: &mut Archive, pages: std::ops::Range<u32>) -> Vec<Location> {
+        let locations =
+            pages.map(|n| archive.add(&Kept::Whole(fetched(n, 2000)), Millis(u64::from(n))).unwrap()).collect();
+        archive.sync().unwrap();
+        locations
+    }
+
+    fn open(root: &Path, last: Option<Location>, rotate_at: u64) -> Result<Archive, StoreError> {
+        let dir = CrawlDirectory::new(root);
+        dir.make()?;
+        Archive::resume(&dir, last, settings(rotate_at))
+    }
+
+    fn names(root: &Path) -> Vec<String> {
+        archived(root).into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn urls(root: &Path) -> Vec<String> {
+        archived(root).into_iter().flat_map(|(_, urls)| urls).collect()
+    }
+
+    #[test]
+    fn answers_come_back_as_they_were() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 1 << 30).unwrap();
+        let mut packed = fetched(1, 3000);
+        packed.headers.push(("content-encoding".into(), "zstd".into()));
+        packed.wire = Some(zstd::encode_all(&packed.body[..], 1).unwrap().into());
+        packed.headers[1].1 = packed.wire.as_ref().unwrap().len().to_string();
+        let mut odd = fetched(2, 10);
+        odd.status = 299;
+        odd.headers = vec![("x-a".into(), "ü\r\ninjected: 1".into()), ("content-length".into(), "5".into())];
+        odd.headers.push(("transfer-encoding".into(), "chunked".into()));
+        // Said to be packed, and is not.
+        odd.headers.push(("content-encoding".into(), "gzip".into()));
+        let mut empty = fetched(3, 0);
+        empty.body = Bytes::new();
+        empty.headers.clear();
+        let at = [&packed, &odd, &empty].map(|page| archive.add(&Kept::Whole(page.clone()), Millis(5)).unwrap());
+        archive.close().unwrap();
+        let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 1 << 20);
+        assert_eq!(reader.read_at(at[0]).unwrap(), packed);
+        let back = reader.read_at(at[1]).unwrap();
+        assert_eq!((back.status, &back.body, &back.wire), (299, &odd.body, &None));
+        assert_eq!(back.header("x-a"), Some("ü  injected: 1"));
+        assert_eq!(back.header("content-length"), Some(odd.body.len().to_string().as_str()));
+        assert_eq!(back.header("transfer-encoding"), None);
+        assert!(reader.read_at(at[2]).unwrap().body.is_empty());
+        let elsewhere = Location { offset: at[1].offset + 3, ..at[1] };
+        assert!(matches!(reader.read_at(elsewhere), Err(StoreError::Damaged { .. })));
+        assert!(matches!(reader.read_at(Location { file: 9, ..at[0] }), Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn the_longest_head_that_is_fetched_comes_back() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 1 << 30).unwrap();
+        let mut cookie = fetched(0, 2000);
+        cookie.headers.push(("set-cookie".into(), "x".repeat(300 << 10)));
+        // Latin-1, which UTF-8 makes twice as long.
+        let mut noise = fetched(1, 2000);
+        noise.headers.push(("x-noise".into(), "é".repeat(warc::LONGEST_HEAD)));
+        let pages = [cookie, noise];
+        let at = pages.each_ref().map(|page| archive.add(&Kept::Whole(page.clone()), Millis(5)).unwrap());
+        archive.close().unwrap();
+        let mut reader = ArchiveReader::new(&CrawlDirectory::new(root.path()), 2100);
+        let mut from = 0;
+        for (page, location) in pages.iter().zip(at) {
+            assert!(reader.read_at(location).unwrap() == *page);
+            let (record, path) = reader.record(location).unwrap();
+            let exchange = super::super::Exchange::read(&path, from, location, &record).unwrap();
+            assert_eq!((exchange.status, exchange.media.as_deref()), (200, Some("text/html")));
+            from = location.end();
+        }
+        let file = root.path().join("pages").join(closed_name(0));
+        let read: Vec<_> = super::super::Responses::open(&file, 2100).unwrap().map(Result::unwrap).collect();
+        assert!(read == pages, "also one by one, with bodies of the limit");
+    }
+
+    #[test]
+    fn requests_are_kept_as_they_were_sent() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 1 << 30).unwrap();
+        let asked = Validators { etag: Some("\"1\"".to_owned()), modified: Some("Sun, 06 Nov 1994".to_owned()) };
+        let page = Fetched { asked: Some(Box::new(asked)), ..fetched(1, 100) };
+        archive.add(&Kept::Whole(page), Millis(5)).unwrap();
+        archive.close().unwrap();
+        let mut text = String::new();
+        let file = File::open(root.path().join("pages").join(closed_name(0))).unwrap();
+        flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+        let request = text.split("GET ").nth(1).unwrap().split("\r\n\r\n").next().unwrap();
+        let fields: Vec<_> = request.lines().skip(3).collect();
+        assert_eq!(fields, ["accept: text/html", "if-none-match: \"1\"", "if-modified-since: Sun, 06 Nov 1994"]);
+    }
+
+    #[test]
+    fn equal_crawls_write_equal_files() {
+        let roots = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let files = roots.each_ref().map(|root| {
+            let mut archive = open(root.path(), None, 1 << 30).unwrap();
+            add(&mut archive, 0..5);
+            archive.close().unwrap();
+            fs::read(root.path().join("pages/suidao-00000.warc.gz")).unwrap()
+        });
+        assert_eq!(files[0], files[1]);
+    }
+
+    #[test]
+    fn what_was_not_acknowledged_is_cut_off() {
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 6000).unwrap();
+        let at = add(&mut archive, 0..20);
+        drop(archive);
+        assert!(at[19].file >= 2, "{at:?}");
+        // A torn tail behind the last file, as a crash leaves it.
+        let open_file = root.path().join("pages").join(open_name(at[19].file));
+        let mut torn = OpenOptions::new().append(true).open(&open_file).unwrap();
+        torn.write_all(&[0x1f, 0x8b, 8, 0, 1, 2]).unwrap();
+        let all: Vec<String> = (0..30).map(|n| url(n).to_string()).collect();
+
+        let mut archive = open(root.path(), Some(at[19]), 6000).unwrap();
+        assert_eq!(urls(root.path()), all[..20]);
+        add(&mut archive, 20..21);
+        drop(archive);
+        // Back into a file that was closed: it is open again, and those after it are gone.
+        let back = at.iter().rposition(|at| at.file == 1).unwrap() - 1;
+        drop(open(root.path(), Some(at[back]), 6000).unwrap());
+        assert_eq!(names(root.path()), [closed_name(0), open_name(1)]);
+        assert_eq!(urls(root.path()), all[..=back]);
+        // To the end of a closed file: it stays closed.
+        let last = at.iter().rposition(|at| at.file == 0).unwrap();
+        let mut archive = open(root.path(), Some(at[last]), 6000).unwrap();
+        assert_eq!(names(root.path()), [closed_name(0)]);
+        add(&mut archive, 20..21);
+        assert_eq!(names(root.path()), [closed_name(0), open_name(1)]);
+        drop(archive);
+        fs::remove_file(root.path().join("pages").join(closed_name(0))).unwrap();
+        assert!(matches!(open(root.path(), Some(at[last]), 6000), Err(StoreError::Damaged { .. })));
+        fs::write(root.path().join("pages").join(closed_name(0)), "short").unwrap();
+        let message = open(root.path(), Some(at[last]), 6000).unwrap_err().to_string();
+        assert!(message.contains("ends at byte 5"), "{message}");
+        // Nothing acknowledged at all; strangers stay.
+        fs::write(root.path().join("pages/notes.txt"), "mine").unwrap();
+        drop(open(root.path(), None, 6000).unwrap());
+        let left: Vec<_> = fs::read_dir(root.path().join("pages")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert_eq!(left, ["notes.txt"]);
+    }
+
+    #[test]
+    fn warcio_finds_the_files_valid() {
+        let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let Some(program) =
+            above.map(|dir| dir.join("target/tools/python/bin/warcio")).find(|program| program.exists())
+        else {
+            assert!(std::env::var_os("SUIDAO_CI").is_none(), "there is no warcio (tests/tools.sh)");
+            return eprintln!("skipped: there is no warcio (tests/tools.sh)");
+        };
+        let root = tempfile::tempdir().unwrap();
+        let mut archive = open(root.path(), None, 20_000).unwrap();
+        add(&mut archive, 0..10);
+        for n in 0..10 {
+            archive.add(&kept(n, 2000), Millis(1_600_000_000_000)).unwrap();
+        }
+        let mut packed = fetched(10, 3000);
+        packed.headers.push(("content-encoding".into(), "gzip".into()));
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&packed.body).unwrap();
+        packed.wire = Some(gzip.finish().unwrap().into());
+        archive.add(&Kept::Whole(packed), Millis(1_700_000_000_000)).unwrap();
+        archive.close().unwrap();
+        for (name, _) in archived(root.path()) {
+            let path = root.path().join("pages").join(name);
+            let check = Command::new(&program).args(["check", "-v"]).arg(&path).output().unwrap();
+            let said = String::from_utf8_lossy(&check.stdout).into_owned();
+            assert!(check.status.success() && said.contains("digest pass"), "{said}");
+            let index = Command::new(&program).args(["index", "-f", "warc-type,warc-target-uri"]).arg(&path).output();
+            assert!(index.unwrap().status.success());
+        }
+    }
+}

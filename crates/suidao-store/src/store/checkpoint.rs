@@ -1,0 +1,249 @@
+//! The state of a crawl beside its log, in `state/checkpoint`: what the fold of the first so many batches came to.
+//!
+//! ```text
+//! suidao checkpoint 4\n   header (postcard): batches, digest of the last of them, digest of the settings
+//! length u32, xxh3 u64, bytes         a piece, and so on
+//! 0 u32, number of pieces u64         the end
+//! ```
+
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::directory::sync_directory;
+use super::part::file_beside;
+use super::{CrawlDirectory, Store, StoreError, own};
+use suidao_page::model::Batch;
+
+/// First line of the file. The number is raised when pieces of an earlier build cannot be read.
+const HEAD: &[u8] = b"suidao checkpoint 4\n";
+
+/// Longest piece that is believed, in bytes: the largest are lists of what waits, 10 bytes an entry.
+const LONGEST: u32 = 1 << 31;
+
+/// Which state it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// Batches folded.
+    pub batches: u64,
+    /// Digest of the last of them ([`digest`]): a log that was made anew has another.
+    pub last: u64,
+    /// Digest of all settings that the fold depends on.
+    pub settings: u64,
+}
+
+impl State {
+    /// Whether the log bears it out.
+    fn is_of(&self, store: &Store) -> bool {
+        let last = self.batches.checked_sub(1).filter(|last| *last < store.len());
+        last.is_some_and(|last| store.batch(last).is_ok_and(|record| digest(&record.batch) == self.last))
+    }
+}
+
+/// Why a restart with the log `store` would pass over the checkpoint of `dir`, whatever its settings; none where it would
+/// not, or there is none.
+pub fn fault(dir: &CrawlDirectory, store: &Store) -> Option<&'static str> {
+    let file = own::open(&dir.checkpoint(), File::options().read(true)).ok()?;
+    let Some((mut pieces, state)) = Pieces::begin(file) else { return Some("is none, or another build's") };
+    pieces.by_ref().for_each(drop);
+    match () {
+        () if !pieces.is_whole() => Some("is not whole"),
+        () if !state.is_of(store) => Some("is of another log"),
+        () => None,
+    }
+}
+
+/// A digest of a batch.
+pub fn digest(batch: &Batch) -> u64 {
+    xxh3_64(&postcard::to_stdvec(batch).expect("events are plain data"))
+}
+
+/// A checkpoint that is written and has not its name yet: the batches that it holds have to be on disk first.
+#[derive(Debug)]
+pub struct Checkpoint {
+    file: NamedTempFile,
+    path: PathBuf,
+    state: State,
+}
+
+impl Checkpoint {
+    /// Writes the pieces of a state.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`]; the former checkpoint then stands.
+    pub fn write(
+        dir: &CrawlDirectory,
+        state: State,
+        pieces: impl Iterator<Item = Vec<u8>>,
+    ) -> Result<Self, StoreError> {
+        let path = dir.checkpoint();
+        let fail = || StoreError::io(&path, "write it");
+        let mut out = BufWriter::with_capacity(1 << 18, file_beside(&path).map_err(fail())?);
+        write_to(&mut out, state, pieces).map_err(fail())?;
+        let file = out.into_inner().map_err(|error| fail()(error.into_error()))?;
+        Ok(Self { file, path, state })
+    }
+
+    /// Batches that have to be on disk before it gets its name.
+    pub fn batches(&self) -> u64 {
+        self.state.batches
+    }
+
+    /// Gives it its name, in the place of the former one.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`]; the former checkpoint then stands.
+    pub fn publish(self) -> Result<(), StoreError> {
+        let Self { file, path, .. } = self;
+        let fail = || StoreError::io(&path, "write it");
+        file.as_file().sync_all().map_err(fail())?;
+        file.persist(&path).map_err(|error| fail()(error.error))?;
+        sync_directory(path.parent().unwrap_or(Path::new(".")))
+    }
+}
+
+fn write_to(out: &mut impl Write, state: State, pieces: impl Iterator<Item = Vec<u8>>) -> io::Result<()> {
+    out.write_all(HEAD)?;
+    let head = postcard::to_stdvec(&state).map_err(io::Error::other)?;
+    let mut count: u64 = 0;
+    for piece in std::iter::once(head).chain(pieces) {
+        let length = u32::try_from(piece.len()).map_err(io::Error::other)?;
+        out.write_all(&length.to_le_bytes())?;
+        out.write_all(&xxh3_64(&piece).to_le_bytes())?;
+        out.write_all(&piece)?;
+        count += 1;
+    }
+    out.write_all(&0_u32.to_le_bytes())?;
+    out.write_all(&count.to_le_bytes())
+}
+
+/// A checkpoint that is being read.
+pub struct Pieces {
+    from: BufReader<File>,
+    read: u64,
+    whole: bool,
+}
+
+impl Pieces {
+    /// The checkpoint of a store, if there is one that its log bears out, of these settings; and how many batches it holds.
+    pub fn of(store: &Store, settings: u64) -> Option<(Self, u64)> {
+        let file = own::open(&store.directory().checkpoint(), File::options().read(true)).ok()?;
+        let (pieces, state) = Self::begin(file)?;
+        (state.settings == settings && state.is_of(store)).then_some((pieces, state.batches))
+    }
+
+    fn begin(file: File) -> Option<(Self, State)> {
+        let mut from = BufReader::with_capacity(1 << 18, file);
+        let mut head = [0; HEAD.len()];
+        from.read_exact(&mut head).ok()?;
+        let mut pieces = Self { from, read: 0, whole: false };
+        let state = postcard::from_bytes(&pieces.next().filter(|_| head == HEAD)?).ok()?;
+        Some((pieces, state))
+    }
+
+    /// Whether all pieces were read, each as it was written.
+    pub fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.from.read_exact(&mut bytes).ok().map(|()| bytes)
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Vec<u8>;
+
+    fn next(&mut self) -> Option<Vec<u8>> {
+        if self.whole {
+            return None;
+        }
+        let length = u32::from_le_bytes(self.take()?);
+        let sum = u64::from_le_bytes(self.take()?);
+        if length == 0 {
+            self.whole = sum == self.read;
+            return None;
+        }
+        let mut piece = Vec::new();
+        // Not trusted with the memory before the bytes are there.
+        self.from.by_ref().take(u64::from(length.min(LONGEST))).read_to_end(&mut piece).ok()?;
+        self.read += 1;
+        (piece.len() as u64 == u64::from(length) && xxh3_64(&piece) == sum).then_some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::super::{Record, Store};
+    use super::*;
+
+    fn store(root: &Path, batches: u32) -> Store {
+        let mut store = Store::resume(&CrawlDirectory::new(root), &meta()).unwrap();
+        let record = |n| Record { batch: batch(n, 3), archive: None, revisit: false };
+        store.append(&(0..batches).map(record).collect::<Vec<_>>()).unwrap();
+        store
+    }
+
+    fn state(of: u32, settings: u64) -> State {
+        State { batches: u64::from(of), last: digest(&batch(of - 1, 3)), settings }
+    }
+
+    #[test]
+    fn what_was_written_comes_back_once_it_has_its_name() {
+        let root = tempfile::tempdir().unwrap();
+        let store = store(root.path(), 5);
+        let pieces = vec![vec![1; 70_000], vec![2], (0..=255).collect()];
+        let checkpoint = Checkpoint::write(store.directory(), state(4, 7), pieces.clone().into_iter()).unwrap();
+        assert!(Pieces::of(&store, 7).is_none());
+        checkpoint.publish().unwrap();
+        let (mut read, batches) = Pieces::of(&store, 7).unwrap();
+        assert_eq!((read.by_ref().collect::<Vec<_>>(), batches, read.is_whole()), (pieces, 4, true));
+        assert!(Pieces::of(&store, 8).is_none(), "other settings");
+        let left: Vec<_> =
+            std::fs::read_dir(store.directory().state()).unwrap().flatten().map(|e| e.file_name()).collect();
+        assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".part")), "{left:?}");
+    }
+
+    #[test]
+    fn one_that_the_log_does_not_bear_out_is_left_aside() {
+        let root = tempfile::tempdir().unwrap();
+        let store = store(root.path(), 5);
+        for state in [state(6, 7), State { last: 1, ..state(4, 7) }, State { batches: 0, ..state(4, 7) }] {
+            Checkpoint::write(store.directory(), state, std::iter::empty()).unwrap().publish().unwrap();
+            assert!(Pieces::of(&store, 7).is_none(), "{state:?}");
+            assert_eq!(fault(store.directory(), &store), Some("is of another log"), "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_one_is_never_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let store = store(root.path(), 5);
+        let pieces = [vec![1; 100], vec![2; 100]];
+        Checkpoint::write(store.directory(), state(5, 7), pieces.into_iter()).unwrap().publish().unwrap();
+        let path = store.directory().checkpoint();
+        let sound = std::fs::read(&path).unwrap();
+        assert_eq!(fault(store.directory(), &store), None);
+        for at in 0..sound.len() {
+            let mut damaged = sound.clone();
+            damaged[at] ^= 0x20;
+            std::fs::write(&path, &damaged).unwrap();
+            if let Some((mut pieces, _)) = Pieces::of(&store, 7) {
+                pieces.by_ref().for_each(drop);
+                assert!(!pieces.is_whole(), "byte {at}");
+            }
+            assert!(fault(store.directory(), &store).is_some(), "byte {at}");
+            std::fs::write(&path, &sound[..at]).unwrap();
+            if let Some((mut pieces, _)) = Pieces::of(&store, 7) {
+                pieces.by_ref().for_each(drop);
+                assert!(!pieces.is_whole(), "cut at {at}");
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The harvest curve: how many of the pages fetched so far are relevant, a line per 100 pages. A fold of the batches,
+//! small enough to be kept in memory and written anew each time; after a resume it is the fold of the log.
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::directory::write_own;
+use super::{CrawlDirectory, StoreError};
+use suidao_page::model::{Batch, Event, Tunnel};
+
+/// Pages per line.
+const EVERY: u64 = 100;
+
+/// One line of `harvest.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HarvestLine {
+    /// Pages fetched so far.
+    pub pages: u64,
+    /// Relevant ones among them.
+    pub relevant: u64,
+    /// `relevant / pages`.
+    pub harvest_rate: f64,
+    /// Mean of the tunnel counter k of the pages since the last line, those with k unbounded left out; empty if all
+    /// are.
+    pub mean_k: Option<f64>,
+    /// Hosts of which the first page was fetched since the last line.
+    pub new_hosts: u32,
+}
+
+/// The curve so far. Memory: 4 bytes per known URL, some 30 per known host.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Harvest {
+    lines: Vec<HarvestLine>,
+    pages: u64,
+    relevant: u64,
+    /// Numbers of the hosts, by the hashes of their names.
+    hosts: FxHashMap<u64, u32>,
+    /// Host of each URL, by [`suidao_page::model::UrlId`].
+    host_of: Vec<u32>,
+    /// Whether a page of the host was fetched.
+    fetched: Vec<bool>,
+    since: Since,
+}
+
+/// What was counted since the last line.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Since {
+    pages: u64,
+    bounded: u64,
+    k: u64,
+    new_hosts: u32,
+}
+
+impl Harvest {
+    /// Takes a batch in; batches come in order, each once.
+    pub fn observe(&mut self, batch: &Batch) {
+        for event in &batch.events {
+            match event {
+                Event::Discovered(found) => {
+                    let next = self.fetched.len() as u32;
+                    let host = *self.hosts.entry(xxh3_64(found.url.authority().as_bytes())).or_insert(next);
+                    if host == next {
+                        self.fetched.push(false);
+                    }
+                    self.host_of.push(host);
+                }
+                // A page fetched again counts once.
+                Event::Settled(page) if page.again.is_none() => {
+                    self.pages += 1;
+                    self.relevant += u64::from(page.is_relevant_document());
+                    self.since.pages += 1;
+                    if let Tunnel::Left(k) = page.place.trail.k {
+                        self.since.bounded += 1;
+                        self.since.k += u64::from(k);
+                    }
+                    let host = self.host_of.get(page.id.0 as usize).map(|&host| host as usize);
+                    if let Some(fetched) = host.and_then(|host| self.fetched.get_mut(host)) {
+                        self.since.new_hosts += u32::from(!std::mem::replace(fetched, true));
+                    }
+                    if self.since.pages == EVERY {
+                        self.lines.extend(self.line());
+                        self.since = Since::default();
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Pages fetched so far.
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// Relevant ones among them.
+    pub fn relevant(&self) -> u64 {
+        self.relevant
+    }
+
+    /// Hosts of which a page was fetched.
+    pub fn hosts(&self) -> usize {
+        self.fetched.iter().filter(|&&fetched| fetched).count()
+    }
+
+    /// The lines so far; the last one tells the pages since the last hundred, if there are any.
+    pub fn lines(&self) -> impl Iterator<Item = HarvestLine> + '_ {
+        self.lines.iter().copied().chain(self.line())
+    }
+
+    fn line(&self) -> Option<HarvestLine> {
+        let Since { pages, bounded, k, new_hosts } = self.since;
+        (pages > 0).then(|| HarvestLine {
+            pages: self.pages,
+            relevant: self.relevant,
+            harvest_rate: self.relevant as f64 / self.pages as f64,
+            mean_k: (bounded > 0).then(|| k as f64 / bounded as f64),
+            new_hosts,
+        })
+    }
+
+    /// Writes `harvest.csv`.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`]; the former file then stands.
+    pub fn write(&self, dir: &CrawlDirectory) -> Result<(), StoreError> {
+        write_own(&dir.harvest_csv(), |out| {
+            let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+            table.write_record(["pages", "relevant", "harvest_rate", "mean_k", "new_hosts"])?;
+            for line in self.lines() {
+                table.serialize((
+                    line.pages,
+                    line.relevant,
+                    format!("{:.4}", line.harvest_rate),
+                    line.mean_k.map(|k| format!("{k:.2}")),
+                    line.new_hosts,
+                ))?;
+            }
+            Ok(table.flush()?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::batch;
+    use super::*;
+
+    #[test]
+    fn a_line_per_hundred_pages_and_one_for_the_rest() {
+        let mut harvest = Harvest::default();
+        (0..250).for_each(|n| harvest.observe(&batch(n, 3)));
+        let lines: Vec<_> = harvest.lines().collect();
+        let line = |pages, new_hosts| HarvestLine {
+            pages,
+            relevant: pages / 2,
+            harvest_rate: 0.5,
+            mean_k: Some(4.0),
+            new_hosts,
+        };
+        assert_eq!(lines, [line(100, 7), line(200, 0), line(250, 0)]);
+        let root = tempfile::tempdir().unwrap();
+        let dir = CrawlDirectory::new(root.path());
+        harvest.write(&dir).unwrap();
+        let text = std::fs::read_to_string(dir.harvest_csv()).unwrap();
+        assert!(text.starts_with("pages,relevant,harvest_rate,mean_k,new_hosts\n100,50,0.5000,4.00,7\n"), "{text}");
+    }
+}

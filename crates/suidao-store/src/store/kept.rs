@@ -1,0 +1,253 @@
+//! How an exchange is kept: the request that was sent, and the answer to it, as two WARC records one behind the other;
+//! and behind these what a browser made of the answer, if one did, as a conversion record (WARC 1.1, 6.8).
+//!
+//! An answer that brought nothing new is kept as a revisit record (WARC 1.1, 6.7): its head, and a word on the answer that
+//! has the payload. So every request that was answered is in the archive, and every payload is there once.
+
+use std::io;
+
+use flate2::Compression;
+
+use super::warc::{self, Draft};
+use suidao_page::model::{CrawlUrl, Fetched, Millis};
+
+/// Level of compression: one of the quick ones, for packing counts: a quicker deflate took 28 % off the whole writer.
+const LEVEL: u32 = 3;
+
+/// The server said that the page is as it was.
+const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+/// The server sent the same again.
+const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
+
+/// An answer to be kept.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kept {
+    /// As it came.
+    Whole(Fetched),
+    /// By its head alone, for what it brings is in the archive: it has the status 304, or the payload is the same to the
+    /// byte, as sent ([`Fetched::wire`] where that is set).
+    Revisit {
+        /// The answer.
+        fetched: Fetched,
+        /// When the answer to the same URL was kept that has the payload: the time of its batch.
+        of: Millis,
+    },
+}
+
+impl Kept {
+    /// Appends request and answer to `out`, as a gzip member each: `name` makes their ids, `headers` are the fields that
+    /// every request carries. Also how long `out` is without what comes behind the request.
+    pub(super) fn write(
+        &self,
+        at: Millis,
+        name: &str,
+        headers: &[(String, String)],
+        out: Vec<u8>,
+    ) -> io::Result<(Vec<u8>, usize)> {
+        let fetched = self.fetched();
+        let uri = || ("WARC-Target-URI", fetched.url.as_str().to_owned());
+        let payload = fetched.wire.as_ref().unwrap_or(&fetched.body);
+        let kind = if self.is_revisit() { "revisit" } else { "response" };
+        let out = Draft {
+            kind: "request",
+            name,
+            at,
+            media: "application/http; msgtype=request",
+            fields: vec![uri(), ("WARC-Concurrent-To", warc::record_id(kind, name))],
+            head: &warc::request_head(fetched, headers),
+            payload: &[],
+        }
+        .write(Compression::fast(), out)?;
+        let middle = out.len();
+        let mut fields = vec![uri(), ("WARC-Concurrent-To", warc::record_id("request", name))];
+        if let Self::Revisit { of, .. } = self {
+            let modified = fetched.status != 304;
+            fields.push(("WARC-Profile", if modified { IDENTICAL } else { NOT_MODIFIED }.to_owned()));
+            fields.push(("WARC-Refers-To-Target-URI", fetched.url.as_str().to_owned()));
+            fields.push(("WARC-Refers-To-Date", warc::date(*of)));
+            if modified {
+                fields.push(("WARC-Payload-Digest", warc::digest(&[payload])));
+            }
+        }
+        let draft = Draft {
+            kind,
+            name,
+            at,
+            media: "application/http; msgtype=response",
+            fields,
+            // Of a 304 no length is told that the server did not tell.
+            head: &warc::response_head(fetched, (fetched.status != 304 || !self.is_revisit()).then_some(payload.len())),
+            payload: if self.is_revisit() { &[] } else { payload },
+        };
+        // What came packed does not get smaller.
+        let level = if fetched.wire.is_some() { Compression::fast() } else { Compression::new(LEVEL) };
+        let mut out = draft.write(level, out)?;
+        if let (Self::Whole(_), Some(rendered)) = (self, &fetched.rendered) {
+            let conversion = Draft {
+                kind: warc::CONVERSION,
+                name,
+                at,
+                media: Fetched::RENDERED,
+                fields: vec![uri(), ("WARC-Refers-To", warc::record_id(kind, name))],
+                head: &[],
+                payload: rendered,
+            };
+            out = conversion.write(Compression::new(LEVEL), out)?;
+        }
+        Ok((out, middle))
+    }
+
+    fn fetched(&self) -> &Fetched {
+        let (Self::Whole(fetched) | Self::Revisit { fetched, .. }) = self;
+        fetched
+    }
+
+    /// The URL that was asked for.
+    pub fn url(&self) -> &CrawlUrl {
+        &self.fetched().url
+    }
+
+    /// Whether its payload lies elsewhere.
+    pub fn is_revisit(&self) -> bool {
+        matches!(self, Self::Revisit { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Read};
+
+    use flate2::read::{GzDecoder, MultiGzDecoder};
+
+    use super::super::fixture::*;
+    use super::super::*;
+    use super::*;
+
+    #[test]
+    fn what_brings_nothing_new_is_kept_by_its_head() {
+        let identical = fetched(1, 3000);
+        let digest = warc::digest(&[&identical.body]);
+        for (n, profile) in [(1, "identical-payload-digest"), (2, "server-not-modified")] {
+            let (out, middle) = kept(n, 3000).write(Millis(2000), "name", &[], b"before".to_vec()).unwrap();
+            assert!(out.starts_with(b"before") && out.len() < 1500, "{}", out.len());
+            let mut input = BufReader::new(GzDecoder::new(&out[middle..]));
+            let head = warc::Head::read(&mut input).unwrap().unwrap();
+            let field = |name| head.field(name).unwrap_or_default();
+            assert_eq!(field("warc-type"), "revisit");
+            assert_eq!(field("warc-profile"), format!("http://netpreserve.org/warc/1.1/revisit/{profile}"));
+            assert_eq!(
+                (field("warc-target-uri"), field("warc-refers-to-target-uri")),
+                (url(n).as_str(), url(n).as_str())
+            );
+            assert_eq!(field("warc-refers-to-date"), warc::date(Millis(u64::from(n))));
+            assert_eq!(head.field("warc-payload-digest").is_some(), n == 1);
+            assert!(n == 2 || field("warc-payload-digest") == digest);
+            let mut block = String::new();
+            input.read_to_string(&mut block).unwrap();
+            let (status, headers, length) = warc::http_head(block.as_bytes()).unwrap();
+            assert_eq!((status, &headers), (if n == 1 { 200 } else { 304 }, &fetched(n, 3000).headers));
+            assert_eq!((&block[length..], head.length), ("\r\n\r\n", length as u64), "no payload");
+            let mut request = String::new();
+            GzDecoder::new(&out[6..middle]).read_to_string(&mut request).unwrap();
+            assert!(request.contains(&format!("WARC-Concurrent-To: {}", field("warc-record-id"))), "{request}");
+            assert!(
+                field("warc-concurrent-to").len() > 40 && request.contains(field("warc-concurrent-to")),
+                "{request}"
+            );
+            assert_eq!(request.contains("if-none-match: \"1\"\r\n"), n == 2, "{request}");
+        }
+        // A 304 tells a length only where the server did.
+        let Kept::Revisit { fetched, of } = kept(2, 10) else { panic!() };
+        let bare = Kept::Revisit { fetched: Fetched { headers: Vec::new(), ..fetched }, of };
+        let (out, _) = bare.write(Millis(0), "name", &[], Vec::new()).unwrap();
+        let mut text = String::new();
+        MultiGzDecoder::new(&out[..]).read_to_string(&mut text).unwrap();
+        assert!(text.contains("HTTP/1.1 304 Not Modified\r\n\r\n"), "{text}");
+    }
+
+    #[test]
+    fn what_a_browser_made_comes_back_with_the_answer() {
+        let root = tempfile::tempdir().unwrap();
+        let (store, mut archive) = resume(root.path(), 1 << 30).unwrap();
+        let page = |n: u32| {
+            let mut page = fetched(n, 2000);
+            page.rendered =
+                n.is_multiple_of(2).then(|| format!("<!DOCTYPE html><p>{}", "正文".repeat(n as usize)).into());
+            page
+        };
+        let at: Vec<Location> =
+            (0..6).map(|n| archive.add(&Kept::Whole(page(n)), Millis(u64::from(n))).unwrap()).collect();
+        archive.close().unwrap();
+        let path = store.directory().pages().join("suidao-00000.warc.gz");
+        let whole: Vec<_> = (0..6).map(page).collect();
+        let read = |path: &std::path::Path| -> Vec<_> {
+            Responses::open(path, 1 << 20).unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(read(&path), whole);
+        // As another program may pack it: not at all, and as one member.
+        let mut plain = Vec::new();
+        MultiGzDecoder::new(std::fs::File::open(&path).unwrap()).read_to_end(&mut plain).unwrap();
+        let mut one = flate2::write::GzEncoder::new(Vec::new(), Compression::fast());
+        std::io::Write::write_all(&mut one, &plain).unwrap();
+        let others = [("plain.warc", plain), ("one.warc.gz", one.finish().unwrap())].map(|(name, bytes)| {
+            std::fs::write(root.path().join(name), bytes).unwrap();
+            root.path().join(name)
+        });
+        for path in others.iter().chain([&path]) {
+            assert_eq!(read(path), whole, "{}", path.display());
+            let web = Indexed::open(vec![path.clone()], 1 << 20, |_| ()).unwrap();
+            for page in &whole {
+                assert_eq!(web.get(&page.url).unwrap().as_ref(), Some(page), "{}", path.display());
+            }
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let mut reader = ArchiveReader::new(store.directory(), 1 << 20);
+        let mut from = 0;
+        for (page, &location) in whole.iter().zip(&at) {
+            assert_eq!(reader.read_at(location).unwrap(), *page);
+            let record = &bytes[location.offset as usize..location.end() as usize];
+            let exchange = Exchange::read(&path, from, location, record).unwrap();
+            assert_eq!(exchange.length == record.len(), page.rendered.is_none());
+            let mut alone = Vec::new();
+            GzDecoder::new(&record[..exchange.length]).read_to_end(&mut alone).unwrap();
+            assert!(alone.starts_with(b"WARC/1.1\r\nWARC-Type: response"));
+            from = location.end();
+        }
+        // A file that breaks off within the second record has the answer.
+        let cut = root.path().join("cut.warc.gz");
+        std::fs::write(&cut, &bytes[..at[0].end() as usize - 20]).unwrap();
+        let web = Indexed::open(vec![cut], 1 << 20, |_| ()).unwrap();
+        assert_eq!(web.get(&whole[0].url).unwrap(), Some(Fetched { rendered: None, ..whole[0].clone() }));
+    }
+
+    #[test]
+    fn readers_of_answers_pass_over_revisits() {
+        let root = tempfile::tempdir().unwrap();
+        let (store, mut archive) = resume(root.path(), 1 << 30).unwrap();
+        let at: Vec<Location> = (0..12).map(|n| archive.add(&kept(n, 2000), Millis(u64::from(n))).unwrap()).collect();
+        archive.close().unwrap();
+        let path = store.directory().pages().join("suidao-00000.warc.gz");
+        let whole: Vec<_> = (0..12).filter(|&n| !kept(n, 10).is_revisit()).map(|n| fetched(n, 2000)).collect();
+        let read: Vec<_> = Responses::open(&path, 1 << 20).unwrap().map(Result::unwrap).collect();
+        assert_eq!(read, whole);
+        let mut seen = Vec::new();
+        let web = Indexed::open(vec![path.clone()], 1 << 20, |url| seen.push(url.clone())).unwrap();
+        assert!(seen.iter().eq(whole.iter().map(|page| &page.url)));
+        assert_eq!(web.get(&url(1)).unwrap(), None);
+        assert_eq!(web.get(&url(4)).unwrap(), Some(fetched(4, 2000)));
+        let mut reader = ArchiveReader::new(store.directory(), 1 << 20);
+        let mut from = 0;
+        for (n, &location) in (0..).zip(&at) {
+            let read = reader.read_at(location);
+            let (record, path) = reader.record(location).unwrap();
+            let exchange = Exchange::read(&path, from, location, &record);
+            if kept(n, 10).is_revisit() {
+                let messages = [read.unwrap_err().to_string(), exchange.unwrap_err().to_string()];
+                assert!(messages.iter().all(|message| message.contains("not the record of a page")), "{messages:?}");
+            } else {
+                assert_eq!((read.unwrap(), exchange.unwrap().uri.as_str()), (fetched(n, 2000), url(n).as_str()));
+            }
+            from = location.end();
+        }
+    }
+}

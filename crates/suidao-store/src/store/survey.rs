@@ -1,0 +1,264 @@
+//! What lies in a WARC file of ours, record after record, damage passed over. Every record is unpacked to its end, so
+//! that gzip's checksum speaks, and its block is compared with the digest in its head. Memory does not depend on the
+//! file's size.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use data_encoding::BASE32;
+use flate2::bufread::GzDecoder;
+use sha1::{Digest as _, Sha1};
+
+use super::warc::{CONVERSION, GZIP, Head};
+use super::{StoreError, own};
+use suidao_page::model::Millis;
+
+/// What a record is, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordKind {
+    /// `request`.
+    Request,
+    /// `response`: a page, or a redirect.
+    Response,
+    /// `revisit`: an answer whose payload lies elsewhere.
+    Revisit,
+    /// `conversion`: what a browser made of the answer in another record.
+    Conversion,
+    /// Any other, `warcinfo` among them.
+    Other,
+}
+
+/// A stretch of a WARC file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+    /// The record that it is, or what is wrong with it.
+    pub content: Result<Whole, String>,
+    /// `WARC-Target-URI`; of damage as far as a head can be read.
+    pub uri: Option<String>,
+}
+
+/// A record that is whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// What it is.
+    pub kind: RecordKind,
+    /// `WARC-Date`, 0 if it has none.
+    pub at: Millis,
+    /// `WARC-Record-ID`.
+    pub id: String,
+    /// `WARC-Concurrent-To`.
+    pub with: String,
+    /// `WARC-Refers-To`.
+    pub of: String,
+}
+
+/// Looks through the WARC file `path`, one gzip member a record, and tells every stretch of it in order, without gaps.
+///
+/// # Errors
+/// [`StoreError::Io`] if the file cannot be read; no damage is an error.
+pub fn survey(path: &Path, mut tell: impl FnMut(Stretch)) -> Result<(), StoreError> {
+    let fail = || StoreError::io(path, "read it");
+    let mut input = BufReader::with_capacity(1 << 16, own::open_linked(path)?);
+    let end = input.seek(SeekFrom::End(0)).map_err(fail())?;
+    let mut at = 0;
+    let mut damaged: Option<Stretch> = None;
+    while at < end {
+        input.seek(SeekFrom::Start(at)).map_err(fail())?;
+        let (read, uri) = member(&mut input);
+        match read {
+            Ok(whole) => {
+                damaged.take().into_iter().for_each(&mut tell);
+                let next = input.stream_position().map_err(fail())?;
+                tell(Stretch { offset: at, length: next - at, content: Ok(whole), uri });
+                at = next;
+            }
+            Err(error) if !is_damage(&error) => return Err(fail()(error)),
+            Err(error) => {
+                let next = next_member(&mut input, at + 1, end).map_err(fail())?;
+                let what = match error.kind() {
+                    ErrorKind::UnexpectedEof => "it breaks off".to_owned(),
+                    _ => error.to_string(),
+                };
+                // Damage behind damage is one: the first word on it stands.
+                let stretch = damaged.get_or_insert(Stretch { offset: at, length: 0, content: Err(what), uri: None });
+                stretch.length = next - stretch.offset;
+                stretch.uri = stretch.uri.take().or(uri);
+                at = next;
+            }
+        }
+    }
+    damaged.into_iter().for_each(tell);
+    Ok(())
+}
+
+/// Whether an error speaks of the bytes and not of the disk.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof)
+}
+
+/// Reads the member that begins here to its end.
+fn member(input: &mut BufReader<File>) -> (io::Result<Whole>, Option<String>) {
+    if !input.fill_buf().is_ok_and(|bytes| bytes.starts_with(&GZIP)) {
+        return (Err(io::Error::new(ErrorKind::InvalidData, "no record begins here")), None);
+    }
+    let mut content = BufReader::with_capacity(1 << 14, GzDecoder::new(input));
+    let head = match Head::read(&mut content) {
+        Ok(Some(head)) => head,
+        Ok(None) => return (Err(ErrorKind::UnexpectedEof.into()), None),
+        Err(error) => return (Err(error), None),
+    };
+    let uri = head.field("warc-target-uri").map(|uri| uri.trim_matches(['<', '>']).to_owned());
+    (block(&mut content, &head), uri)
+}
+
+fn block(content: &mut impl Read, head: &Head) -> io::Result<Whole> {
+    let mut sha = Sha1::new();
+    let mut left = head.length;
+    let mut part = vec![0; 1 << 14];
+    while left > 0 {
+        let most = usize::try_from(left).unwrap_or(usize::MAX).min(part.len());
+        let read = content.read(&mut part[..most])?;
+        if read == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        sha.update(&part[..read]);
+        left -= read as u64;
+    }
+    // To the end, where the checksum is.
+    io::copy(content, &mut io::sink())?;
+    let wanted = head.field("warc-block-digest").and_then(|digest| digest.strip_prefix("sha1:"));
+    if wanted.is_some_and(|wanted| !wanted.eq_ignore_ascii_case(&BASE32.encode(&sha.finalize()))) {
+        return Err(io::Error::new(ErrorKind::InvalidData, "its block has another digest than its head says"));
+    }
+    let text = |name: &str| head.field(name).unwrap_or_default().to_owned();
+    Ok(Whole {
+        kind: match head.field("warc-type") {
+            Some("request") => RecordKind::Request,
+            Some("response") => RecordKind::Response,
+            Some("revisit") => RecordKind::Revisit,
+            Some(CONVERSION) => RecordKind::Conversion,
+            _ => RecordKind::Other,
+        },
+        at: text("warc-date")
+            .parse::<jiff::Timestamp>()
+            .map_or(Millis(0), |at| Millis(u64::try_from(at.as_millisecond()).unwrap_or(0))),
+        id: text("warc-record-id"),
+        with: text("warc-concurrent-to"),
+        of: text("warc-refers-to"),
+    })
+}
+
+/// Where the next record begins, at `from` or behind; the end of the file if none does.
+fn next_member(input: &mut BufReader<File>, from: u64, end: u64) -> io::Result<u64> {
+    let mut at = from;
+    while at < end {
+        input.seek(SeekFrom::Start(at))?;
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            break;
+        }
+        let length = bytes.len();
+        match bytes.iter().position(|&byte| byte == GZIP[0]) {
+            None => at += length as u64,
+            Some(place) => {
+                at += place as u64;
+                input.seek(SeekFrom::Start(at))?;
+                let mut start = [0; 3];
+                // Deflate is the one method that there is.
+                let begins = input.read_exact(&mut start).is_ok() && start == [GZIP[0], GZIP[1], 8];
+                input.seek(SeekFrom::Start(at))?;
+                if begins
+                    && Head::read(&mut BufReader::new(GzDecoder::new(&mut *input))).is_ok_and(|head| head.is_some())
+                {
+                    return Ok(at);
+                }
+                at += 1;
+            }
+        }
+    }
+    Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::*;
+    use super::super::{Archive, CrawlDirectory, Kept, Location};
+    use super::*;
+    use suidao_page::model::Millis;
+
+    fn archive(root: &Path) -> (std::path::PathBuf, Vec<Location>) {
+        let dir = CrawlDirectory::new(root);
+        dir.make().unwrap();
+        let mut archive = Archive::resume(&dir, None, settings(1 << 30)).unwrap();
+        let at =
+            (0..6).map(|n| archive.add(&Kept::Whole(fetched(n, 3000)), Millis(u64::from(n) * 1000)).unwrap()).collect();
+        archive.close().unwrap();
+        (dir.pages().join("suidao-00000.warc.gz"), at)
+    }
+
+    fn stretches(path: &Path) -> Vec<Stretch> {
+        let mut found = Vec::new();
+        survey(path, |stretch| found.push(stretch)).unwrap();
+        let mut at = 0;
+        for stretch in &found {
+            assert_eq!(stretch.offset, at, "no gap");
+            at += stretch.length;
+        }
+        assert_eq!(at, std::fs::metadata(path).unwrap().len());
+        found
+    }
+
+    #[test]
+    fn every_record_is_told_and_damage_costs_only_what_it_struck() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, at) = archive(root.path());
+        let whole = stretches(&path);
+        let kinds: Vec<_> = whole.iter().map(|stretch| stretch.content.as_ref().unwrap().kind).collect();
+        assert_eq!(kinds[..3], [RecordKind::Other, RecordKind::Request, RecordKind::Response]);
+        assert_eq!(whole.len(), 13);
+        for (n, location) in (0..).zip(&at) {
+            let stretch = whole.iter().find(|stretch| stretch.offset == location.offset).unwrap();
+            assert_eq!((stretch.length, stretch.uri.as_deref()), (location.length, Some(url(n).as_str())));
+            assert_eq!(stretch.content.as_ref().unwrap().at, Millis(u64::from(n) * 1000));
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        for (from, length) in
+            [(0, 1), (at[2].offset + 40, 3), (at[2].offset, 2), (at[5].end() - 6, 2), (at[3].offset + 300, 900)]
+        {
+            let mut broken = bytes.clone();
+            broken[from as usize..(from + length) as usize].iter_mut().for_each(|byte| *byte ^= 0x5A);
+            std::fs::write(&path, &broken).unwrap();
+            let found = stretches(&path);
+            let damaged: Vec<_> = found.iter().filter(|stretch| stretch.content.is_err()).collect();
+            assert_eq!(damaged.len(), 1, "{from}");
+            assert!(damaged[0].offset <= from && damaged[0].offset + damaged[0].length >= from + length);
+            assert_eq!(found.len(), 13, "{from}: all others are whole");
+        }
+        std::fs::write(&path, &bytes[..at[4].offset as usize + 100]).unwrap();
+        let last = stretches(&path).pop().unwrap();
+        assert_eq!((last.content, last.uri.as_deref()), (Err("it breaks off".to_owned()), None));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::test_runner::Config::with_cases(48))]
+        #[test]
+        fn no_damage_panics(at in 0.0..1.0f64, noise: Vec<u8>, cut in 0.0..1.0f64) {
+            let root = tempfile::tempdir().unwrap();
+            let (path, _) = archive(root.path());
+            let mut bytes = std::fs::read(&path).unwrap();
+            let at = (at * bytes.len() as f64) as usize;
+            let end = bytes.len().min(at + noise.len());
+            bytes[at..end].copy_from_slice(&noise[..end - at]);
+            bytes.truncate((cut * 2.0 * bytes.len() as f64) as usize);
+            std::fs::write(&path, &bytes).unwrap();
+            if !bytes.is_empty() {
+                stretches(&path);
+            }
+        }
+    }
+}

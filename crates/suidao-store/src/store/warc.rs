@@ -1,0 +1,380 @@
+//! WARC records (ISO 28500:2017, version 1.1): how they are written and how they are read, wherever the bytes are.
+//!
+//! A record is a head like HTTP's, a block of `Content-Length` bytes, and two line ends; in `.warc.gz` each record is
+//! a gzip member of its own, so that one can be read without the others. Written records hold nothing random: ids are
+//! name-based UUIDs (RFC 9562, version 5's shape) of URL, time and place in the archive.
+
+use std::io::{self, BufRead, Read, Write};
+
+use bytes::Bytes;
+use data_encoding::BASE32;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use jiff::Timestamp;
+use sha1::{Digest as _, Sha1};
+
+use super::chunked;
+use suidao_page::model::{CrawlUrl, Fetched, Millis};
+use suidao_page::read::coding;
+
+/// Longest head of a record or of an HTTP answer that is read, in bytes. Every head that was fetched has to fit, for what
+/// is archived must be read again.
+pub(super) const HEAD_LIMIT: usize = 2 << 20;
+
+/// Longest head of an answer that the client takes: hyper's buffer of 8 KiB and 400 KiB more, and a last read of as much.
+pub(super) const LONGEST_HEAD: usize = 2 * (8_192 + 4_096 * 100);
+
+// What is no UTF-8 is archived in twice as many bytes, and a field with a blank and a line end more than it may have had.
+const _: () = assert!(2 * LONGEST_HEAD + (64 << 10) < HEAD_LIMIT);
+
+/// The kind of a record that holds what was made of another's payload.
+pub(super) const CONVERSION: &str = "conversion";
+
+/// A record about to be written.
+pub(super) struct Draft<'a> {
+    /// `WARC-Type`.
+    pub kind: &'static str,
+    /// What makes the id: equal for equal names and kinds.
+    pub name: &'a str,
+    /// `WARC-Date`.
+    pub at: Millis,
+    /// `Content-Type`.
+    pub media: &'static str,
+    /// Further fields.
+    pub fields: Vec<(&'static str, String)>,
+    /// The block: its head.
+    pub head: &'a [u8],
+    /// The block: its payload, with a digest of its own where there is an HTTP head.
+    pub payload: &'a [u8],
+}
+
+impl Draft<'_> {
+    /// Appends the record to `out`, as a gzip member.
+    pub fn write(&self, level: Compression, out: Vec<u8>) -> io::Result<Vec<u8>> {
+        let mut head = String::with_capacity(512);
+        head.push_str("WARC/1.1\r\n");
+        let mut field = |name: &str, value: &str| {
+            head.push_str(name);
+            head.push_str(": ");
+            head.push_str(value);
+            head.push_str("\r\n");
+        };
+        field("WARC-Type", self.kind);
+        field("WARC-Record-ID", &record_id(self.kind, self.name));
+        field("WARC-Date", &date(self.at));
+        for (name, value) in &self.fields {
+            field(name, value);
+        }
+        field("WARC-Block-Digest", &digest(&[self.head, self.payload]));
+        if self.kind == "response" {
+            field("WARC-Payload-Digest", &digest(&[self.payload]));
+        }
+        field("Content-Type", self.media);
+        field("Content-Length", &(self.head.len() + self.payload.len()).to_string());
+        head.push_str("\r\n");
+        let mut member = GzEncoder::new(out, level);
+        for part in [head.as_bytes(), self.head, self.payload, b"\r\n\r\n"] {
+            member.write_all(part)?;
+        }
+        member.finish()
+    }
+}
+
+/// A warcinfo record for the head of the file `filename`, as a gzip member: `name` makes its id, `fields` come after the
+/// ones that every file of ours has.
+///
+/// # Errors
+/// None in practice: it is packed in memory.
+pub fn info(filename: &str, name: &str, at: Millis, fields: &[(&str, &str)]) -> io::Result<Vec<u8>> {
+    let own = [
+        ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),
+        ("format", "WARC File Format 1.1"),
+        ("conformsTo", "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"),
+        ("robots", "obeyed"),
+    ];
+    let mut info = String::new();
+    for (field, value) in own.iter().chain(fields) {
+        push_field(&mut info, field, value);
+    }
+    Draft {
+        kind: "warcinfo",
+        name,
+        at,
+        media: "application/warc-fields",
+        fields: vec![("WARC-Filename", filename.to_owned())],
+        head: &[],
+        payload: info.as_bytes(),
+    }
+    .write(Compression::fast(), Vec::new())
+}
+
+/// `<urn:uuid:...>` of a record, from its kind and name alone.
+pub(super) fn record_id(kind: &str, name: &str) -> String {
+    let mut sha = Sha1::new();
+    sha.update(b"suidao warc ");
+    sha.update(kind.as_bytes());
+    sha.update([0]);
+    sha.update(name.as_bytes());
+    let mut id = [0; 16];
+    id.copy_from_slice(&sha.finalize()[..16]);
+    id[6] = id[6] & 0x0f | 0x50;
+    id[8] = id[8] & 0x3f | 0x80;
+    let hex = data_encoding::HEXLOWER.encode(&id);
+    format!("<urn:uuid:{}-{}-{}-{}-{}>", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+pub(super) fn digest(parts: &[&[u8]]) -> String {
+    let mut sha = Sha1::new();
+    for part in parts {
+        sha.update(part);
+    }
+    format!("sha1:{}", BASE32.encode(&sha.finalize()))
+}
+
+/// RFC 3339 in UTC, to the millisecond where there are any.
+pub fn date(at: Millis) -> String {
+    let millis = i64::try_from(at.0).unwrap_or(i64::MAX);
+    Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX).to_string()
+}
+
+/// The head of the answer as it is archived: status line and header fields; the transfer encoding is gone, so the
+/// field is too, and `content-length` tells the bytes of the payload, `stored`; without that it says what it said.
+pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8> {
+    let reason = reqwest::StatusCode::from_u16(fetched.status).ok().and_then(|status| status.canonical_reason());
+    let mut head = format!("HTTP/1.1 {:03} {}\r\n", fetched.status, reason.unwrap_or_default());
+    let length = stored.map(|stored| stored.to_string()).unwrap_or_default();
+    let mut told = false;
+    for (name, value) in &fetched.headers {
+        match name.as_str() {
+            "transfer-encoding" => {}
+            "content-length" if told => {}
+            "content-length" => {
+                told = true;
+                push_field(&mut head, name, stored.map_or(value, |_| length.as_str()));
+            }
+            _ => push_field(&mut head, name, value),
+        }
+    }
+    if !told && stored.is_some() {
+        push_field(&mut head, "content-length", &length);
+    }
+    head.push_str("\r\n");
+    head.into_bytes()
+}
+
+/// The request as it was sent.
+pub(super) fn request_head(fetched: &Fetched, headers: &[(String, String)]) -> Vec<u8> {
+    let url = &fetched.url;
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    let mut head = format!("GET {}{query} HTTP/1.1\r\nhost: {}\r\n", url.path(), url.authority());
+    for (name, value) in headers {
+        push_field(&mut head, name, value);
+    }
+    for (name, value) in fetched.asked.iter().flat_map(|asked| asked.fields()) {
+        push_field(&mut head, name, value);
+    }
+    head.push_str("\r\n");
+    head.into_bytes()
+}
+
+/// A line end inside a value would begin a field of its own, so it becomes a blank.
+fn push_field(head: &mut String, name: &str, value: &str) {
+    head.push_str(name);
+    head.push_str(": ");
+    head.extend(value.chars().map(|c| if matches!(c, '\r' | '\n' | '\0') { ' ' } else { c }));
+    head.push_str("\r\n");
+}
+
+/// Header fields in order, names in lower case.
+type Fields = Vec<(String, String)>;
+
+/// A record's head, as read.
+pub(super) struct Head {
+    fields: Fields,
+    /// Bytes of its block.
+    pub length: u64,
+}
+
+impl Head {
+    /// Reads up to the block; `None` where the input ends before a record begins.
+    pub fn read(input: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let mut left = HEAD_LIMIT;
+        let mut line = Vec::new();
+        // Writers differ in how many line ends they put between records.
+        loop {
+            if !read_line(input, &mut line, &mut left)? {
+                return Ok(None);
+            }
+            if !line.is_empty() {
+                break;
+            }
+        }
+        if !line.starts_with(b"WARC/") {
+            return Err(invalid("a record should begin here"));
+        }
+        let mut fields = Vec::new();
+        loop {
+            if !read_line(input, &mut line, &mut left)? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if line.is_empty() {
+                break;
+            }
+            push_line(&mut fields, &line);
+        }
+        let length = value(&fields, "content-length").and_then(|text| text.parse().ok());
+        let length = length.ok_or_else(|| invalid("a record without a content-length"))?;
+        Ok(Some(Self { fields, length }))
+    }
+
+    /// A field's value; `name` in lower case.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        value(&self.fields, name)
+    }
+
+    /// The URL, if this is the record of an answer over HTTP.
+    pub fn response_url(&self) -> Option<CrawlUrl> {
+        let http = self.field("content-type").is_some_and(|media| media.starts_with("application/http"));
+        if self.field("warc-type") != Some("response") || !http {
+            return None;
+        }
+        // Version 1.0 showed the URI in angle brackets, and some wrote them.
+        let uri = self.field("warc-target-uri")?.trim_matches(['<', '>']);
+        CrawlUrl::parse(uri).ok()
+    }
+
+    /// Whether this is the record of what a browser made of the answer in the record `of`.
+    fn renders(&self, of: &Self) -> bool {
+        self.field("warc-type") == Some(CONVERSION)
+            && self.field("content-type") == Some(Fetched::RENDERED)
+            && self.field("warc-refers-to").is_some_and(|id| of.field("warc-record-id") == Some(id))
+    }
+
+    /// [`Head::response_url`], if the answer is not much larger than `limit` bytes.
+    pub fn answered(&self, limit: usize) -> Option<CrawlUrl> {
+        self.response_url().filter(|_| self.length <= (limit + HEAD_LIMIT) as u64)
+    }
+}
+
+/// The answer in a response record's block; `None` if it is not HTTP. The body is put together and unpacked to at
+/// most `limit` bytes; where it does not unpack it is given as it stands.
+pub(super) fn answer(url: CrawlUrl, block: &Bytes, limit: usize) -> Option<Fetched> {
+    let (status, mut headers, length) = http_head(block)?;
+    let mut stored = block.slice(length..);
+    if value(&headers, "transfer-encoding").is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked")) {
+        if let Some(joined) = chunked::chunked(&stored) {
+            stored = joined.into();
+        }
+        headers.retain(|(name, _)| name != "transfer-encoding");
+    }
+    let unpacked =
+        value(&headers, "content-encoding").and_then(|coding| coding::unpack(coding, &stored, limit).ok().flatten());
+    let (body, wire) = match unpacked {
+        Some(body) => (body, Some(stored)),
+        None => (stored, None),
+    };
+    Some(Fetched { url, status, headers, body, wire, asked: None, rendered: None })
+}
+
+/// What a browser made of the answer in the record `of`, if the record whose head is `head`, and whose block comes next,
+/// holds that; nothing is read of others, and of one with more than `limit` bytes.
+pub(super) fn rendered(input: &mut impl BufRead, head: &Head, of: &Head, limit: usize) -> io::Result<Option<Bytes>> {
+    if !head.renders(of) || head.length > limit as u64 {
+        return Ok(None);
+    }
+    let mut block = Vec::new();
+    let read = input.take(head.length).read_to_end(&mut block)?;
+    if (read as u64) < head.length { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(Some(block.into())) }
+}
+
+/// Status and header fields of an HTTP answer, and how many bytes its head takes; `None` if it is not HTTP.
+pub(super) fn http_head(block: &[u8]) -> Option<(u16, Fields, usize)> {
+    let mut lines = &block[..block.len().min(HEAD_LIMIT)];
+    let mut left = HEAD_LIMIT;
+    let mut line = Vec::new();
+    read_line(&mut lines, &mut line, &mut left).ok().filter(|&more| more)?;
+    let status = std::str::from_utf8(&line).ok()?.strip_prefix("HTTP/")?.split_ascii_whitespace().nth(1)?;
+    let status = status.parse().ok()?;
+    let mut headers = Vec::new();
+    loop {
+        if !read_line(&mut lines, &mut line, &mut left).ok()? {
+            break;
+        }
+        if line.is_empty() {
+            break;
+        }
+        push_line(&mut headers, &line);
+    }
+    Some((status, headers, block.len().min(HEAD_LIMIT - left)))
+}
+
+/// The response in one record (a gzip member or plain), with what a browser made of it if a second member holds that;
+/// `None` if it is another kind of record.
+pub(super) fn response(record: &[u8], limit: usize) -> io::Result<Option<Fetched>> {
+    let mut plain = Vec::new();
+    let mut behind: &[u8] = &[];
+    let mut input = if record.starts_with(&GZIP) {
+        let bound = (limit + 2 * HEAD_LIMIT) as u64;
+        behind = record;
+        flate2::bufread::GzDecoder::new(&mut behind).take(bound).read_to_end(&mut plain)?;
+        plain.as_slice()
+    } else {
+        record
+    };
+    let Some(head) = Head::read(&mut input)? else { return Ok(None) };
+    let Some(url) = head.response_url() else { return Ok(None) };
+    let length = usize::try_from(head.length).ok().filter(|&length| length <= input.len());
+    let block = &input[..length.ok_or(io::ErrorKind::UnexpectedEof)?];
+    let mut answer = answer(url, &Bytes::copy_from_slice(block), limit);
+    if let Some(answer) = answer.as_mut().filter(|_| !behind.is_empty()) {
+        let mut member = io::BufReader::new(flate2::bufread::GzDecoder::new(behind));
+        if let Some(next) = Head::read(&mut member)? {
+            answer.rendered = rendered(&mut member, &next, &head, limit)?;
+        }
+    }
+    Ok(answer)
+}
+
+/// How a gzip member begins.
+pub(super) const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+pub(super) fn value<'a>(fields: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+}
+
+/// One line without its end; false at the end of the input. `left` is what the head may still be long.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, left: &mut usize) -> io::Result<bool> {
+    line.clear();
+    let read = input.by_ref().take(*left as u64).read_until(b'\n', line)?;
+    *left -= read;
+    if read == 0 {
+        return if *left == 0 { Err(invalid("a head without an end")) } else { Ok(false) };
+    }
+    if line.pop_if(|byte| *byte == b'\n').is_some() {
+        line.pop_if(|byte| *byte == b'\r');
+    }
+    Ok(true)
+}
+
+/// A header line into a field: name in lower case, value as UTF-8 or else Latin-1. Folded lines join the field before.
+fn push_line(fields: &mut Fields, line: &[u8]) {
+    let text = match std::str::from_utf8(line) {
+        Ok(text) => text.to_owned(),
+        Err(_) => line.iter().map(|&byte| char::from(byte)).collect(),
+    };
+    match (text.starts_with([' ', '\t']), fields.last_mut()) {
+        (true, Some((_, value))) => {
+            value.push(' ');
+            value.push_str(text.trim());
+        }
+        _ => {
+            if let Some((name, value)) = text.split_once(':') {
+                fields.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
+            }
+        }
+    }
+}
+
+fn invalid(what: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}

@@ -1,0 +1,106 @@
+//! What every HTML page of suidao shares: the frame, the style sheet, and how text and numbers are written in it.
+
+mod table;
+
+use std::fmt::Write;
+
+pub use table::{Column, table};
+
+/// Variables for colours, in light and dark.
+pub const COLOURS: &str = include_str!("colours.css");
+/// Type, tables, navigation, focus, the skip link, print.
+const BASE: &str = include_str!("base.css");
+
+/// A whole page that needs nothing beside it. `title` is text; `css` are style sheets that follow the base; `body` is
+/// HTML, and holds an element with the id `main`, to which the link before it leads that skips the rest.
+pub fn page(title: &str, lang: &str, css: &[&str], body: &str) -> String {
+    let skip = if lang.starts_with("zh") { "跳到正文" } else { "Skip to the content" };
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"{}\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n\
+         <style>\n{COLOURS}{BASE}{}</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">{skip}</a>\n{body}</body>\n</html>\n",
+        escape(lang),
+        escape(title),
+        css.concat()
+    )
+}
+
+/// Text for HTML and SVG, in content and in attributes. What orders letters beyond the text itself (bidirectional embeddings,
+/// overrides, isolates) would do so with ours behind it, and is taken out; marks of direction stay, for browsers know their use.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Not allowed in HTML; whoever shows a page of others gets them from there.
+            control if control.is_control() && !matches!(control, '\n' | '\t') => out.push('\u{fffd}'),
+            embedding if suidao_page::visible::is_embedding(embedding) => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A number with commas.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// So many of something: `1 page`, `1,234 pages`.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{} {}", thousands(number as u64), if number == 1 { one } else { many })
+}
+
+/// A share in per cent, with one decimal.
+pub fn per_cent(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1}%", 100.0 * part / whole) } else { "–".to_owned() }
+}
+
+/// A list of terms and what is said of them; what is said is HTML.
+pub fn definitions(list: &[(&str, String)]) -> String {
+    let mut out = String::from("<dl>\n");
+    for (what, told) in list {
+        let _ = writeln!(out, "<dt>{what}</dt><dd>{told}</dd>");
+    }
+    out + "</dl>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!((count(1, "page", "pages"), count(2_000, "page", "pages")), ("1 page".into(), "2,000 pages".into()));
+    }
+
+    #[test]
+    fn the_frame_is_well_formed_and_whole_in_itself() {
+        let text = page("<足球> & \"more\"", "zh", &[".x { margin: 0; }\n"], "<main id=\"main\"><p>x</p></main>\n");
+        let html = scraper::Html::parse_document(&text);
+        assert!(html.errors.is_empty(), "{:?}", html.errors);
+        assert!(text.contains("<title>&lt;足球&gt; &amp; &quot;more&quot;</title>"), "{text}");
+        assert!(text.contains("<html lang=\"zh\">") && text.contains("跳到正文") && text.contains(".x { margin: 0; }"));
+        assert!(!text.contains("url(") && !text.contains("src="), "nothing from elsewhere");
+    }
+
+    #[test]
+    fn text_of_others_stays_text() {
+        assert_eq!(escape("a<b>'\"&\u{0}\u{7}\n"), "a&lt;b&gt;&#39;&quot;&amp;\u{fffd}\u{fffd}\n");
+        assert_eq!(escape("\u{202e}txt\u{2066}\u{9b}\u{200f}"), "\u{fffd}txt\u{fffd}\u{fffd}\u{200f}");
+    }
+}

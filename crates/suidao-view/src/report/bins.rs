@@ -1,0 +1,171 @@
+//! Histograms of pages: by date of publication, by time of fetching, by length.
+
+use std::collections::BTreeMap;
+
+use super::facts::{Bin, Histogram};
+use suidao_page::model::Day;
+use suidao_store::corpus::Entry;
+use suidao_store::store::date;
+
+/// Bins are made wider until there are no more than this.
+const MOST: i64 = 60;
+
+/// Month bins for publications that span no more months than this, else years.
+const MONTHS: i64 = 48;
+
+/// Pages by year of publication, or month where that are few.
+pub(super) fn published(entries: &[Entry]) -> Histogram {
+    let months = |day: Day| {
+        let text = day.to_string();
+        let mut parts = text.splitn(3, '-').map(|part| part.parse::<i64>().unwrap_or(0));
+        parts.next().unwrap_or(0) * 12 + parts.next().unwrap_or(1) - 1
+    };
+    let dated: Vec<(i64, bool)> =
+        entries.iter().filter_map(|entry| Some((months(entry.published?), entry.is_relevant()))).collect();
+    let (first, last) = ends(&dated);
+    let (width, per) = if last - first < MONTHS { ("a month", 1) } else { ("a year", 12) };
+    let name = |bin: i64| if per == 1 { format!("{}-{:02}", bin / 12, bin % 12 + 1) } else { bin.to_string() };
+    let mut histogram = filled(dated.into_iter().map(|(month, relevant)| (month / per, relevant)), name);
+    // A few pages that claim to be very old would make the rest a line at the edge.
+    if histogram.bins.len() as i64 > MOST {
+        let early = histogram.bins.len() - MOST as usize;
+        let rest = histogram.bins.split_off(early);
+        let mut sum = Bin { name: format!("before {}", rest.first().map_or("", |bin| &bin.name)), ..Bin::default() };
+        for bin in &histogram.bins {
+            sum.pages += bin.pages;
+            sum.relevant += bin.relevant;
+        }
+        histogram.bins = std::iter::once(sum).chain(rest).collect();
+    }
+    let without = entries.iter().filter(|entry| entry.published.is_none()).count() as u64;
+    Histogram { width: width.to_owned(), without, ..histogram }
+}
+
+/// Pages by time of fetching, in bins of a round number of seconds, minutes, hours or days.
+pub(super) fn fetched(entries: &[Entry]) -> Histogram {
+    const WIDTHS: [(i64, &str); 11] = [
+        (1, "a second"),
+        (10, "10 seconds"),
+        (60, "a minute"),
+        (600, "10 minutes"),
+        (3_600, "an hour"),
+        (6 * 3_600, "6 hours"),
+        (86_400, "a day"),
+        (7 * 86_400, "7 days"),
+        (30 * 86_400, "30 days"),
+        (90 * 86_400, "90 days"),
+        (365 * 86_400, "365 days"),
+    ];
+    let times: Vec<(i64, bool)> =
+        entries.iter().map(|entry| ((entry.at.0 / 1000) as i64, entry.is_relevant())).collect();
+    let (first, last) = ends(&times);
+    let fits = |(seconds, _): &&(i64, &str)| last / seconds - first / seconds < MOST;
+    let (seconds, width) = *WIDTHS.iter().find(fits).unwrap_or(&WIDTHS[WIDTHS.len() - 1]);
+    let name = |bin: i64| {
+        let text = date(suidao_page::model::Millis((bin * seconds * 1000) as u64));
+        match seconds {
+            ..60 => text.get(11..19).unwrap_or(&text).to_owned(),
+            60..86_400 => text.get(5..16).unwrap_or(&text).replace('T', " "),
+            _ => text.get(..10).unwrap_or(&text).to_owned(),
+        }
+    };
+    let histogram = filled(times.into_iter().map(|(at, relevant)| (at / seconds, relevant)), name);
+    Histogram { width: width.to_owned(), ..histogram }
+}
+
+/// Pages by characters of main text: 0, then bins that begin at 1, 2 and 5 times powers of ten.
+pub(super) fn lengths(entries: &[Entry]) -> Histogram {
+    let begin = |bin: i64| -> u64 {
+        if bin == 0 { 0 } else { [1, 2, 5][((bin - 1) % 3) as usize] * 10_u64.pow(((bin - 1) / 3) as u32) }
+    };
+    let bin = |chars: u32| (0..).take_while(|&bin| begin(bin) <= u64::from(chars)).last().unwrap_or(0);
+    let name = |bin: i64| match bin {
+        0 => "0".to_owned(),
+        bin if begin(bin) >= 1_000_000 => format!("{}M", begin(bin) / 1_000_000),
+        bin if begin(bin) >= 1_000 => format!("{}k", begin(bin) / 1_000),
+        bin => begin(bin).to_string(),
+    };
+    let histogram = filled(entries.iter().map(|entry| (bin(entry.sketch.chars), entry.is_relevant())), name);
+    Histogram { width: "from this many characters to the next".to_owned(), ..histogram }
+}
+
+fn ends(values: &[(i64, bool)]) -> (i64, i64) {
+    let all = || values.iter().map(|(value, _)| *value);
+    (all().min().unwrap_or(0), all().max().unwrap_or(0))
+}
+
+/// Counts by bin, with the empty ones between.
+fn filled(values: impl Iterator<Item = (i64, bool)>, name: impl Fn(i64) -> String) -> Histogram {
+    let mut counted: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
+    for (bin, relevant) in values {
+        let count = counted.entry(bin).or_default();
+        count.0 += 1;
+        count.1 += u64::from(relevant);
+    }
+    let ends = counted.first_key_value().zip(counted.last_key_value()).map(|((first, _), (last, _))| *first..=*last);
+    let bin = |bin| {
+        let (pages, relevant) = counted.get(&bin).copied().unwrap_or_default();
+        Bin { name: name(bin), pages, relevant }
+    };
+    Histogram { bins: ends.into_iter().flatten().map(bin).collect(), ..Histogram::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::{Millis, Relevance, Sketch, UrlId};
+
+    fn entry(chars: u32, published: Option<&str>, seconds: u64) -> Entry {
+        Entry {
+            title: 0,
+            id: UrlId(0),
+            host: 0,
+            language: None,
+            at: Millis(1_700_000_000_000 + 1000 * seconds),
+            relevance: Relevance::ZERO,
+            on_topic: chars > 100,
+            sketch: Sketch { chars, ..Sketch::default() },
+            published: published.and_then(Day::parse),
+            listing: false,
+            noindex: false,
+            foreign: false,
+            archived: true,
+            duplicate_of: None,
+            part: suidao_store::corpus::Part::Page,
+            seen: suidao_store::corpus::Seen::default(),
+            further: 0,
+        }
+    }
+
+    fn names(histogram: &Histogram) -> Vec<(&str, u64, u64)> {
+        histogram.bins.iter().map(|bin| (bin.name.as_str(), bin.pages, bin.relevant)).collect()
+    }
+
+    #[test]
+    fn lengths_lie_in_bins_of_one_two_five() {
+        let entries: Vec<Entry> = [12, 19, 20, 150, 99].map(|chars| entry(chars, None, 0)).to_vec();
+        assert_eq!(names(&lengths(&entries)), [("10", 2, 0), ("20", 1, 0), ("50", 1, 0), ("100", 1, 1)]);
+        assert_eq!(names(&lengths(&[entry(0, None, 0), entry(4_000_000, None, 0)])).last().unwrap().0, "2M");
+        assert!(lengths(&[]).bins.is_empty());
+    }
+
+    #[test]
+    fn publications_lie_in_months_or_years() {
+        let few = [entry(1, Some("2021-11-05"), 0), entry(1, Some("2022-01-31"), 0), entry(1, None, 0)];
+        let histogram = published(&few);
+        assert_eq!(names(&histogram), [("2021-11", 1, 0), ("2021-12", 0, 0), ("2022-01", 1, 0)]);
+        assert_eq!((histogram.width.as_str(), histogram.without), ("a month", 1));
+        let many = [entry(1, Some("2010-12-31"), 0), entry(1, Some("2021-01-01"), 0)];
+        assert_eq!((names(&published(&many)).len(), names(&published(&many))[0].0), (12, "2010"));
+        let old = [entry(1, Some("1900-01-01"), 0), entry(1, Some("2021-01-01"), 0)];
+        assert_eq!(names(&published(&old))[0], ("before 1962", 1, 0));
+    }
+
+    #[test]
+    fn fetching_lies_in_round_times() {
+        let quick = fetched(&[entry(1, None, 0), entry(1, None, 3)]);
+        assert_eq!((quick.width.as_str(), names(&quick)[0].0, quick.bins.len()), ("a second", "22:13:20", 4));
+        let slow = fetched(&[entry(1, None, 0), entry(1, None, 86_400 * 3)]);
+        assert_eq!((slow.width.as_str(), names(&slow)[0].0), ("6 hours", "11-14 18:00"));
+    }
+}

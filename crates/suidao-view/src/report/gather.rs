@@ -1,0 +1,295 @@
+//! From log and catalogue to facts: one pass that counts, one that fetches the names of the few pages that are told by
+//! name.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use super::bins;
+use super::facts::{
+    Bin, Counts, Crawl, Duplicates, Exported, Facts, Group, Harvest, HarvestPoint, HostRow, Hosts, Long, Opened, Queue,
+    Reason, Step, Terms, Tunnel, Tunnels,
+};
+use super::ledger::Ledger;
+use super::names::{Names, examples, reasons};
+use super::tunnels::{Traced, trace};
+use suidao_export::export::former::Finished;
+use suidao_page::model::UrlId;
+use suidao_page::topic::Lexicon;
+use suidao_store::corpus::Catalogue;
+use suidao_store::store::skipped::Standing;
+use suidao_store::store::{Store, StoreError, date};
+
+/// Hosts told.
+const HOSTS: usize = 30;
+/// Groups of duplicates told, and pages of each beside the one to keep.
+const GROUPS: usize = 10;
+const MEMBERS: usize = 4;
+/// Longest pages told.
+const LONGEST: usize = 10;
+/// Hosts with the most waiting URLs that are told.
+const WAITING: usize = 10;
+/// Points of the harvest curve.
+const POINTS: usize = 200;
+/// Languages told.
+const LANGUAGES: usize = 12;
+
+/// What stands beside the log.
+#[derive(Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// `summary.json`, if there is one.
+    pub summary: Option<&'a serde_json::Value>,
+    /// Exports that are remembered, with their names.
+    pub exports: &'a [(String, Finished)],
+    /// The lexicon, if it was given.
+    pub lexicon: Option<&'a Lexicon>,
+}
+
+/// Gathers the facts of a crawl.
+///
+/// # Errors
+/// [`StoreError`] if the log does not read.
+pub fn gather(store: &Store, catalogue: &Catalogue, beside: Beside) -> Result<Facts, StoreError> {
+    let mut ledger = Ledger::new(catalogue, beside.exports.iter().map(|(_, export)| export.batches));
+    for (number, record) in (0..).zip(store.batches()) {
+        ledger.observe(number, &record?);
+    }
+    let traced = trace(&ledger.found, catalogue.hosts.len());
+    let groups = groups(catalogue);
+    let mut longest: Vec<u32> = (0..catalogue.entries.len() as u32).collect();
+    longest.sort_by_key(|&place| (Reverse(catalogue.entries[place as usize].sketch.chars), place));
+    longest.truncate(LONGEST);
+    let (failed, refused) = examples(&ledger);
+
+    let told = groups.iter().take(GROUPS).flat_map(|(kept, others)| others.iter().take(MEMBERS).chain([kept]));
+    let told = told.chain(&longest).copied().chain(traced.places());
+    let mut wanted: FxHashSet<UrlId> = told.map(|place| catalogue.entries[place as usize].id).collect();
+    let urls = failed.values().chain(refused.values()).flat_map(|(_, examples)| examples);
+    wanted.extend(urls);
+    let names = Names::read(store, &wanted, &mut ledger.skipped)?;
+    let named = |place: u32| names.page(catalogue, place);
+
+    let mut refused: Vec<Reason> = reasons(refused, &names, |reason| reason.why().to_owned());
+    names.add_skipped(&mut refused, &ledger.skipped);
+    let failed =
+        reasons(failed, &names, |&reason| ledger.reasons.get(usize::from(reason)).cloned().unwrap_or_default());
+    let total = |reasons: &[Reason]| reasons.iter().map(|reason| reason.urls).sum();
+    let entries = &catalogue.entries;
+    let counts = Counts {
+        pages: entries.len() as u64,
+        relevant: entries.iter().filter(|entry| entry.is_relevant()).count() as u64,
+        known: ledger.host_of.len() as u64,
+        failed: total(&failed),
+        refused: total(&refused),
+        listings: entries.iter().filter(|entry| entry.listing).count() as u64,
+        noindex: entries.iter().filter(|entry| entry.noindex).count() as u64,
+        archived: ledger.archived,
+        chars: entries.iter().map(|entry| u64::from(entry.sketch.chars)).sum(),
+    };
+    let group = |(kept, others): &(u32, Vec<u32>)| {
+        let others_named = others.iter().take(MEMBERS).filter_map(|&place| named(place)).collect();
+        Some(Group { pages: others.len() as u64 + 1, kept: named(*kept)?, others: others_named })
+    };
+    Ok(Facts {
+        crawl: crawl(store, catalogue, beside.summary),
+        counts,
+        harvest: harvest(catalogue),
+        hosts: hosts(catalogue, &ledger),
+        languages: languages(catalogue),
+        published: bins::published(entries),
+        fetched: bins::fetched(entries),
+        lengths: bins::lengths(entries),
+        longest: longest
+            .iter()
+            .filter_map(|&place| Some(Long { page: named(place)?, chars: entries[place as usize].sketch.chars }))
+            .collect(),
+        duplicates: Duplicates {
+            groups: groups.len() as u64,
+            repeated: groups.iter().map(|(_, others)| others.len() as u64).sum(),
+            largest: groups.iter().take(GROUPS).filter_map(group).collect(),
+        },
+        tunnels: tunnels(catalogue, &traced, &names),
+        terms: terms(&ledger, beside.lexicon),
+        failed,
+        refused,
+        queue: queue(catalogue, &ledger),
+        exports: exports(beside.exports, &ledger),
+    })
+}
+
+fn crawl(store: &Store, catalogue: &Catalogue, summary: Option<&serde_json::Value>) -> Crawl {
+    let meta = store.meta();
+    let times = || catalogue.entries.iter().map(|entry| entry.at);
+    let mut settings = Vec::new();
+    for (section, keys) in summary.and_then(|summary| summary["config"].as_object()).into_iter().flatten() {
+        match keys.as_object() {
+            Some(keys) => settings.extend(keys.iter().map(|(key, value)| (format!("{section}.{key}"), shown(value)))),
+            None => settings.push((section.clone(), shown(keys))),
+        }
+    }
+    // Not set is the default, and says nothing.
+    settings.retain(|(_, value)| value != "null");
+    Crawl {
+        topic: meta.topic.clone(),
+        lexicon: meta.lexicon.clone(),
+        strategy: meta.strategy.clone(),
+        version: meta.version.clone(),
+        begun: date(meta.created),
+        first: times().min().map(date),
+        last: times().max().map(date),
+        stopped: summary.and_then(|summary| summary["stopped"].as_str()).map(str::to_owned),
+        settings,
+    }
+}
+
+fn shown(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn harvest(catalogue: &Catalogue) -> Harvest {
+    let pages = catalogue.entries.len();
+    let window = (pages / 20).clamp(1, 1000);
+    let every = pages.div_ceil(POINTS).max(1);
+    let mut points = Vec::new();
+    let mut sums: Vec<u32> = Vec::with_capacity(pages + 1);
+    sums.push(0);
+    for (at, entry) in (1..).zip(&catalogue.entries) {
+        let relevant = sums[at - 1] + u32::from(entry.is_relevant());
+        sums.push(relevant);
+        if at % every == 0 || at == pages {
+            let from = at.saturating_sub(window);
+            let moving = f64::from(relevant - sums[from]) / (at - from) as f64;
+            points.push(HarvestPoint { pages: at as u64, relevant: u64::from(relevant), moving });
+        }
+    }
+    Harvest { window: window as u64, points }
+}
+
+fn hosts(catalogue: &Catalogue, ledger: &Ledger) -> Hosts {
+    let row = |host: &String| HostRow { host: host.clone(), ..HostRow::default() };
+    let mut rows: Vec<HostRow> = catalogue.hosts.iter().map(row).collect();
+    for (number, entry) in (1..).zip(&catalogue.entries) {
+        if let Some(row) = rows.get_mut(entry.host as usize) {
+            row.first = if row.pages == 0 { number } else { row.first };
+            row.pages += 1;
+            row.relevant += u64::from(entry.is_relevant());
+        }
+    }
+    for (standing, &host) in ledger.standings.of.iter().zip(&ledger.host_of) {
+        let Some(row) = rows.get_mut(host as usize) else { continue };
+        match standing {
+            Standing::Failed => row.failed += 1,
+            Standing::Dropped(_) | Standing::Refused(_) => row.refused += 1,
+            Standing::Waiting => row.waiting += 1,
+            Standing::New | Standing::Done => {}
+        }
+    }
+    let known = rows.len() as u64;
+    rows.retain(|row| row.pages > 0);
+    rows.sort_by_key(|row| (Reverse(row.pages), row.first));
+    let share = |row: &HostRow| row.pages as f64 / catalogue.entries.len().max(1) as f64;
+    let squares: f64 = rows.iter().map(|row| share(row) * share(row)).sum();
+    Hosts {
+        known,
+        visited: rows.len() as u64,
+        relevant: rows.iter().filter(|row| row.relevant > 0).count() as u64,
+        largest: rows.first().map_or(0.0, share),
+        ten_largest: rows.iter().take(10).map(share).sum(),
+        effective: if squares > 0.0 { 1.0 / squares } else { 0.0 },
+        rows: rows.into_iter().take(HOSTS).collect(),
+    }
+}
+
+fn languages(catalogue: &Catalogue) -> Vec<Bin> {
+    let mut counted: BTreeMap<&str, Bin> = BTreeMap::new();
+    for entry in &catalogue.entries {
+        let name = catalogue.language(entry).unwrap_or("?");
+        let bin = counted.entry(name).or_insert_with(|| Bin { name: name.to_owned(), ..Bin::default() });
+        bin.pages += 1;
+        bin.relevant += u64::from(entry.is_relevant());
+    }
+    let mut languages: Vec<Bin> = counted.into_values().collect();
+    languages.sort_by_key(|bin| Reverse(bin.pages));
+    if languages.len() > LANGUAGES {
+        let rest = languages.split_off(LANGUAGES - 1);
+        languages.push(Bin {
+            name: format!("{} more", rest.len()),
+            pages: rest.iter().map(|bin| bin.pages).sum(),
+            relevant: rest.iter().map(|bin| bin.relevant).sum(),
+        });
+    }
+    languages
+}
+
+/// The page to keep and the others of each group, the largest group first. Pages are told by their places.
+fn groups(catalogue: &Catalogue) -> Vec<(u32, Vec<u32>)> {
+    let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (place, entry) in (0..).zip(&catalogue.entries) {
+        if let Some(kept) = entry.duplicate_of {
+            groups.entry(kept).or_default().push(place);
+        }
+    }
+    let mut groups: Vec<(u32, Vec<u32>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(kept, others)| (Reverse(others.len()), *kept));
+    groups
+}
+
+fn tunnels(catalogue: &Catalogue, traced: &Traced, names: &Names) -> Tunnels {
+    let step = |&place: &u32| {
+        let id = catalogue.entries.get(place as usize)?.id;
+        let anchor = names.urls.get(&id).map(|(_, anchor)| anchor.clone()).unwrap_or_default();
+        Some(Step { page: names.page(catalogue, place)?, anchor, number: u64::from(place) + 1 })
+    };
+    let longest = traced.longest.iter().map(|path| Tunnel {
+        hops: path.hops,
+        paid: path.paid,
+        steps: path.places.iter().filter_map(step).collect(),
+    });
+    let hosts = traced.hosts.iter().map(|opening| Opened {
+        host: catalogue.hosts.get(opening.host as usize).cloned().unwrap_or_default(),
+        relevant: opening.relevant,
+        hops: opening.hops,
+        first: u64::from(opening.first) + 1,
+        from: opening.from.and_then(|place| names.page(catalogue, place)),
+    });
+    Tunnels { longest: longest.collect(), hosts: hosts.collect(), ..traced.counts() }
+}
+
+fn terms(ledger: &Ledger, lexicon: Option<&Lexicon>) -> Terms {
+    let mut found: Vec<Bin> =
+        ledger.terms.iter().map(|(term, &(pages, relevant))| Bin { name: term.clone(), pages, relevant }).collect();
+    found.sort_by(|one, other| other.pages.cmp(&one.pages).then_with(|| one.name.cmp(&other.name)));
+    let never = lexicon.map(|lexicon| {
+        let terms = lexicon.terms.iter().map(|(term, _)| term);
+        terms.filter(|term| !ledger.terms.contains_key(*term)).cloned().collect()
+    });
+    Terms { found, never }
+}
+
+fn queue(catalogue: &Catalogue, ledger: &Ledger) -> Queue {
+    let mut counted: BTreeMap<u32, u64> = BTreeMap::new();
+    for (standing, &host) in ledger.standings.of.iter().zip(&ledger.host_of) {
+        if *standing == Standing::Waiting {
+            *counted.entry(host).or_default() += 1;
+        }
+    }
+    let (waiting, hosts) = (counted.values().sum(), counted.len() as u64);
+    let mut largest: Vec<(u32, u64)> = counted.into_iter().collect();
+    largest.sort_by_key(|&(host, waiting)| (Reverse(waiting), host));
+    let name = |(host, waiting): (u32, u64)| Some((catalogue.hosts.get(host as usize)?.clone(), waiting));
+    Queue { waiting, hosts, largest: largest.into_iter().take(WAITING).filter_map(name).collect() }
+}
+
+fn exports(exports: &[(String, Finished)], ledger: &Ledger) -> Vec<Exported> {
+    let told = exports.iter().zip(&ledger.since).map(|((name, export), &(_, since, since_relevant))| Exported {
+        name: name.clone(),
+        format: export.format.clone(),
+        output: export.output.clone(),
+        at: export.at.clone(),
+        pages: export.pages,
+        since,
+        since_relevant,
+    });
+    told.collect()
+}

@@ -1,0 +1,134 @@
+//! What is counted of the log in one pass: a fold of its batches.
+//!
+//! Memory: 14 bytes for each known URL and about 10 more for each that was refused without a number, 12 for each page, 12
+//! for each failure.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::tunnels::{Found, NONE};
+use suidao_page::model::{Event, Origin, Refusal, UrlId};
+use suidao_store::corpus::Catalogue;
+use suidao_store::store::Record;
+use suidao_store::store::skipped::Standings;
+
+/// The counts.
+pub(super) struct Ledger<'a> {
+    catalogue: &'a Catalogue,
+    hosts: FxHashMap<&'a str, u32>,
+    /// Where each URL stands.
+    pub(super) standings: Standings,
+    /// Host of each URL.
+    pub(super) host_of: Vec<u32>,
+    /// URL on which each was found, or [`NONE`].
+    origins: Vec<u32>,
+    /// Place of each URL's page, or [`NONE`].
+    places: Vec<u32>,
+    /// The tree of discovery.
+    pub(super) found: Vec<Found>,
+    /// By term: pages, and relevant ones.
+    pub(super) terms: FxHashMap<String, (u64, u64)>,
+    /// Reason of each URL that was given up, in words.
+    pub(super) failures: BTreeMap<UrlId, u16>,
+    /// The words.
+    pub(super) reasons: Vec<String>,
+    /// Reasons of URLs refused without a number, by fingerprint.
+    pub(super) skipped: FxHashMap<u64, Refusal>,
+    /// Bytes of the pages' records.
+    pub(super) archived: u64,
+    /// For each number of batches asked about: pages settled after it, and relevant ones.
+    pub(super) since: Vec<(u64, u64, u64)>,
+}
+
+impl<'a> Ledger<'a> {
+    /// Counts nothing yet. `since`: numbers of batches.
+    pub(super) fn new(catalogue: &'a Catalogue, since: impl Iterator<Item = u64>) -> Self {
+        Self {
+            catalogue,
+            hosts: (0..).zip(&catalogue.hosts).map(|(number, host)| (host.as_str(), number)).collect(),
+            standings: Standings::default(),
+            host_of: Vec::new(),
+            origins: Vec::new(),
+            places: Vec::new(),
+            found: Vec::with_capacity(catalogue.entries.len()),
+            terms: FxHashMap::default(),
+            failures: BTreeMap::new(),
+            reasons: Vec::new(),
+            skipped: FxHashMap::default(),
+            archived: 0,
+            since: since.map(|batches| (batches, 0, 0)).collect(),
+        }
+    }
+
+    /// Takes the batch of this number in; batches come in order, each once.
+    pub(super) fn observe(&mut self, number: u64, record: &Record) {
+        for event in &record.batch.events {
+            self.standings.observe(event);
+            match event {
+                Event::Discovered(found) => {
+                    self.host_of.push(self.hosts.get(found.url.authority()).copied().unwrap_or(NONE));
+                    self.places.push(NONE);
+                    self.origins.push(match found.origin {
+                        Origin::Seed | Origin::Named => NONE,
+                        Origin::Link(from)
+                        | Origin::Redirect(from)
+                        | Origin::Listed(from)
+                        | Origin::Canonical(from) => from.0,
+                    });
+                }
+                Event::Settled(page) => {
+                    self.archived += record.archive.map_or(0, |location| location.length);
+                    let since =
+                        self.since.iter_mut().filter(|(batches, ..)| number >= *batches && page.again.is_none());
+                    for (_, pages, relevant) in since {
+                        *pages += 1;
+                        *relevant += u64::from(page.is_relevant_document());
+                    }
+                    let place = self.found.len() as u32;
+                    // Any other visit of a page than the first says nothing new of how it was found.
+                    let entry = self.catalogue.entries.get(place as usize).filter(|entry| entry.id == page.id);
+                    let Some(entry) = entry else { continue };
+                    self.found.push(Found {
+                        parent: self.parent(page.id),
+                        host: entry.host,
+                        relevant: entry.is_relevant(),
+                    });
+                    if let Some(own) = self.places.get_mut(page.id.0 as usize) {
+                        *own = place;
+                    }
+                    for found in &page.terms {
+                        if !self.terms.contains_key(&found.term) {
+                            self.terms.insert(found.term.clone(), (0, 0));
+                        }
+                        if let Some((pages, relevant)) = self.terms.get_mut(&found.term) {
+                            *pages += 1;
+                            *relevant += u64::from(page.is_relevant_document());
+                        }
+                    }
+                }
+                Event::Failed { id, failure } => {
+                    let why = failure.to_string();
+                    let known = self.reasons.iter().position(|reason| *reason == why);
+                    let reason = known.unwrap_or_else(|| {
+                        self.reasons.push(why);
+                        self.reasons.len() - 1
+                    });
+                    self.failures.insert(*id, u16::try_from(reason).unwrap_or(u16::MAX));
+                }
+                Event::Skipped { url, reason, .. } => {
+                    self.skipped.entry(url.fingerprint()).or_insert(*reason);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Place of the page on whose path a URL was found; redirects are passed over.
+    fn parent(&self, id: UrlId) -> u32 {
+        let up = |id: &u32| self.origins.get(*id as usize).copied().filter(|up| up < id);
+        let place = |id: u32| self.places.get(id as usize).copied().filter(|place| *place != NONE);
+        // What is found has a higher number than what it was found on.
+        std::iter::successors(up(&id.0), up).find_map(place).unwrap_or(NONE)
+    }
+}

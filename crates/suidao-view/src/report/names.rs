@@ -1,0 +1,134 @@
+//! The names of the few pages and URLs that are told by name, and the reasons for which URLs were not fetched.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::facts::{Named, Reason};
+use super::ledger::Ledger;
+use super::tunnels::NONE;
+use suidao_page::model::{CrawlUrl, Event, Refusal, UrlId};
+use suidao_store::corpus::Catalogue;
+use suidao_store::store::skipped::Standing;
+use suidao_store::store::{Store, StoreError};
+
+/// Examples of each reason.
+const EXAMPLES: usize = 3;
+
+/// Examples kept of URLs refused without a number, of which some may turn out to be known after all.
+const CANDIDATES: usize = 64;
+
+/// URLs by reason: how many, and the first of them.
+pub(super) type ByReason<R> = BTreeMap<R, (u64, Vec<UrlId>)>;
+
+/// Failed and refused URLs with a number, by reason.
+pub(super) fn examples(ledger: &Ledger) -> (ByReason<u16>, ByReason<Refusal>) {
+    fn add<R: Ord>(reasons: &mut ByReason<R>, reason: R, id: UrlId) {
+        let (urls, examples) = reasons.entry(reason).or_default();
+        *urls += 1;
+        if examples.len() < EXAMPLES {
+            examples.push(id);
+        }
+    }
+    let (mut failed, mut refused) = (ByReason::new(), ByReason::new());
+    for (id, standing) in (0..).map(UrlId).zip(&ledger.standings.of) {
+        match standing {
+            Standing::Failed => {
+                let reason = ledger.failures.get(&id).copied().unwrap_or(u16::MAX);
+                add(&mut failed, reason, id);
+            }
+            Standing::Dropped(reason) | Standing::Refused(reason) => add(&mut refused, *reason, id),
+            Standing::New | Standing::Waiting | Standing::Done => {}
+        }
+    }
+    (failed, refused)
+}
+
+pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &Names, why: impl Fn(&R) -> String) -> Vec<Reason> {
+    let reason = |(reason, (urls, examples)): (R, (u64, Vec<UrlId>))| Reason {
+        why: why(&reason),
+        urls,
+        examples: examples.iter().filter_map(|id| Some(names.urls.get(id)?.0.clone())).collect(),
+    };
+    let mut reasons: Vec<Reason> = by_reason.into_iter().map(reason).collect();
+    reasons.sort_by_key(|reason| Reverse(reason.urls));
+    reasons
+}
+
+/// What the few pages are called that are told by name.
+pub(super) struct Names {
+    /// URL and anchor.
+    pub(super) urls: FxHashMap<UrlId, (CrawlUrl, String)>,
+    titles: FxHashMap<UrlId, String>,
+    /// Some of the URLs refused without a number.
+    skipped: Vec<CrawlUrl>,
+}
+
+impl Names {
+    /// Reads the names of these; takes out of `skipped` what has a number after all.
+    pub(super) fn read(
+        store: &Store,
+        wanted: &FxHashSet<UrlId>,
+        skipped: &mut FxHashMap<u64, Refusal>,
+    ) -> Result<Self, StoreError> {
+        let mut names = Self { urls: FxHashMap::default(), titles: FxHashMap::default(), skipped: Vec::new() };
+        let mut candidates: BTreeMap<Refusal, Vec<CrawlUrl>> = BTreeMap::new();
+        for record in store.batches() {
+            for event in record?.batch.events {
+                match event {
+                    Event::Discovered(found) => {
+                        skipped.remove(&found.url.fingerprint());
+                        if wanted.contains(&found.id) {
+                            names.urls.insert(found.id, (found.url, found.anchor));
+                        }
+                    }
+                    Event::Settled(page) if wanted.contains(&page.id) => {
+                        names.titles.insert(page.id, page.title);
+                    }
+                    Event::Skipped { url, .. } => {
+                        let Some(reason) = skipped.get(&url.fingerprint()) else { continue };
+                        let urls = candidates.entry(*reason).or_default();
+                        if urls.len() < CANDIDATES && !urls.contains(&url) {
+                            urls.push(url);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        names.skipped = candidates.into_values().flatten().collect();
+        Ok(names)
+    }
+
+    pub(super) fn page(&self, catalogue: &Catalogue, place: u32) -> Option<Named> {
+        let entry = catalogue.entries.get(place as usize).filter(|_| place != NONE)?;
+        Some(Named {
+            url: self.urls.get(&entry.id)?.0.clone(),
+            title: self.titles.get(&entry.id).cloned().unwrap_or_default(),
+            relevance: entry.relevance,
+            relevant: entry.is_relevant(),
+        })
+    }
+
+    /// Adds the URLs refused without a number to those with one.
+    pub(super) fn add_skipped(&self, refused: &mut Vec<Reason>, skipped: &FxHashMap<u64, Refusal>) {
+        let mut counted: BTreeMap<Refusal, u64> = BTreeMap::new();
+        for reason in skipped.values() {
+            *counted.entry(*reason).or_default() += 1;
+        }
+        for (reason, urls) in counted {
+            let why = reason.why().to_owned();
+            let at = refused.iter().position(|known| known.why == why).unwrap_or_else(|| {
+                refused.push(Reason { why, urls: 0, examples: Vec::new() });
+                refused.len() - 1
+            });
+            let place = &mut refused[at];
+            place.urls += urls;
+            let of_reason = |url: &&CrawlUrl| skipped.get(&url.fingerprint()) == Some(&reason);
+            let room = EXAMPLES.saturating_sub(place.examples.len());
+            place.examples.extend(self.skipped.iter().filter(of_reason).take(room).cloned());
+        }
+        refused.sort_by_key(|reason| Reverse(reason.urls));
+    }
+}

@@ -1,0 +1,119 @@
+//! The page of small crawls, and of none.
+
+use scraper::{Html, Selector};
+
+use super::*;
+use crate::report::{Beside, gather};
+use suidao_export::export::former::Finished;
+use suidao_page::topic::Lexicon;
+use suidao_store::corpus::Catalogue;
+use suidao_store::corpus::fixture::crawl;
+
+fn all<'a>(html: &'a Html, selector: &str) -> Vec<scraper::ElementRef<'a>> {
+    html.select(&Selector::parse(selector).unwrap()).collect()
+}
+
+/// A crawl of eight pages: a row of off-topic ones would need a crawler, so all but the seed hang on the seed.
+fn facts() -> Facts {
+    let root = tempfile::tempdir().unwrap();
+    let story = "昨天 晚上 的 比赛 非常 精彩 , 两队 踢 了 加时".repeat(20);
+    let told = format!("<title>足球 & <b>联赛</b></title><p>足球 篮球 {story}</p><p>2021-03-05</p>");
+    let html: Vec<(String, String)> = vec![
+        ("http://seed.cn/".into(), "<title>导航</title><p>天气 新闻</p>".into()),
+        ("http://a.cn/1".into(), told.clone()),
+        ("http://a.cn/2?x=<y>".into(), told),
+        ("http://b.cn/%E8%B6%B3%E7%90%83".into(), "<title>足球</title><p>足球 足球 足球 NBA 今天</p>".into()),
+        ("http://b.cn/4".into(), "<p>天气 预报 说 明天 有 雨</p>".into()),
+        ("http://b.cn/5".into(), String::new()),
+    ];
+    let pages: Vec<(&str, &str)> = html.iter().map(|(url, html)| (url.as_str(), html.as_str())).collect();
+    let store = crawl(root.path(), &pages);
+    let catalogue = Catalogue::read(&store).unwrap();
+    let finished = |batches| Finished {
+        format: "jsonl".into(),
+        output: "<out>.jsonl".into(),
+        at: "2026-01-02T03:04:05Z".into(),
+        batches,
+        pages: batches,
+    };
+    let exports = [("jsonl".to_owned(), finished(2)), ("site".to_owned(), finished(6))];
+    let summary = serde_json::json!({
+        "stopped": "page-limit",
+        "config": { "crawl": { "in_flight": 64, "seed": null }, "scope": { "hosts": ["<a>"] } },
+    });
+    let lexicon = Lexicon::from_terms("体育", &[("足球", 0.9), ("篮球", 0.7), ("NBA", 0.3), ("击剑", 0.2)]);
+    gather(&store, &catalogue, Beside { summary: Some(&summary), exports: &exports, lexicon: Some(&lexicon) }).unwrap()
+}
+
+#[test]
+fn facts_are_as_counted_by_hand() {
+    let facts = facts();
+    assert_eq!((facts.counts.pages, facts.counts.relevant, facts.counts.known), (6, 3, 6));
+    assert_eq!((facts.hosts.visited, facts.hosts.relevant), (3, 2));
+    let hosts: Vec<_> =
+        facts.hosts.rows.iter().map(|row| (row.host.as_str(), row.pages, row.relevant, row.first)).collect();
+    assert_eq!(hosts, [("b.cn", 3, 1, 4), ("a.cn", 2, 2, 2), ("seed.cn", 1, 0, 1)]);
+    assert!((facts.hosts.effective - 36.0 / 14.0).abs() < 1e-9);
+    assert_eq!((facts.duplicates.groups, facts.duplicates.repeated), (1, 1));
+    // The seed is off topic, so all relevant pages lie behind one.
+    assert_eq!(facts.tunnels.by_hops, [0, 3]);
+    assert_eq!((facts.tunnels.opened, facts.tunnels.longest.len()), (2, 1));
+    let steps: Vec<_> = facts.tunnels.longest[0].steps.iter().map(|step| step.page.url.as_str()).collect();
+    assert_eq!(steps, ["http://seed.cn/", "http://a.cn/1"]);
+    assert_eq!(facts.tunnels.longest[0].steps[1].anchor, "链接1");
+    assert_eq!(facts.terms.found[0], Bin { name: "足球".into(), pages: 3, relevant: 3 });
+    assert_eq!(facts.terms.never, Some(vec!["击剑".to_owned()]));
+    let since: Vec<_> = facts.exports.iter().map(|export| (export.since, export.since_relevant)).collect();
+    assert_eq!(since, [(4, 2), (0, 0)], "of the six pages two were in the first export, all in the second");
+    let points: Vec<_> = facts.harvest.points.iter().map(|point| (point.pages, point.relevant)).collect();
+    assert_eq!(points, [(1, 0), (2, 1), (3, 2), (4, 3), (5, 3), (6, 3)]);
+    assert!(facts.crawl.settings.iter().all(|(key, _)| key != "crawl.seed"), "what is not set is not told");
+    assert!(serde_json::to_string(&facts).unwrap().contains("\"stopped\":\"page-limit\""));
+}
+
+#[test]
+fn the_page_is_well_formed_and_whole_in_itself() {
+    let text = page(&facts());
+    let html = Html::parse_document(&text);
+    assert!(html.errors.is_empty(), "{:?}", html.errors);
+    assert!(all(&html, "script, link, img, iframe").is_empty());
+    assert!(!text.contains("url(") && !text.contains("src="), "nothing from elsewhere");
+    let ids: Vec<&str> = all(&html, "[id]").iter().filter_map(|element| element.attr("id")).collect();
+    assert_eq!(ids.len(), ids.iter().collect::<std::collections::BTreeSet<_>>().len(), "{ids:?}");
+    for link in all(&html, "a[href^=\"#\"]") {
+        let target = link.attr("href").unwrap().trim_start_matches('#');
+        assert!(ids.contains(&target), "{target}");
+    }
+    for image in all(&html, "svg") {
+        assert_eq!(image.attr("role"), Some("img"));
+        assert!(!image.attr("aria-label").unwrap_or_default().is_empty());
+    }
+    for table in all(&html, "table") {
+        let cells = |row: scraper::ElementRef| row.child_elements().count();
+        let rows: Vec<usize> = table.select(&Selector::parse("tr").unwrap()).map(cells).collect();
+        assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{rows:?}");
+    }
+}
+
+#[test]
+fn what_pages_say_of_themselves_stays_text() {
+    let text = page(&facts());
+    let title = text.lines().find(|line| line.contains("kept")).unwrap();
+    assert!(title.contains("足球 &amp;") && !text.contains("<b>联赛"), "titles are escaped: {title}");
+    assert!(text.contains("&lt;out&gt;.jsonl") && text.contains("[&quot;&lt;a&gt;&quot;]"));
+    assert!(text.contains("b.cn/足球"), "URLs are shown as people read them");
+    assert!(text.contains("href=\"http://b.cn/%E8%B6%B3%E7%90%83\""));
+}
+
+#[test]
+fn equal_facts_give_equal_bytes() {
+    assert!(page(&facts()) == page(&facts()));
+}
+
+#[test]
+fn a_crawl_of_nothing_is_told_without_dividing_by_it() {
+    let text = page(&Facts::default());
+    assert!(Html::parse_document(&text).errors.is_empty());
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    assert!(text.contains("Never exported"));
+}

@@ -1,0 +1,319 @@
+//! When the boards of a forum are to be visited, told of a crawl: its habits from the log, a plan, a page that draws both.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::html::{self, Column, count, escape};
+use crate::plot;
+use suidao_forum::forum::map::offset;
+use suidao_forum::forum::schedule::{History, Horizon, Importance, Method, Planner, cycle, mean_delay};
+use suidao_page::model::{Event, ForumMap, UrlId};
+use suidao_store::store::{Store, StoreError};
+
+/// What is to be planned.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// By which schedule.
+    pub method: Method,
+    /// Visits a day, all boards together; none: eight for each.
+    pub per_day: Option<u32>,
+    /// What comes after the last visit of a day.
+    pub horizon: Horizon,
+    /// What a board counts.
+    pub importance: Importance,
+}
+
+/// Visits a day of a board in the mean, if nothing is said.
+const VISITS: u32 = 8;
+
+/// A plan for all boards of a forum.
+#[derive(Clone, Debug, Serialize)]
+pub struct Timetable {
+    /// By which schedule.
+    pub method: Method,
+    /// What comes after the last visit of a day.
+    pub horizon: Horizon,
+    /// What a board counts.
+    pub importance: Importance,
+    /// Visits a day, all boards together.
+    pub per_day: u32,
+    /// Days after which it begins anew.
+    pub days: u32,
+    /// Local time of all hours, as east of UTC.
+    pub offset: String,
+    /// The boards, the busiest first.
+    pub boards: Vec<BoardPlan>,
+}
+
+/// A board's part of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct BoardPlan {
+    /// Its first page.
+    pub url: String,
+    /// Its name; its URL where it has none.
+    pub name: String,
+    /// WP of eq. (5).
+    pub weight: f64,
+    /// Threads opened a day.
+    pub new: f64,
+    /// Replies a day.
+    pub replied: f64,
+    /// Share of each hour in what is said, eq. (7).
+    pub profile: [f64; 24],
+    /// Hours after local midnight of the first day, rising.
+    pub instants: Vec<f64>,
+    /// Hours that a post will wait in the mean; none where nothing is known, or the plan has several days.
+    pub mean_delay: Option<f64>,
+}
+
+/// Plans the visits of a crawl's boards from what its log tells. `map`: what the forum is understood to be, where it is not
+/// to be taken from the log. None if the crawl knows no board.
+///
+/// # Errors
+/// [`StoreError`] if the log does not read.
+pub fn timetable(store: &Store, map: Option<ForumMap>, wish: Wish) -> Result<Option<Timetable>, StoreError> {
+    let map = match map {
+        Some(map) => map,
+        None => last_map(store)?.unwrap_or_default(),
+    };
+    // A map is checked before it is written; one that never was says nothing of the time.
+    let east = offset(&map.offset).unwrap_or(0);
+    let mut history = History::new(east);
+    let mut now = 0;
+    for record in store.batches() {
+        let batch = record?.batch;
+        now = (batch.at.0 / 1_000) as i64;
+        batch.events.iter().for_each(|event| history.observe(event));
+    }
+    let mut means = history.means(now);
+    if means.is_empty() {
+        return Ok(None);
+    }
+    means.sort_by(|(_, one), (_, other)| other.weight().total_cmp(&one.weight()));
+    let urls = urls(store, &means.iter().map(|(board, _)| *board).collect::<Vec<_>>())?;
+    let names: BTreeMap<&str, &str> = map.boards.iter().map(|board| (&*board.url, &*board.name)).collect();
+
+    let statistics: Vec<_> = means.iter().map(|(_, statistics)| *statistics).collect();
+    let per_day = wish.per_day.unwrap_or(VISITS.saturating_mul(statistics.len() as u32));
+    let days = cycle(statistics.len(), per_day);
+    let plan = Planner::new(&statistics, wish.horizon).plan(per_day, wish.method, wish.importance);
+    let boards = means.iter().zip(plan).map(|((board, statistics), instants)| {
+        let url = urls.get(board).cloned().unwrap_or_default();
+        let name = names.get(&*url).filter(|name| !name.is_empty()).map_or(url.clone(), |name| (*name).to_owned());
+        let profile = statistics.profile();
+        let delay = mean_delay(&profile, &instants, wish.horizon);
+        BoardPlan {
+            url,
+            name,
+            weight: statistics.weight(),
+            new: statistics.new.iter().sum(),
+            replied: statistics.replied.iter().sum(),
+            profile: *profile.slots(),
+            mean_delay: (days == 1 && statistics.weight() > 0.0 && delay.is_finite()).then_some(delay),
+            instants,
+        }
+    });
+    let (hours, minutes) = (east.abs() / 3_600, east.abs() / 60 % 60);
+    let sign = if east < 0 { '-' } else { '+' };
+    Ok(Some(Timetable {
+        method: wish.method,
+        horizon: wish.horizon,
+        importance: wish.importance,
+        per_day,
+        days,
+        offset: format!("{sign}{hours:02}:{minutes:02}"),
+        boards: boards.collect(),
+    }))
+}
+
+/// The last map that the log holds.
+fn last_map(store: &Store) -> Result<Option<ForumMap>, StoreError> {
+    let mut last = None;
+    for record in store.batches() {
+        for event in record?.batch.events {
+            let map = match event {
+                Event::Settled(settled) => settled.forum.and_then(|page| page.map),
+                Event::Forum(step) => step.map,
+                _ => None,
+            };
+            last = map.map(|map| *map).or(last);
+        }
+    }
+    Ok(last)
+}
+
+/// The URLs of these.
+fn urls(store: &Store, wanted: &[UrlId]) -> Result<BTreeMap<UrlId, String>, StoreError> {
+    let mut urls: BTreeMap<UrlId, String> = wanted.iter().map(|id| (*id, String::new())).collect();
+    for record in store.batches() {
+        for event in record?.batch.events {
+            if let Event::Discovered(found) = event
+                && let Some(url) = urls.get_mut(&found.id)
+            {
+                found.url.as_str().clone_into(url);
+            }
+        }
+    }
+    Ok(urls)
+}
+
+/// `7:05`; of a later day of a plan `day 2 7:05`.
+pub fn clock(instant: f64) -> String {
+    let day = (instant / 24.0).floor();
+    let minutes = ((instant - 24.0 * day) * 60.0).round() as u64;
+    let of_day = format!("{}:{:02}", minutes / 60, minutes % 60);
+    if day == 0.0 { of_day } else { format!("day {} {of_day}", day + 1.0) }
+}
+
+impl Timetable {
+    /// A plot for each board, all to one scale.
+    fn plots(&self) -> Vec<String> {
+        let largest = self.boards.iter().flat_map(|board| board.profile).fold(0.0, f64::max);
+        let plot = |board: &BoardPlan| {
+            let visits = if self.days == 1 {
+                count(board.instants.len(), "visit a day", "visits a day")
+            } else {
+                format!("{} in {} days", count(board.instants.len(), "visit", "visits"), self.days)
+            };
+            let hours: Vec<f64> = board.instants.iter().map(|instant| instant % 24.0).collect();
+            // About as many letters as a small plot has room for.
+            let name: String = plot::fitting(&board.name, 215.0);
+            plot::day(&name, &format!("weight {:.1}, {visits}", board.weight), &board.profile, largest, &hours)
+        };
+        self.boards.iter().map(plot).collect()
+    }
+
+    /// All plots as one SVG file, two in a row.
+    pub fn svg(&self) -> String {
+        plot::sheet(&self.plots(), 2, "Boards by the hour, and their visits")
+    }
+
+    /// A page that draws and tells it.
+    pub fn page(&self) -> String {
+        let mut body = format!(
+            "<main id=\"main\">\n<h1>When the boards are visited</h1>\n<p class=\"lead\">{}, {} a day by <b>{}</b>, hours at UTC{}.</p>\n\
+             <p>Bars: share of the day’s posts that are written in each hour, a reply counted half. Marks below them: visits.</p>\n",
+            count(self.boards.len(), "board", "boards"),
+            count(self.per_day as usize, "visit", "visits"),
+            self.method,
+            escape(&self.offset)
+        );
+        let _ = writeln!(body, "<div class=\"panels\">\n{}</div>", self.plots().concat());
+        let columns = [
+            Column::Text("board"),
+            Column::Number("weight"),
+            Column::Number("threads a day"),
+            Column::Number("replies a day"),
+            Column::Number("visits"),
+            Column::Number("mean delay, h"),
+            Column::Text("at"),
+        ];
+        let rows: Vec<Vec<String>> = self
+            .boards
+            .iter()
+            .map(|board| {
+                vec![
+                    escape(&board.name),
+                    format!("{:.1}", board.weight),
+                    format!("{:.1}", board.new),
+                    format!("{:.1}", board.replied),
+                    board.instants.len().to_string(),
+                    board.mean_delay.map_or("–".to_owned(), |delay| format!("{delay:.2}")),
+                    board.instants.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "),
+                ]
+            })
+            .collect();
+        body += "<h2>By board</h2>\n";
+        body += &html::table("Weight, visits and instants of each board", &columns, &rows);
+        body += "</main>\n";
+        html::page("suidao: when the boards are visited", "en", &[plot::STYLE], &body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_page::model::{
+        Batch, BoardEntry, CrawlUrl, Discovered, ForumStep, IndexPage, Listed, Millis, Moment, Origin, PageKind,
+    };
+    use suidao_store::store::{CrawlDirectory, Meta, Record};
+
+    const WISH: Wish =
+        Wish { method: Method::Sqrt, per_day: None, horizon: Horizon::Periodic, importance: Importance::Equal };
+    const DAY: i64 = 86_400;
+
+    /// A crawl of two boards, of which one is busy at nine in the morning, and of one thread of it by so many replies a day.
+    fn crawl(root: &std::path::Path, map: Option<ForumMap>) -> Store {
+        let mut store =
+            Store::resume(&CrawlDirectory::new(root), &Meta::new("forum", "x", "boards", Millis(0))).unwrap();
+        let discovered = |id: u32| {
+            let url = CrawlUrl::parse(&format!("http://bbs.example.cn/{id}")).unwrap();
+            Event::Discovered(Discovered { id: UrlId(id), url, origin: Origin::Seed, anchor: String::new() })
+        };
+        let listed = Listed { last_reply: None, replies: None, sticky: false };
+        let posts = (0..20).map(|day| Moment { at: (14_000 + day) * DAY + 3_600, within: 60 }).collect();
+        let step = ForumStep {
+            map: map.map(Box::new),
+            lists: vec![
+                IndexPage { board: UrlId(0), page: 1, threads: Vec::new() },
+                IndexPage { board: UrlId(1), page: 1, threads: vec![(UrlId(2), listed)] },
+            ],
+            read: vec![(UrlId(2), PageKind::Thread { thread: UrlId(2), page: 1 }, posts)],
+            ..ForumStep::default()
+        };
+        let mut events: Vec<Event> = (0..3).map(discovered).collect();
+        events.push(Event::Forum(Box::new(step)));
+        let at = Millis(14_020 * DAY as u64 * 1_000);
+        store.append(&[Record { batch: Batch { at, took: None, events }, archive: None, revisit: false }]).unwrap();
+        store
+    }
+
+    fn map() -> ForumMap {
+        let board = BoardEntry { url: "http://bbs.example.cn/1".into(), name: "<站务>".into(), skip: false };
+        ForumMap { offset: "+08:00".into(), boards: vec![board], ..ForumMap::default() }
+    }
+
+    #[test]
+    fn a_plan_is_made_of_what_the_log_tells() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = crawl(temp.path(), Some(map()));
+        let plan = timetable(&store, None, WISH).unwrap().unwrap();
+        assert_eq!((plan.per_day, plan.days, &*plan.offset), (16, 1, "+08:00"));
+        let [busy, silent] = &plan.boards[..] else { panic!("{plan:?}") };
+        assert_eq!((&*busy.name, &*busy.url), ("<站务>", "http://bbs.example.cn/1"));
+        assert!((busy.weight - (1.0 + 19.0 / 2.0) / 20.0).abs() < 1e-6, "{busy:?}");
+        assert!(busy.instants.iter().all(|hour| (9.0..10.0).contains(hour)), "local time: {busy:?}");
+        assert_eq!((busy.instants.len(), silent.instants.len()), (15, 1), "a silent board is looked at once a day");
+        assert_eq!((&*silent.name, silent.mean_delay), ("http://bbs.example.cn/0", None));
+        // A corrected file goes before the log.
+        let utc = timetable(&store, Some(ForumMap { offset: "+00:00".into(), ..map() }), WISH).unwrap().unwrap();
+        assert!(utc.boards[0].instants.iter().all(|hour| (1.0..2.0).contains(hour)));
+    }
+
+    #[test]
+    fn it_is_drawn_as_a_page_and_as_an_image() {
+        let temp = tempfile::tempdir().unwrap();
+        let plan = timetable(&crawl(temp.path(), Some(map())), None, WISH).unwrap().unwrap();
+        let html = scraper::Html::parse_document(&plan.page());
+        assert!(html.errors.is_empty(), "{:?}", html.errors);
+        assert!(plan.page().contains("&lt;站务&gt;") && plan.page().contains("9:"));
+        let svg = plan.svg();
+        assert_eq!((svg.matches("<svg").count(), svg.matches("class=\"line").count()), (1, 16), "{svg}");
+    }
+
+    #[test]
+    fn without_boards_there_is_no_plan() {
+        let temp = tempfile::tempdir().unwrap();
+        let meta = Meta::new("forum", "x", "boards", Millis(0));
+        let store = Store::resume(&CrawlDirectory::new(temp.path()), &meta).unwrap();
+        assert!(timetable(&store, None, WISH).unwrap().is_none());
+    }
+
+    #[test]
+    fn clocks_are_read_as_people_do() {
+        assert_eq!([0.0, 7.0833, 23.999].map(clock), ["0:00", "7:05", "24:00"]);
+        assert_eq!(clock(31.5), "day 2 7:30");
+    }
+}

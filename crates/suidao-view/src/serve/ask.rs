@@ -1,0 +1,185 @@
+//! What a URL of the site asks for, and the URL that asks for it.
+
+use url::form_urlencoded;
+
+use super::look::Tongue;
+use suidao_export::index::Request;
+use suidao_page::model::Day;
+use suidao_store::corpus::{Duplicates, Filter};
+
+/// Hits of a page of results.
+pub(super) const PER_PAGE: usize = 10;
+/// Pages of results.
+pub(super) const MOST_PAGES: usize = 100;
+/// Characters of a query, as the query language reads them.
+const LONGEST: usize = 500;
+/// Hits of one answer in JSON.
+const MOST_HITS: usize = 100;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    /// Language of the page.
+    pub tongue: Tongue,
+    /// It was chosen by a link, and is kept by the others.
+    chosen: bool,
+    /// The query, as typed.
+    pub q: String,
+    pub host: Option<String>,
+    pub year: Option<i16>,
+    pub relevant: Option<bool>,
+    /// Duplicates are shown.
+    pub all: bool,
+    /// Page of results, from 1.
+    pub page: usize,
+    /// A document's id.
+    pub id: String,
+    pub offset: usize,
+    pub limit: usize,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    TooLong,
+    Page,
+    Value,
+}
+
+impl Refused {
+    pub(super) fn told(self, tongue: Tongue) -> &'static str {
+        match self {
+            Self::TooLong => {
+                tongue.pick("The query is too long: 500 characters are read.", "查询太长：最多 500 个字符。")
+            }
+            Self::Page => tongue.pick(
+                "There are 100 pages of results at most; narrow the query down.",
+                "最多显示 100 页结果，请缩小查询范围。",
+            ),
+            Self::Value => {
+                tongue.pick("A value in the address is none that is known here.", "网址中有无法识别的参数值。")
+            }
+        }
+    }
+}
+
+impl Asked {
+    /// Nothing in particular.
+    pub(super) fn nothing(tongue: Tongue) -> Self {
+        Self {
+            tongue,
+            chosen: false,
+            q: String::new(),
+            host: None,
+            year: None,
+            relevant: None,
+            all: false,
+            page: 1,
+            id: String::new(),
+            offset: 0,
+            limit: PER_PAGE,
+        }
+    }
+
+    /// Reads the query of a URL.
+    pub(super) fn read(query: &str, preferred: Tongue) -> Result<Self, Refused> {
+        let mut asked = Self::nothing(preferred);
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let value = value.trim();
+            let number = || value.parse::<usize>().map_err(|_| Refused::Value);
+            match &*name {
+                "lang" => {
+                    asked.tongue = Tongue::named(value).ok_or(Refused::Value)?;
+                    asked.chosen = true;
+                }
+                "q" => asked.q = value.to_owned(),
+                // A form sends all its fields.
+                _ if value.is_empty() => {}
+                "host" => asked.host = Some(value.to_lowercase()),
+                "year" => asked.year = Some(value.parse().map_err(|_| Refused::Value)?),
+                "relevant" => {
+                    asked.relevant = Some(match value {
+                        "yes" => true,
+                        "no" => false,
+                        _ => return Err(Refused::Value),
+                    });
+                }
+                "duplicates" => asked.all = value == "keep",
+                "p" => asked.page = number()?,
+                "id" => asked.id = value.to_owned(),
+                "offset" => asked.offset = number()?,
+                "limit" => asked.limit = number()?,
+                _ => {}
+            }
+        }
+        if asked.q.chars().count() > LONGEST || asked.host.as_ref().is_some_and(|host| host.len() > LONGEST) {
+            return Err(Refused::TooLong);
+        }
+        let far = asked.offset > PER_PAGE * MOST_PAGES || asked.limit > MOST_HITS;
+        if far || !(1..=MOST_PAGES).contains(&asked.page) {
+            return Err(Refused::Page);
+        }
+        Ok(asked)
+    }
+
+    /// What the index is asked.
+    pub(super) fn request(&self, offset: usize, limit: usize) -> Request {
+        let mut query = self.q.clone();
+        if self.relevant == Some(false) {
+            query.push_str(" relevant:no");
+        }
+        let filter = Filter {
+            relevant: self.relevant == Some(true),
+            hosts: self.host.iter().cloned().collect(),
+            published_from: self.year.and_then(|year| Day::of(year, 1, 1)),
+            published_until: self.year.and_then(|year| Day::of(year, 12, 31)),
+            no_noindex: true,
+            duplicates: if self.all { Duplicates::Keep } else { Duplicates::Best },
+            ..Filter::default()
+        };
+        Request { query, filter, offset, limit, explain: false }
+    }
+
+    /// Whether it is narrowed down by more than its words.
+    pub(super) fn is_narrowed(&self) -> bool {
+        self.host.is_some() || self.year.is_some() || self.relevant.is_some()
+    }
+
+    /// The same, with a change, from the first page of results.
+    pub(super) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut asked = Self { page: 1, ..self.clone() };
+        change(&mut asked);
+        asked
+    }
+
+    /// This, in the language of another that was chosen by a link.
+    pub(super) fn kept(self, other: &Self) -> Self {
+        Self { tongue: other.tongue, chosen: other.chosen, ..self }
+    }
+
+    /// The same, in the other language.
+    pub(super) fn in_tongue(&self, tongue: Tongue) -> Self {
+        Self { tongue, chosen: true, ..self.clone() }
+    }
+
+    /// The names and values that say it.
+    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let mut pairs = Vec::new();
+        let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value)));
+        add("q", (!self.q.is_empty()).then(|| self.q.clone()));
+        add("host", self.host.clone());
+        add("year", self.year.map(|year| year.to_string()));
+        add("relevant", self.relevant.map(|relevant| if relevant { "yes" } else { "no" }.to_owned()));
+        add("duplicates", self.all.then(|| "keep".to_owned()));
+        add("id", (!self.id.is_empty()).then(|| self.id.clone()));
+        add("p", (self.page > 1).then(|| self.page.to_string()));
+        add("lang", self.chosen.then(|| self.tongue.code().to_owned()));
+        pairs
+    }
+
+    /// Its URL on the site: a path and its query, not yet escaped for HTML.
+    pub(super) fn link(&self, path: &str) -> String {
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(self.pairs()).finish();
+        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+    }
+}

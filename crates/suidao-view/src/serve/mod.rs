@@ -1,0 +1,253 @@
+//! A search page for the index of a crawl: HTML made here, without scripts, in Chinese and English.
+//!
+//! What pages say is hostile. All of it is escaped, only http and https URLs become links, and the browser is told to run
+//! nothing and to send no referrer. Requests are bounded in length, pages and hits.
+
+mod ask;
+mod home;
+mod kept;
+mod look;
+mod results;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use ask::{Asked, Refused};
+use look::Tongue;
+
+use crate::listen::{is_ours, listen};
+use suidao_export::index::{Index, IndexError};
+use suidao_page::visible;
+
+/// Searches at a time. One that nobody waits for any more goes on, so this holds for those too.
+const SEARCHES: usize = 4;
+
+/// What a browser may do with a page: show it, and send the form back.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; \
+    base-uri 'none'; frame-ancestors 'none'";
+
+/// A search page.
+pub struct Site {
+    index: Index,
+    /// The crawl directory, as the user named it.
+    directory: String,
+}
+
+/// What is sent back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// HTTP status.
+    pub status: u16,
+    /// Media type.
+    pub media_type: &'static str,
+    /// Its text.
+    pub body: String,
+}
+
+impl Reply {
+    fn html(status: u16, body: String) -> Self {
+        Self { status, media_type: "text/html; charset=utf-8", body }
+    }
+}
+
+impl Site {
+    /// A site for the index of the crawl in `directory`.
+    pub fn new(index: Index, directory: &str) -> Self {
+        Self { index, directory: directory.to_owned() }
+    }
+
+    /// Answers a GET request: path, query as it stands in the URL, and the languages the browser prefers.
+    pub fn get(&self, path: &str, query: &str, accept_language: &str) -> Reply {
+        let preferred = Tongue::preferred(accept_language);
+        let asked = match Asked::read(query, preferred) {
+            Ok(asked) => asked,
+            Err(refused) => return self.refuse(path, preferred, refused),
+        };
+        let made = match path {
+            "/" if asked.q.is_empty() => home::page(self, &asked),
+            // Where people who type an address expect it.
+            "/" => results::page(self, &asked),
+            "/search" => results::page(self, &asked),
+            "/page" => kept::page(self, &asked),
+            "/api/search" => self.json(&asked),
+            _ => Ok(self.missing(&asked)),
+        };
+        made.unwrap_or_else(|error| {
+            tracing::error!(%error, "a request could not be answered");
+            let (title, told) = asked.tongue.pick(
+                ("The index does not read", "Look at what suidao says where it was started."),
+                ("索引读取失败", "请查看 suidao 启动处的输出。"),
+            );
+            look::notice(self, &asked, 500, title, told)
+        })
+    }
+
+    fn json(&self, asked: &Asked) -> Result<Reply, IndexError> {
+        let answer = self.index.search(&asked.request(asked.offset, asked.limit))?;
+        // The same JSON; who asks may do so from a terminal.
+        let body = visible::text(&serde_json::to_string_pretty(&answer).unwrap_or_default()).into_owned() + "\n";
+        Ok(Reply { status: 200, media_type: "application/json; charset=utf-8", body })
+    }
+
+    fn missing(&self, asked: &Asked) -> Reply {
+        let (title, told) = asked.tongue.pick(
+            ("There is no such page", "Search from here, or go to the beginning."),
+            ("没有这个页面", "可以在上面搜索，或回到首页。"),
+        );
+        look::notice(self, asked, 404, title, told)
+    }
+
+    fn refuse(&self, path: &str, tongue: Tongue, refused: Refused) -> Reply {
+        let told = refused.told(tongue);
+        if path.starts_with("/api/") {
+            let body = visible::text(&serde_json::json!({ "error": told }).to_string()).into_owned() + "\n";
+            return Reply { status: 400, media_type: "application/json; charset=utf-8", body };
+        }
+        let title = tongue.pick("That cannot be asked", "无法这样查询");
+        look::notice(self, &Asked::nothing(tongue), 400, title, told)
+    }
+}
+
+/// Answers requests until `stop` is there; those under way are answered first.
+///
+/// A site that listens at an address of this machine alone is shown under addresses, `localhost` and `names` (in lower
+/// case) only.
+pub async fn serve(listener: TcpListener, site: Site, names: Vec<String>, stop: impl Future<Output = ()>) {
+    let is_own = listener.local_addr().is_ok_and(|address| address.ip().is_loopback());
+    let names = is_own.then(|| Arc::new(names));
+    let (site, turns) = (Arc::new(site), Arc::new(Semaphore::new(SEARCHES)));
+    let answer = move |head: Parts| {
+        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let is_known = names.as_ref().is_none_or(|names| is_ours(host, names));
+        respond(is_known.then(|| Arc::clone(&site)), Arc::clone(&turns), head)
+    };
+    listen(listener, answer, stop).await;
+}
+
+/// `site`: none where the request asks for somebody else.
+async fn respond(site: Option<Arc<Site>>, turns: Arc<Semaphore>, head: Parts) -> Response<Body> {
+    const PLAIN: &str = "text/plain; charset=utf-8";
+    let read = head.method == Method::GET || head.method == Method::HEAD;
+    let reply = if let Some(site) = site.filter(|_| read) {
+        let turn = turns.acquire_owned().await;
+        // Searching is work, and must not hold up the sockets.
+        let made = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            let languages = head.headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+            site.get(head.uri.path(), head.uri.query().unwrap_or_default(), languages.unwrap_or_default())
+        });
+        let made = made.await;
+        made.unwrap_or_else(|_| Reply::html(500, "<!DOCTYPE html><title>500</title>500".to_owned()))
+    } else if read {
+        let told = "not asked for under this name: use the address, localhost, or a name given by --name\n";
+        Reply { status: 421, media_type: PLAIN, body: told.to_owned() }
+    } else {
+        Reply { status: 405, media_type: PLAIN, body: "only GET\n".to_owned() }
+    };
+    let mut response = Response::new(Body::from(reply.body));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut set = |name: HeaderName, value: &'static str| {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    };
+    set(header::CONTENT_TYPE, reply.media_type);
+    set(header::CONTENT_SECURITY_POLICY, POLICY);
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::REFERRER_POLICY, "no-referrer");
+    set(header::VARY, "accept-language");
+    set(header::CACHE_CONTROL, "no-cache");
+    if reply.status == 405 {
+        set(header::ALLOW, "GET, HEAD");
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use suidao_store::corpus::fixture::crawl;
+    use suidao_store::corpus::{Catalogue, Filter};
+
+    const HOSTILE: &str = "<title>&lt;script&gt;alert(1)&lt;/script&gt; 足球</title><p>足球 \"&gt;&lt;img src=x onerror=alert(1)&gt; \
+        &lt;b&gt;篮球&lt;/b&gt;</p><p>发布于 2021-03-05</p>";
+
+    fn site(root: &std::path::Path) -> Site {
+        let store = crawl(
+            &root.join("crawl"),
+            &[
+                ("http://a.cn/", HOSTILE),
+                ("http://a.cn/2", HOSTILE),
+                ("http://b.cn/'\"<x>", "<title>网球</title><p>足球 乒乓球</p>"),
+            ],
+        );
+        let catalogue = Catalogue::read(&store).unwrap();
+        let chosen = Filter::default().select(&catalogue);
+        suidao_export::index::build(&store, &catalogue, &chosen, &root.join("index"), &|| {}).unwrap();
+        Site::new(Index::open(&root.join("index")).unwrap(), "it's <here>")
+    }
+
+    #[test]
+    fn what_pages_say_stays_text() {
+        let root = tempfile::tempdir().unwrap();
+        let site = site(root.path());
+        let answer = site.index.search(&suidao_export::index::Request { limit: 9, ..Default::default() }).unwrap();
+        let mut paths = vec![
+            ("/".to_owned(), String::new()),
+            ("/search".to_owned(), "q=%E8%B6%B3%E7%90%83&duplicates=keep".to_owned()),
+            ("/".to_owned(), "q=%E8%B6%B3%E7%90%83".to_owned()),
+        ];
+        paths.extend(answer.hits.iter().map(|hit| ("/page".to_owned(), format!("id={}", hit.page.id))));
+        for (path, query) in paths {
+            let reply = site.get(&path, &query, "");
+            assert_eq!(reply.status, 200, "{path}?{query}");
+            let html = scraper::Html::parse_document(&reply.body);
+            assert!(html.errors.is_empty(), "{path}: {:?}", html.errors);
+            let hostile = scraper::Selector::parse("script, img, b, x, [onerror]").unwrap();
+            assert_eq!(html.select(&hostile).count(), 0, "{}", reply.body);
+        }
+        assert_eq!(look::outward("javascript:alert(1)", "x"), "x");
+        assert_eq!(look::outward("data:text/html,x", "x"), "x");
+        assert_eq!(look::address("http://a.cn/%E8%B6%B3%E7%90%83"), "http://a.cn/足球");
+        for hidden in ["http://a.cn/%3Cx%3E%20", "http://a.cn/%E2%80%AEx", "http://a.cn/%0Ax", "http://a.cn/%FF"] {
+            assert!(!look::address(hidden).contains(['\u{202e}', '\n', ' ', '\u{fffd}', '<']), "{hidden}");
+        }
+    }
+
+    #[test]
+    fn repeats_are_folded_and_counted_in_the_reader_s_language() {
+        let root = tempfile::tempdir().unwrap();
+        let site = site(root.path());
+        let body = |query: &str, languages: &str| site.get("/search", query, languages).body;
+        let english = body("q=%E8%B6%B3%E7%90%83", "en");
+        assert!(english.contains("2 pages for “足球”") && english.contains("1 more say the same"), "{english}");
+        let chinese = body("q=%E8%B6%B3%E7%90%83", "fr, zh-TW;q=0.8, en;q=0.7");
+        assert!(chinese.contains("“足球”：2 个网页") && chinese.contains("另有 1 个内容相同"), "{chinese}");
+        assert!(chinese.contains("href=\"/search?q=%E8%B6%B3%E7%90%83&amp;lang=en\""), "{chinese}");
+        let narrowed = body("q=%E8%B6%B3%E7%90%83&host=b.cn&lang=en", "zh");
+        assert!(
+            narrowed.contains("1 page for “足球”") && narrowed.contains("aria-label=\"Remove: b.cn\""),
+            "{narrowed}"
+        );
+        assert!(body("q=%E8%B6%B3%E7%90%83&year=1999", "en").contains("Search in the whole corpus"));
+        assert_eq!(site.get("/", "q=%E8%B6%B3%E7%90%83", "en").body, english, "the home page searches too");
+        assert_eq!(site.get("/", "q=", "en").body, site.get("/", "", "en").body);
+    }
+
+    #[test]
+    fn the_language_is_the_browser_s() {
+        for (field, tongue) in [
+            ("", Tongue::English),
+            ("zh", Tongue::Chinese),
+            ("en-GB,zh;q=0.9", Tongue::English),
+            ("zh-Hant;q=0.9,en;q=0.8,*;q=0.1", Tongue::Chinese),
+            ("de;q=1,x,;;q=,é", Tongue::English),
+        ] {
+            assert_eq!(Tongue::preferred(field), tongue, "{field}");
+        }
+    }
+}

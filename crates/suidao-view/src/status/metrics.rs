@@ -1,0 +1,160 @@
+//! The metrics, in the text format of OpenMetrics that Prometheus reads. Made anew for each scrape from what the crawl says of
+//! itself, so that nothing is counted twice.
+
+use std::fmt::Error;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::registry::{Registry, Unit};
+
+use suidao_live::live::{Glance, View};
+
+/// What the text is.
+pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+type Labels = Vec<(&'static str, String)>;
+
+/// The whole text; without a glance only what does not need the machine.
+pub(super) fn text(view: &View, glance: Option<&Glance>) -> Result<String, Error> {
+    let tally = view.tally();
+    let mut all = Registry::with_prefix("suidao");
+    all.register("up_to_date", "Whether the crawl has answered since it began", gauge(u64::from(glance.is_some())));
+    if let Some((at, _)) = tally.ready {
+        let seconds = at.0 as f64 / 1000.0;
+        all.register_with_unit(
+            "ready_time",
+            "When the state was restored, Unix time",
+            Unit::Seconds,
+            ConstGauge::new(seconds),
+        );
+    }
+    let failed = counters("kind", tally.failed.iter().map(|(kind, count)| (kind.clone(), *count)));
+    all.register("failed_urls", "URLs given up after failed fetches in this run", failed);
+    let retried = counters("kind", tally.retried.iter().map(|(kind, count)| (kind.clone(), *count)));
+    all.register("retried_fetches", "Failed fetches of this run that are tried again", retried);
+    let robots = ["had", "unreachable"].map(str::to_owned).into_iter().zip(tally.robots);
+    all.register("robots", "robots.txt asked for in this run, by what came of it", counters("outcome", robots));
+    all.register("redirects", "Redirects met in this run", ConstCounter::new(tally.redirects));
+    all.register_with_unit(
+        "received",
+        "Bodies received in this run, as sent",
+        Unit::Bytes,
+        ConstCounter::new(view.received()),
+    );
+    all.register_with_unit(
+        "fetch_duration",
+        "From a request to the end of its answer",
+        Unit::Seconds,
+        view.fetching.clone(),
+    );
+    all.register_with_unit("read_duration", "Reading and scoring an answer", Unit::Seconds, view.reading.clone());
+    if let Some(Glance { overview, unwritten, .. }) = glance {
+        let progress = overview.progress;
+        for (name, help, count) in [
+            ("pages", "Pages fetched, earlier runs included", progress.pages),
+            ("relevant_pages", "Relevant pages among them", progress.relevant),
+            ("requests", "Requests that brought an answer or might have, visits left out", progress.requests),
+            ("visits", "Later visits of pages, to see whether they have changed", progress.visits),
+        ] {
+            all.register(name, help, ConstCounter::new(count));
+        }
+        all.register_with_unit(
+            "page",
+            "Bodies of the pages fetched, unpacked",
+            Unit::Bytes,
+            ConstCounter::new(progress.bytes),
+        );
+        for (name, help, count) in [
+            ("queued_urls", "URLs that wait", progress.queued),
+            ("known_urls", "URLs known", progress.known),
+            ("known_hosts", "Hosts known", progress.hosts),
+            ("visited_hosts", "Hosts with at least one page fetched", progress.hosts_visited),
+            ("relevant_hosts", "Hosts with at least one relevant page fetched", progress.hosts_relevant),
+            ("in_flight_requests", "Requests handed out and not settled", overview.in_flight),
+            ("unwritten_batches", "Settled requests that are not on disk yet", *unwritten),
+        ] {
+            all.register(name, help, gauge(count));
+        }
+        let refused = overview.refusals.iter().map(|(reason, count)| (reason_name(*reason), *count));
+        all.register("refused_urls", "URLs refused, by their first reason", counters("reason", refused));
+        let hosts = overview.hosts;
+        let states = [
+            ("asked", hosts.asked),
+            ("failing", hosts.failing),
+            ("resting", hosts.resting),
+            ("ready", hosts.ready),
+            ("idle", hosts.idle),
+        ];
+        let states = states.into_iter().map(|(state, count)| (state.to_owned(), count));
+        all.register("hosts", "Hosts by what they are at", gauges("state", states));
+        let memory = overview.memory.iter().map(|(part, bytes)| ((*part).to_owned(), *bytes));
+        let about = "Memory of the parts of the machine, as allocated";
+        all.register_with_unit("memory", about, Unit::Bytes, gauges("part", memory));
+    }
+    let mut out = String::new();
+    let mut process = Registry::with_prefix("process");
+    if let Some(bytes) = resident() {
+        process.register_with_unit("resident_memory", "Memory of the whole process", Unit::Bytes, gauge(bytes));
+    }
+    encode(&mut out, &process)?;
+    // One end for both.
+    out.truncate(out.strip_suffix("# EOF\n").map_or(out.len(), str::len));
+    encode(&mut out, &all)?;
+    Ok(out)
+}
+
+fn gauge(value: u64) -> ConstGauge<i64> {
+    ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+fn counters(label: &'static str, values: impl Iterator<Item = (String, u64)>) -> Family<Labels, Counter> {
+    let family = Family::<Labels, Counter>::default();
+    for (value, count) in values {
+        family.get_or_create(&vec![(label, value)]).inc_by(count);
+    }
+    family
+}
+
+fn gauges(label: &'static str, values: impl Iterator<Item = (String, u64)>) -> Family<Labels, Gauge> {
+    let family = Family::<Labels, Gauge>::default();
+    for (value, count) in values {
+        family.get_or_create(&vec![(label, value)]).set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+    family
+}
+
+/// A refusal as it stands in events.
+pub(super) fn reason_name(reason: suidao_page::model::Refusal) -> String {
+    serde_json::to_value(reason).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Memory of the process in bytes, where the system says so in a file (Linux).
+pub(super) fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_help_and_type_and_the_text_ends() {
+        let text = text(&View::default(), Some(&Glance::default())).unwrap();
+        assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1, "{text}");
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let name = line.split(['{', ' ']).next().unwrap();
+            let family =
+                ["_total", "_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+            for what in ["HELP", "TYPE"] {
+                assert!(text.contains(&format!("# {what} {family} ")), "{what} of {name}\n{text}");
+            }
+        }
+        for name in ["suidao_pages_total 0", "suidao_fetch_duration_seconds_count 0", "suidao_queued_urls 0"] {
+            assert!(text.contains(name), "{name}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The status page of a crawl that is running, and its metrics for Prometheus.
+//!
+//! What pages say is hostile, as on the search page: it is escaped, and the browser is told to run and to load nothing. A page
+//! elsewhere could have a browser ask us under a name of its own that leads here (DNS rebinding), so only addresses, localhost
+//! and the names that are given are answered.
+
+mod metrics;
+mod page;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use tokio::sync::{Mutex, Semaphore, oneshot};
+
+use crate::listen::{is_ours, listen};
+use suidao_live::live::{Glance, View};
+use suidao_page::model::CrawlUrl;
+use suidao_store::corpus::Story;
+
+/// What a browser may do with a page: show it, and send the form back.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// The machine is asked no sooner than this after it was asked last.
+const FRESH: Duration = Duration::from_secs(1);
+/// A machine that is busy for longer is not waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Seconds after which a browser asks again.
+const REFRESH: &str = "10";
+const HTML: &str = "text/html; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+
+/// A status page that is being served; ends when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+}
+
+impl Server {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Dropped, it resolves.
+        self.stop.take();
+    }
+}
+
+struct Site {
+    view: Arc<View>,
+    /// The crawl directory, as the user named it.
+    directory: String,
+    /// Names under which we may be asked, in lower case.
+    names: Vec<String>,
+    last: Mutex<Last>,
+    /// The log is read for one at a time, until that is done: held by who reads and not by who asked.
+    reading: Arc<Semaphore>,
+}
+
+/// What the machine said last.
+#[derive(Default)]
+struct Last {
+    /// When it was last asked, whether it answered or not.
+    asked: Option<Instant>,
+    glance: Option<Glance>,
+}
+
+/// What is sent back.
+struct Reply {
+    status: u16,
+    media_type: &'static str,
+    refreshes: bool,
+    body: String,
+}
+
+impl Reply {
+    fn text(status: u16, body: &str) -> Self {
+        Self { status, media_type: TEXT, refreshes: false, body: format!("{body}\n") }
+    }
+}
+
+/// Serves the window of a crawl until the server is dropped. `names`: under which it may be asked for, beside addresses and
+/// localhost.
+///
+/// # Errors
+/// The system's, if there is no thread or the socket cannot be used.
+pub fn serve(
+    listener: std::net::TcpListener,
+    view: Arc<View>,
+    directory: &str,
+    names: &[String],
+) -> std::io::Result<Server> {
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let listener = {
+        let _inside = runtime.enter();
+        tokio::net::TcpListener::from_std(listener)?
+    };
+    let (stop, stopped) = oneshot::channel::<()>();
+    let site = Site {
+        view,
+        directory: directory.to_owned(),
+        names: names.iter().map(|name| name.to_ascii_lowercase()).collect(),
+        last: Mutex::default(),
+        reading: Arc::new(Semaphore::new(1)),
+    };
+    std::thread::Builder::new().name("status".to_owned()).spawn(move || {
+        runtime.block_on(async {
+            let site = Arc::new(site);
+            tokio::select! {
+                () = listen(listener, move |head| respond(Arc::clone(&site), head), std::future::pending()) => {}
+                _ = stopped => {}
+            }
+        });
+        // A story that is being read is not waited for.
+        runtime.shutdown_background();
+    })?;
+    Ok(Server { address, stop: Some(stop) })
+}
+
+async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
+    let host = field(&head.headers, "host");
+    let reply = if !is_ours(host, &site.names) {
+        let told = "not asked for under this name: use the address, localhost, or a name of status.names";
+        Reply::text(421, told)
+    } else if head.method != Method::GET && head.method != Method::HEAD {
+        Reply::text(405, "only GET")
+    } else if is_foreign(&head.headers, head.uri.path()) {
+        Reply::text(403, "a page elsewhere made the browser ask this; open it here, from the status page")
+    } else {
+        site.get(head.uri.path(), head.uri.query().unwrap_or_default()).await
+    };
+    let mut response = Response::new(Body::from(reply.body));
+    *response.status_mut() = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, reply.media_type),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if reply.refreshes {
+        headers.insert(header::REFRESH, HeaderValue::from_static(REFRESH));
+    }
+    if reply.status == 503 {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static(REFRESH));
+    }
+    if reply.status == 405 {
+        headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    }
+    response
+}
+
+fn field<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// Whether a page elsewhere had the browser ask, as an image or behind its user's back. A link to the page that the user
+/// follows is harmless and may stay; a story costs a core for as long as the log is read, so that nobody else's page may
+/// begin one. Browsers say this of addresses of this machine, and of others under https; of others under http they do not.
+fn is_foreign(headers: &HeaderMap, path: &str) -> bool {
+    let follows = field(headers, "sec-fetch-mode") == "navigate" && field(headers, "sec-fetch-dest") == "document";
+    field(headers, "sec-fetch-site") == "cross-site" && (path == "/why" || !follows)
+}
+
+impl Site {
+    async fn get(&self, path: &str, query: &str) -> Reply {
+        let asked = |key: &str| {
+            let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+            pairs.find(|(name, _)| name == key).map(|(_, value)| value.into_owned())
+        };
+        match path {
+            "/" => {
+                let paused = asked("refresh").as_deref() == Some("off");
+                let body = page::page(&self.directory, &self.view.tally(), self.glance().await.as_ref(), paused);
+                Reply { status: 200, media_type: HTML, refreshes: !paused, body }
+            }
+            "/metrics" => match metrics::text(&self.view, self.glance().await.as_ref()) {
+                Ok(body) => Reply { status: 200, media_type: metrics::MEDIA_TYPE, refreshes: false, body },
+                Err(error) => Reply::text(500, &error.to_string()),
+            },
+            "/why" => self.why(&asked("url").unwrap_or_default()).await,
+            _ => Reply::text(404, "there are /, /metrics and /why?url="),
+        }
+    }
+
+    /// Where the crawl stands, as it was said at most a second ago, or as long as it is busy when it was said last.
+    async fn glance(&self) -> Option<Glance> {
+        // Who comes while another waits for the machine waits for the same answer, or for the same silence.
+        let mut last = self.last.lock().await;
+        if last.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
+            if let Ok(Some(glance)) = tokio::time::timeout(PATIENCE, self.view.glance()).await {
+                last.glance = Some(glance);
+            }
+            last.asked = Some(clock());
+        }
+        last.glance.clone()
+    }
+
+    async fn why(&self, typed: &str) -> Reply {
+        let page = |status, told: Result<&str, &str>| {
+            let body = page::why(&self.directory, typed, told);
+            Reply { status, media_type: HTML, refreshes: false, body }
+        };
+        if typed.is_empty() {
+            return page(200, Err("Type a URL."));
+        }
+        let Ok(url) = CrawlUrl::parse(typed) else {
+            return page(400, Err("That is no URL; write it as http://host/path."));
+        };
+        let Some(log) = self.view.log() else {
+            return page(503, Err("The crawl has not begun yet, or is over: use suidao why."));
+        };
+        let told = in_turn(&self.reading, move |is_waited_for| {
+            let story = Story::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
+            Ok::<_, suidao_store::store::StoreError>(story.and_then(|story| story.in_words(&url).ok()))
+        });
+        let Some(told) = told.await else {
+            return page(503, Err("Another story is being read from the log; ask again when that is done."));
+        };
+        match told {
+            Ok(Ok(Some(story))) => page(200, Ok(&story)),
+            Ok(Ok(None)) => page(404, Err("It does not occur in this crawl: no page fetched so far links to it.")),
+            Ok(Err(error)) => page(500, Err(&error.to_string())),
+            Err(_) => page(500, Err("The story could not be told.")),
+        }
+    }
+}
+
+/// Has work done on a thread of its own; none if such work is being done. The turn is that of the work: who asked may be gone
+/// long before it ends, and the work is told by the function that it is given whether it may end early.
+async fn in_turn<T: Send + 'static>(
+    turns: &Arc<Semaphore>,
+    work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
+) -> Option<Result<T, tokio::task::JoinError>> {
+    let turn = Arc::clone(turns).try_acquire_owned().ok()?;
+    let (asked, _waits) = oneshot::channel::<()>();
+    let work = move || {
+        let _turn = turn;
+        work(&|| !asked.is_closed())
+    };
+    Some(tokio::task::spawn_blocking(work).await)
+}
+
+#[allow(clippy::disallowed_methods)] // how old an answer is; nothing of the crawl is decided by it
+fn clock() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site() -> Site {
+        Site {
+            view: Arc::default(),
+            directory: String::new(),
+            names: vec!["crawler.example.cn".to_owned()],
+            last: Mutex::default(),
+            reading: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    #[tokio::test]
+    async fn work_keeps_its_turn_when_who_asked_has_gone() {
+        let turns = Arc::new(Semaphore::new(1));
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let (begin, begun) = oneshot::channel();
+        let (tell, told) = oneshot::channel();
+        let work = move |is_waited_for: &dyn Fn() -> bool| {
+            begin.send(is_waited_for()).unwrap();
+            ended.recv().unwrap();
+            tell.send(is_waited_for()).unwrap();
+        };
+        let asking = {
+            let turns = Arc::clone(&turns);
+            tokio::spawn(async move { in_turn(&turns, work).await })
+        };
+        assert!(begun.await.unwrap());
+        asking.abort();
+        assert!(asking.await.unwrap_err().is_cancelled());
+        assert!(in_turn(&turns, |_| ()).await.is_none(), "the work goes on");
+        end.send(()).unwrap();
+        assert!(!told.await.unwrap(), "nobody waits for it");
+        while turns.available_permits() == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(in_turn(&turns, |_| 7).await.unwrap().unwrap(), 7);
+    }
+
+    #[tokio::test]
+    async fn however_many_look_a_busy_crawl_is_waited_for_once() {
+        let site = Arc::new(site());
+        let begun = clock();
+        let looks: Vec<_> = (0..5)
+            .map(|_| {
+                let site = Arc::clone(&site);
+                tokio::spawn(async move { site.glance().await.is_none() })
+            })
+            .collect();
+        for look in looks {
+            assert!(look.await.unwrap());
+        }
+        assert!(begun.elapsed() < PATIENCE + FRESH, "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn a_page_elsewhere_can_be_followed_here_but_not_begin_work() {
+        let asks = |fields: [&'static str; 3], path| {
+            let names = ["sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest"];
+            let fields = names.into_iter().zip(fields).filter(|(_, value)| !value.is_empty());
+            let headers = fields
+                .map(|(name, value)| (header::HeaderName::from_static(name), HeaderValue::from_static(value)))
+                .collect();
+            is_foreign(&headers, path)
+        };
+        for (fields, path, foreign) in [
+            (["cross-site", "no-cors", "image"], "/why", true),
+            (["cross-site", "no-cors", "image"], "/", true),
+            (["cross-site", "cors", "empty"], "/metrics", true),
+            (["cross-site", "navigate", "iframe"], "/", true),
+            (["cross-site", "navigate", "document"], "/", false),
+            (["cross-site", "navigate", "document"], "/why", true),
+            (["same-origin", "navigate", "document"], "/why", false),
+            (["none", "navigate", "document"], "/why", false),
+            (["", "", ""], "/why", false),
+        ] {
+            assert_eq!(asks(fields, path), foreign, "{fields:?} {path}");
+        }
+    }
+}

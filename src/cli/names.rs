@@ -1,0 +1,19 @@
+//! Flags that take one of the names of an enum of the library.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use strum::{EnumMessage, VariantArray};
+
+/// A parser for the names of `T`; the comments of its variants are their help.
+pub fn one_of<T>() -> impl TypedValueParser<Value = T>
+where
+    T: VariantArray + EnumMessage + Copy + Into<&'static str> + Send + Sync,
+{
+    let values = T::VARIANTS.iter().map(|&value| {
+        let name = PossibleValue::new(value.into());
+        value.get_documentation().map_or(name.clone(), |help| name.help(help))
+    });
+    PossibleValuesParser::new(values).map(|name| {
+        let found = T::VARIANTS.iter().find(|&&value| -> bool { name == Into::<&'static str>::into(value) });
+        *found.expect("the parser takes the names of variants alone")
+    })
+}

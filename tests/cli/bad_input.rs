@@ -1,0 +1,282 @@
+//! Bad input gets one sentence that names the file, line or flag and says what to do, exits with 2, and changes nothing.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::support::{Running, Stage, finite, lexicon_of, run, snapshot, suidao, unused_port};
+use suidao::world::ServerOptions;
+
+fn stage() -> Stage {
+    Stage::new(finite(), ServerOptions::default())
+}
+
+/// All files of the stage but the engine's own, which it tidies whenever a log is opened.
+fn content(stage: &Stage) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = snapshot(stage.dir.path());
+    files.retain(|path, _| !path.parent().is_some_and(|parent| parent.ends_with("state/log")));
+    files
+}
+
+/// Runs `command`, which must fail with `code`, saying `told` (each part of it) in one line, and change nothing below
+/// the stage's directory.
+fn refused(stage: &Stage, command: Command, code: i32, told: &[&str]) {
+    let shown = format!("{command:?}");
+    let before = content(stage);
+    let ended = run(command);
+    assert_eq!(ended.code(), code, "{shown}\n{}\n{}", ended.out, ended.err);
+    assert_eq!(ended.out, "", "{shown}");
+    assert_eq!(ended.err.lines().count(), 1, "{shown}: one line, not\n{}", ended.err);
+    let sentence = ended.err.trim_end();
+    assert!(sentence.starts_with("suidao: "), "{shown}: {sentence}");
+    for part in told {
+        assert!(sentence.contains(part), "{shown}: {part:?} is not in {sentence:?}");
+    }
+    let after = content(stage);
+    assert!(after.keys().eq(before.keys()), "{shown}: {:?}", after.keys().collect::<Vec<_>>());
+    assert!(after == before, "{shown}: a file was changed");
+    println!("{sentence}");
+}
+
+/// A file on the stage, for `crawl`'s arguments, which later ones override.
+fn file(stage: &Stage, name: &str, content: &str) -> String {
+    let path = stage.path(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// `suidao crawl` with this lexicon and these seeds.
+fn crawl_with(stage: &Stage, lexicon: &str, seeds: &str, more: &[&str]) -> Command {
+    let mut command = suidao();
+    command.args(["crawl", "-m", lexicon, "-s", seeds, "-o"]).arg(stage.path("new"));
+    command.args(["--proxy", &stage.server.proxy(), "--contact", "test@example.org"]).args(more);
+    command
+}
+
+#[test]
+fn seeds() {
+    let stage = stage();
+    let lexicon = stage.lexicon.to_str().unwrap().to_owned();
+    let missing = stage.path("none.txt").to_str().unwrap().to_owned();
+    refused(&stage, crawl_with(&stage, &lexicon, &missing, &[]), 2, &["none.txt", "one URL a line"]);
+    for (name, content, told) in [
+        ("empty.txt", "", "write one a line"),
+        ("comments.txt", "# nothing\n\n  \n", "write one a line"),
+        ("word.txt", "http://a.test/\n\nnot-a-url\n", "line 3: not-a-url"),
+        ("scheme.txt", "# x\nftp://a.test/\n", "line 2: ftp://a.test/"),
+    ] {
+        let seeds = file(&stage, name, content);
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &[name, told]);
+        // A dry run checks as much.
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--dry-run"]), 2, &[name, told]);
+    }
+    std::fs::write(stage.path("gbk.txt"), b"http://a.test/\n# \xcc\xe5\xd3\xfd\n").unwrap();
+    let seeds = stage.path("gbk.txt").to_str().unwrap().to_owned();
+    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &["gbk.txt", "UTF-8"]);
+    let directory = stage.dir.path().to_str().unwrap().to_owned();
+    refused(&stage, crawl_with(&stage, &lexicon, &directory, &[]), 2, &["one URL a line"]);
+}
+
+#[test]
+fn lexicons() {
+    let stage = stage();
+    let seeds = stage.seeds.to_str().unwrap().to_owned();
+    let whole = lexicon_of("体育").to_toml();
+    let missing = stage.path("none.toml").to_str().unwrap().to_owned();
+    refused(&stage, crawl_with(&stage, &missing, &seeds, &[]), 2, &["none.toml", "suidao topic build"]);
+    for (name, content, told) in [
+        ("empty.toml", String::new(), "name is missing"),
+        ("no.toml", "format = 1\nname = \n".to_owned(), "line 2 is not TOML"),
+        ("newer.toml", whole.replacen("format = 1", "format = 2", 1), "use a newer suidao"),
+        ("unknown.toml", whole.replacen("[made]", "[mode]\n[made]", 1), "mode is no key"),
+        ("terms.toml", lexicon_of("x").to_toml().split("[terms]").next().unwrap().to_owned() + "[terms]\n", ""),
+    ] {
+        let lexicon = file(&stage, name, &content);
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &[]), 2, &[name, told]);
+    }
+}
+
+#[test]
+fn configurations() {
+    let stage = stage();
+    let (lexicon, seeds) = (stage.lexicon.to_str().unwrap().to_owned(), stage.seeds.to_str().unwrap().to_owned());
+    let config = file(&stage, "typo.toml", "[politeness]\n\ndelya = 2\n");
+    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["-c", &config]), 2, &["typo.toml", "line 3", "delya"]);
+    let config = file(&stage, "no.toml", "[crawl]\nseed = 1\n[politeness\n");
+    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["-c", &config]), 2, &["no.toml", "line 3"]);
+    let config = file(&stage, "kind.toml", "[crawl]\nseed = 'x'\n");
+    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["-c", &config]), 2, &["kind.toml", "line 2"]);
+    let missing = stage.path("none.toml").to_str().unwrap().to_owned();
+    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["-c", &missing]), 2, &["none.toml", "-c"]);
+    for (set, told) in [
+        ("politeness.delya=2", "delya"),
+        ("politeness.delay", "key=value"),
+        ("politeness.delay=soon", "--set politeness.delay=soon"),
+        ("politeness.delay=-1", "politeness.delay must be"),
+        ("crawl.in_flight=0", "crawl.in_flight must"),
+        ("status.listen=99999999", "status.listen"),
+        ("status.listen=\"99999999\"", "status.listen must be a port"),
+        ("scope.max_url_length=1000000", "scope.max_url_length must"),
+        ("stop.bytes=99999999TB", "no number of bytes"),
+        ("crawl.in_flight=-4", "--set crawl.in_flight=-4"),
+        ("limits.pages=0", "limits.pages (--max-pages) must"),
+        ("strategy.name=fastest", "fastest"),
+        ("strategy.dth.reading=quick", "quick"),
+        ("crawl=1", "--set crawl=1"),
+        ("fetch.timeout=0", "fetch.timeout"),
+        ("=", "key=value"),
+    ] {
+        refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--set", set]), 2, &[told]);
+    }
+    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--max-pages", "0"]), 2, &["limits.pages", "--max-pages"]);
+    let mut contact = suidao();
+    contact
+        .args(["crawl", "-m", &lexicon, "-s", &seeds, "-o"])
+        .arg(stage.path("new"))
+        .args(["--contact", "two\nlines"]);
+    refused(&stage, contact, 2, &["fetch.contact", "one line"]);
+    for wrong in [&["--strategy", "fastest"][..], &["--max-pages", "many"], &["--fast"]] {
+        let ended = run(crawl_with(&stage, &lexicon, &seeds, wrong)).expect(2);
+        assert!(ended.err.contains(wrong.last().unwrap()), "{}", ended.err);
+    }
+    run(suidao()).expect(2);
+    assert!(!stage.path("new").exists());
+}
+
+#[test]
+fn proxies() {
+    let stage = stage();
+    for (proxy, told) in [
+        ("not a proxy", "http://host:port"),
+        ("socks5://127.0.0.1:1080", "http://host:port"),
+        ("http://", "http://host:port"),
+    ] {
+        let mut command = suidao();
+        command.arg("crawl").arg("-m").arg(&stage.lexicon).arg("-s").arg(&stage.seeds).arg("-o");
+        command.arg(stage.path("new")).args(["--contact", "x@example.org", "--proxy", proxy]);
+        refused(&stage, command, 2, &["--proxy", told]);
+    }
+    let port = unused_port();
+    let proxy = format!("http://127.0.0.1:{port}");
+    let mut command = suidao();
+    command.arg("crawl").arg("-m").arg(&stage.lexicon).arg("-s").arg(&stage.seeds).arg("-o");
+    command.arg(stage.path("new")).args(["--contact", "x@example.org", "--proxy", &proxy]);
+    refused(&stage, command, 2, &["cannot be reached", &port.to_string(), "--proxy"]);
+}
+
+#[test]
+fn output_directories() {
+    let stage = stage();
+    run(stage.crawl("done", &["--max-pages", "20"])).expect(0);
+    let more = ["--max-pages", "30"];
+
+    let other = file(&stage, "other.toml", &lexicon_of("文学").to_toml());
+    let edited = lexicon_of("体育").to_toml().replacen("= 1.0", "= 0.9", 1);
+    let edited = file(&stage, "edited.toml", &edited);
+    for (lexicon, told) in [(&other, "topic 体育, not 文学"), (&edited, "lexicon")] {
+        let mut alone = suidao();
+        alone.args(["crawl", "-m", lexicon, "-s"]).arg(&stage.seeds).arg("-o").arg(stage.path("done"));
+        alone.args(["--proxy", &stage.server.proxy(), "--contact", "x@example.org"]);
+        refused(&stage, alone, 2, &["done", told, "use another output directory"]);
+    }
+    let strategy = stage.crawl("done", &["--max-pages", "30", "--strategy", "pagerank"]);
+    refused(&stage, strategy, 2, &["strategy", "use another output directory"]);
+
+    let meta = stage.path("done/state/meta.json");
+    let text = std::fs::read_to_string(&meta).unwrap();
+    std::fs::write(&meta, text.replacen("\"format\": 1", "\"format\": 2", 1)).unwrap();
+    refused(&stage, stage.crawl("done", &more), 2, &["meta.json", "format 2", "use the newer suidao"]);
+    std::fs::write(&meta, "{").unwrap();
+    refused(&stage, stage.crawl("done", &more), 2, &["meta.json", "damaged"]);
+    std::fs::write(&meta, text).unwrap();
+
+    file(&stage, "a-file", "x");
+    refused(&stage, stage.crawl("a-file", &more), 2, &["a-file", "another"]);
+    refused(&stage, stage.crawl("a-file/below", &more), 2, &["a-file", "another"]);
+    let dry = ["--max-pages", "30", "--dry-run"];
+    refused(&stage, stage.crawl("a-file", &dry), 2, &["a-file", "another"]);
+    refused(&stage, stage.crawl("a-file/below", &dry), 2, &["a-file", "another"]);
+    refused(&stage, stage.crawl("new", &["--dry-run", "--status", "abc"]), 2, &["--status abc", "127.0.0.1:9090"]);
+    std::fs::create_dir(stage.path("photos")).unwrap();
+    file(&stage, "photos/cat.jpg", "x");
+    refused(&stage, stage.crawl("photos", &more), 2, &["photos", "another output directory"]);
+    std::fs::create_dir_all(stage.path("half/pages")).unwrap();
+    file(&stage, "half/pages/suidao-00000.warc.gz", "x");
+    refused(&stage, stage.crawl("half", &more), 2, &["half", "another output directory"]);
+    // An empty directory is as good as none.
+    std::fs::create_dir(stage.path("empty")).unwrap();
+    run(stage.crawl("empty", &["--max-pages", "1"])).expect(0);
+}
+
+#[test]
+fn a_second_crawl_in_the_same_directory() {
+    let options = ServerOptions { delay: Duration::from_millis(20), ..ServerOptions::default() };
+    let stage = Stage::new(finite(), options);
+    let arguments = ["--max-pages", "500", "--set", "crawl.in_flight=2"];
+    let mut first = Running::start(stage.crawl("crawl", &arguments));
+    assert!(first.until(|| stage.server.requests() > 3));
+    let mut why = suidao();
+    why.arg("why").arg(stage.path("crawl")).arg(stage.world.seeds()[0].as_str());
+    let mut export = suidao();
+    export.arg("export").arg(stage.path("crawl")).arg("-o").arg(stage.path("x.jsonl"));
+    for second in [stage.crawl("crawl", &arguments), why, export] {
+        let ended = run(second).expect(2);
+        assert!(ended.err.starts_with("suidao: ") && ended.err.lines().count() == 1, "{}", ended.err);
+        assert!(ended.err.contains("another crawl runs in this directory"), "{}", ended.err);
+    }
+    assert!(!first.has_ended(), "the first goes on");
+    first.signal("INT");
+    first.end().expect(130);
+}
+
+#[test]
+fn why_and_export() {
+    let stage = stage();
+    run(stage.crawl("done", &["--max-pages", "20"])).expect(0);
+    std::fs::create_dir(stage.path("empty")).unwrap();
+    let why = |dir: &Path, url: &str| {
+        let mut command = suidao();
+        command.arg("why").arg(dir).arg(url);
+        command
+    };
+    let export = |dir: &Path, to: &Path| {
+        let mut command = suidao();
+        command.arg("export").arg(dir).arg("-o").arg(to);
+        command
+    };
+    for dir in ["empty", "none"] {
+        let told = &[dir, "holds no crawl", "output directory of `suidao crawl`"];
+        refused(&stage, why(&stage.path(dir), "http://a.test/"), 2, told);
+        refused(&stage, export(&stage.path(dir), &stage.path("x.jsonl")), 2, told);
+    }
+    let done = stage.path("done");
+    refused(&stage, why(&done, "nonsense"), 2, &["nonsense", "write it as http://host/path"]);
+    refused(&stage, why(&done, "http://nowhere.test/"), 2, &["http://nowhere.test/", "no page fetched there links"]);
+    refused(&stage, export(&done, &stage.path("none/x.jsonl")), 2, &["none/x.jsonl", "check the path"]);
+    refused(&stage, export(&done, &stage.path("done")), 2, &["done"]);
+    refused(&stage, export(&done, &stage.lexicon.join("x.jsonl")), 2, &["lexicon.toml/x.jsonl"]);
+}
+
+#[test]
+fn checks() {
+    let stage = stage();
+    let check = |arguments: &[&str]| {
+        let mut command = suidao();
+        command.arg("check").args(arguments);
+        command
+    };
+    let missing = stage.path("none").to_str().unwrap().to_owned();
+    let lexicon = stage.lexicon.to_str().unwrap();
+    let page = file(&stage, "page.html", "<p>足球</p>");
+    refused(&stage, check(&["page", &missing, "-m", lexicon]), 2, &["none", "check the path"]);
+    refused(&stage, check(&["page", &page, "-m", &missing]), 2, &["none", "suidao topic build"]);
+    refused(&stage, check(&["page", &page, "-m", lexicon, "--url", "x"]), 2, &["x is no URL"]);
+    // What is no page is an answer, not a mistake.
+    refused(&stage, check(&["page", "http://127.0.0.1:8999/"]), 1, &["http://127.0.0.1:8999/ was not read", "private"]);
+    refused(&stage, check(&["page", "http://a.test/", "--proxy", "nonsense:"]), 2, &["proxy"]);
+    refused(&stage, check(&["robots", "--file", &missing, "http://a.test/"]), 2, &["none", "check the path"]);
+    refused(&stage, check(&["robots", "--file", &page, "http://a.test/", "a.test"]), 2, &["a.test is no URL"]);
+    refused(&stage, check(&["url", "a.test"]), 2, &["a.test is no URL"]);
+    refused(&stage, check(&["config", &page]), 2, &["page.html", "line 1"]);
+}

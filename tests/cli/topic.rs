@@ -1,0 +1,132 @@
+//! `suidao topic` as it is used: a lexicon from each kind of source, and what it is worth on labelled pages.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::{Stage, finite, run, suidao};
+use suidao::topic::Lexicon;
+use suidao::world::ServerOptions;
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn stage() -> Stage {
+    Stage::new(finite(), ServerOptions { log: true, ..ServerOptions::default() })
+}
+
+/// Writes so many sample pages, a folder a host, and returns their labels' lines.
+fn write_pages(folder: &Path, pages: Vec<(suidao::model::CrawlUrl, String)>, label: &str) -> String {
+    let mut labels = String::new();
+    for (at, (url, html)) in pages.into_iter().enumerate() {
+        let name = format!("{}/{at}.html", url.host());
+        let file = folder.join(&name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, html).unwrap();
+        labels += &format!("{name}\t{label}\n");
+    }
+    labels
+}
+
+fn build(stage: &Stage, output: &str, more: &[&str]) -> Command {
+    let mut command = suidao();
+    command.args(["topic", "build", "--name", "体育", "-o", text(&stage.path(output))]).args(more);
+    command
+}
+
+fn lexicon(stage: &Stage, name: &str) -> Lexicon {
+    Lexicon::parse(&fs::read_to_string(stage.path(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn from_pages_and_tested_on_others() {
+    let stage = stage();
+    let (samples, background, others) = (stage.path("samples"), stage.path("background"), stage.path("others"));
+    let world = &stage.world;
+    write_pages(&samples, world.sample_pages(40), "1");
+    write_pages(&background, world.background_pages(120), "0");
+    let ended =
+        run(build(&stage, "sports.toml", &["--pages", text(&samples), "--background", text(&background)])).expect(0);
+    assert!(ended.out.contains("40 sample pages"), "{}", ended.out);
+    let learnt = lexicon(&stage, "sports.toml");
+    let topic: Vec<&str> = suidao::world::topic_words().collect();
+    let known = learnt.terms.iter().take(20).filter(|(term, _)| topic.contains(&term.as_str())).count();
+    assert!(known >= 12, "{known} of the first 20 terms are the topic's: {:?}", &learnt.terms[..20]);
+    let written = fs::read_to_string(stage.path("sports.toml")).unwrap();
+    assert!(written.contains("to be confirmed by a person"), "the URL tokens are a proposal");
+    assert!(learnt.page.precision.is_some() && learnt.page.recall.is_some());
+
+    // Other pages than were learnt from: those behind the first 40 and 120.
+    let mut labels = write_pages(&others.join("on"), world.sample_pages(70).split_off(40), "1");
+    labels = labels.lines().map(|line| format!("on/{line}\n")).collect();
+    let off = write_pages(&others.join("off"), world.background_pages(200).split_off(120), "0");
+    labels += &off.lines().map(|line| format!("off/{line}\n")).collect::<String>();
+    fs::write(stage.path("labels.tsv"), labels).unwrap();
+    let mut test = suidao();
+    test.args(["topic", "test", "-m", text(&stage.path("sports.toml")), "--pages", text(&others)]);
+    test.args(["--labels", text(&stage.path("labels.tsv"))]);
+    let ended = run(test).expect(0);
+    assert!(
+        ended.out.contains("precision") && ended.out.contains("recall") && ended.out.contains("F1"),
+        "{}",
+        ended.out
+    );
+    assert!(ended.out.lines().filter(|line| line.contains(".html")).count() >= 110, "a line a page: {}", ended.out);
+
+    let paper = ["--pages", text(&samples), "--background", text(&background), "--weighting", "textrank"];
+    run(build(&stage, "paper.toml", &paper)).expect(0);
+    assert_ne!(lexicon(&stage, "paper.toml").terms, learnt.terms);
+}
+
+#[test]
+fn from_urls_and_from_an_archive() {
+    let stage = stage();
+    let urls: Vec<String> = stage.world.sample_pages(12).into_iter().map(|(url, _)| url.to_string()).collect();
+    fs::write(stage.path("urls.txt"), urls.join("\n")).unwrap();
+    let proxy = stage.server.proxy();
+    let fetching = ["--proxy", proxy.as_str(), "--contact", "test@example.org", "--set", "politeness.delay=0"];
+    let list = stage.path("urls.txt");
+    let flags: Vec<&str> = ["--urls", text(&list)].into_iter().chain(fetching).collect();
+    let ended = run(build(&stage, "urls.toml", &flags)).expect(0);
+    assert!(ended.out.contains("12 sample pages"), "{}", ended.out);
+    assert!(stage.server.log().iter().any(|access| access.path == "/robots.txt"));
+
+    run(stage.crawl("crawl", &["--max-pages", "30"])).expect(0);
+    let warc = stage.path("crawl").join("pages/suidao-00000.warc.gz");
+    let ended = run(build(&stage, "warc.toml", &["--warc", text(&warc)])).expect(0);
+    assert!(ended.out.contains("30 sample pages"), "{}", ended.out);
+    assert!(!lexicon(&stage, "warc.toml").terms.is_empty());
+}
+
+#[test]
+fn from_keywords_alone() {
+    let stage = stage();
+    fs::write(stage.path("words.txt"), "# sports\n足球\n篮球\t2\n世界杯\n").unwrap();
+    run(build(&stage, "words.toml", &["--keywords", text(&stage.path("words.txt"))])).expect(0);
+    let words = lexicon(&stage, "words.toml");
+    assert_eq!(words.terms.len(), 3);
+    assert_eq!(words.terms[0].0, "篮球", "twice the weight: {:?}", words.terms);
+}
+
+#[test]
+fn wrong_sources_write_nothing() {
+    let stage = stage();
+    fs::create_dir(stage.path("empty")).unwrap();
+    fs::write(stage.path("words.txt"), "足球\tmuch\n").unwrap();
+    fs::write(stage.path("no.warc"), "this is no archive").unwrap();
+    for (flag, source, told) in [
+        ("--pages", "empty", "empty"),
+        ("--pages", "nowhere", "nowhere"),
+        ("--warc", "no.warc", "no.warc"),
+        ("--warc", "nowhere", "nowhere"),
+        ("--keywords", "words.txt", "line 1"),
+        ("--urls", "words.txt", "line 1"),
+    ] {
+        let flags = [flag, text(&stage.path(source))].map(str::to_owned);
+        let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+        let ended = run(build(&stage, "never.toml", &flags)).expect(2);
+        assert!(ended.err.contains(told) && ended.err.starts_with("suidao: "), "{flags:?}: {}", ended.err);
+        assert!(!stage.path("never.toml").exists(), "{flags:?}");
+    }
+}

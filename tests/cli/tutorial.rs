@@ -1,0 +1,126 @@
+//! The tutorial, followed to the letter: every command of docs/tutorial.md, in order, in an empty directory.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::unused_port;
+
+/// The processes left in the background, ended with their group however the test ends.
+struct Group(Child);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-TERM", "--", &format!("-{}", self.0.id())]).status();
+        let _ = self.0.wait();
+    }
+}
+
+/// The lines of the page's shell blocks.
+fn commands() -> Vec<String> {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md")).unwrap();
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    blocks.flat_map(str::lines).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_of_the_tutorial_works() {
+    let commands = commands();
+    assert!(commands.len() >= 15 && commands.iter().all(|line| line.contains("suidao ")), "{commands:?}");
+    let (web, site) = (unused_port().to_string(), unused_port().to_string());
+    let mut script = String::from("set -eu\n");
+    for line in &commands {
+        let line = line.replace("8080", &web).replace("8090", &site);
+        script += &format!("echo '== {}'\n{line}\n", line.replace('\'', ""));
+        if line.ends_with('&') {
+            // What a reader's eyes do: wait until it says that it is there.
+            let port = if line.contains("practice") { &web } else { &site };
+            script += &format!(
+                "for i in $(seq 300); do if (exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null; then break; fi; sleep 0.1; done\n"
+            );
+            if port == &web {
+                script += "for i in $(seq 300); do if [ -e web/queries.txt ]; then break; fi; sleep 0.1; done\n";
+            }
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("tutorial.sh"), script).unwrap();
+    let log = fs::File::create(dir.path().join("log")).unwrap();
+    let binary = Path::new(env!("CARGO_BIN_EXE_suidao")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("bash");
+    command.arg("tutorial.sh").current_dir(dir.path()).env("PATH", path).stdin(Stdio::null());
+    command.stdout(log.try_clone().unwrap()).stderr(log).process_group(0);
+    let mut group = Group(command.spawn().unwrap());
+    let begun = Instant::now();
+    let status = loop {
+        match group.0.try_wait().unwrap() {
+            Some(status) => break status,
+            None => assert!(begun.elapsed() < Duration::from_secs(300), "the tutorial does not end"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let said = fs::read_to_string(dir.path().join("log")).unwrap();
+    assert!(status.success(), "{said}");
+    for made in [
+        "sports/report.html",
+        "sports/labels.tsv",
+        "evaluation/report.html",
+        "sports.parquet",
+        "sports.card.md",
+        "sports.cdxj",
+        "sports.template.json",
+        "new.bulk.ndjson",
+    ] {
+        assert!(dir.path().join(made).exists(), "{made} is missing\n{said}");
+    }
+    assert!(said.contains("unchanged since the last export"), "{said}");
+    // What the page says of the web and of what comes of each step.
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tutorial.md")).unwrap();
+    let served = said.split("A web of ").nth(1).unwrap();
+    let [pages, blogs, relevant] =
+        [served, served.split("posts on ").nth(1).unwrap(), served.split("blogs, ").nth(1).unwrap()]
+            .map(|text| text.split(' ').next().unwrap());
+    let thousands = |number: &str| match number.len() {
+        digits @ 4.. => format!("{},{}", &number[..digits - 3], &number[digits - 3..]),
+        _ => number.to_owned(),
+    };
+    let page = page.replace('\n', " ");
+    let told = format!(
+        "{blogs} blogs, made after real ones: {} tag pages and posts, {} of",
+        thousands(pages),
+        thousands(relevant)
+    );
+    assert!(page.contains(&told), "the tutorial does not say {told}");
+    // Relevant pages of the two crawls, at their ends. Timing moves them a little.
+    let evaluated = fs::read_to_string(dir.path().join("evaluation/evaluation.csv")).unwrap();
+    let relevant_of = |crawl: &str| -> f64 {
+        let last = evaluated.lines().rfind(|line| line.starts_with(crawl)).unwrap_or_else(|| panic!("{evaluated}"));
+        last.rsplit(',').next().unwrap().parse().unwrap()
+    };
+    let said_of = |before: &str| -> f64 {
+        let number = page.split(before).nth(1).unwrap_or_else(|| panic!("the tutorial does not say {before}"));
+        number.split(' ').next().unwrap().trim_end_matches(['.', ',']).parse().unwrap()
+    };
+    let [tunnel, plain] = ["tunnel", "breadth-first"].map(relevant_of);
+    let told = [said_of("the default strategy, finds about "), said_of("breadth-first about ")];
+    assert!(tunnel > 1.3 * plain, "tunnel {tunnel}, breadth-first {plain}");
+    for (is, told) in [tunnel, plain].into_iter().zip(told) {
+        assert!((is - told).abs() <= 0.15 * told, "{is} is not about {told}: correct docs/tutorial.md");
+    }
+    // The query for dates finds pages, all of them dated as it asks.
+    let answer = said.split("== suidao search sports 足球 date:2020..\n").nth(1).unwrap();
+    let answer = answer.split("\n== ").next().unwrap();
+    let dates: Vec<&str> = answer.lines().filter(|line| line.contains(" · relevance ")).map(str::trim).collect();
+    assert!(
+        dates.len() == 10 && dates.iter().all(|line| line[..4].parse::<u32>().is_ok_and(|year| year >= 2020)),
+        "{answer}"
+    );
+    assert!(said.contains("The answers look like noise"), "{said}");
+    assert!(
+        !said.contains("\"pages\": 0,") && !said.contains("no page answers"),
+        "every search finds something\n{said}"
+    );
+}

@@ -1,0 +1,423 @@
+//! Coming back to pages: a web that changes, and a machine that is asked day after day by a clock of the test's own. What the
+//! web says is true decides; nothing is asked over a network, so that days pass in no time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use suidao::config::Config;
+use suidao::crawl::{Crawl, Delivery, Next, Refresh, outcome};
+use suidao::live::conditions;
+use suidao::model::{Batch, Budget, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Stop, UrlId};
+use suidao::revisit::tally::{Round, Rounds};
+use suidao::topic::{Lexicon, Topic};
+use suidao::world::{ChangingSpec, ChangingWeb};
+
+const DAY: f64 = 86_400_000.0;
+
+fn topic() -> Arc<Topic> {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/lexicons/sports.toml")).unwrap();
+    Arc::new(Topic::new(Lexicon::parse(&text).unwrap()))
+}
+
+/// A crawl of a changing web, by a clock that the test sets.
+struct Run {
+    web: ChangingWeb,
+    topic: Arc<Topic>,
+    config: Config,
+    log: Vec<Batch>,
+    now: f64,
+    /// Hosts whose names begin so take no connection.
+    down: &'static str,
+}
+
+impl Run {
+    fn new(web: ChangingWeb) -> Self {
+        let mut config = Config::default();
+        config.politeness.delay = 0.0;
+        config.refresh.discovery = 0.5;
+        Self { web, topic: topic(), config, log: Vec::new(), now: 0.0, down: "nobody" }
+    }
+
+    fn millis(&self) -> Millis {
+        let start = self.web.spec().start as f64 * 1000.0;
+        Millis((start + self.now * DAY) as u64)
+    }
+
+    fn machine(&self, budget: Option<Budget>) -> Crawl {
+        let mut conditions = conditions(&self.config, &self.topic);
+        conditions.refresh = budget.map(|budget| Refresh { settings: self.config.refresh.clone(), budget });
+        let strategy = self.config.strategy.build(conditions.page_threshold);
+        let mut crawl = Crawl::new(conditions, strategy);
+        for batch in &self.log {
+            crawl.restore(batch);
+        }
+        crawl
+    }
+
+    /// Runs until the machine ends, or so many requests were made and it is killed; why it ended.
+    fn go(&mut self, crawl: &mut Crawl, most: usize, until: f64) -> Option<Stop> {
+        let mut asked = 0;
+        loop {
+            match crawl.next(self.millis()) {
+                Next::Fetch(ticket) => {
+                    if asked == most {
+                        return None;
+                    }
+                    asked += 1;
+                    // A second a request.
+                    self.now += 1.0 / 86_400.0;
+                    let mut fields = Vec::new();
+                    if let Some(known) = &ticket.validators {
+                        fields.extend(known.etag.iter().map(|etag| ("if-none-match".to_owned(), etag.clone())));
+                        let since = known.modified.iter();
+                        fields.extend(since.map(|at| ("if-modified-since".to_owned(), at.clone())));
+                    }
+                    let answer = self.web.answer(&ticket.url, &fields, self.now);
+                    let down = Failure { kind: FailureKind::Refused, retry_after: None };
+                    let answer = if ticket.url.authority().starts_with(self.down) { Err(down) } else { answer };
+                    let answer: Result<Fetched, Failure> =
+                        answer.map(|fetched| Fetched { asked: ticket.validators.clone(), ..fetched });
+                    let outcome =
+                        outcome(&ticket.wanted, answer.as_ref().map_err(Clone::clone), None, &self.topic, "suidao");
+                    let batch = crawl.settle(ticket, outcome, Delivery::default(), self.millis());
+                    self.log.push(batch);
+                }
+                Next::Wait(Some(at)) => {
+                    let start = self.web.spec().start as f64 * 1000.0;
+                    self.now = self.now.max((at.0 as f64 - start) / DAY + 1e-9);
+                    if self.now > until {
+                        return None;
+                    }
+                }
+                Next::Wait(None) => panic!("it waits for nothing"),
+                Next::Done(stop) => {
+                    self.log.extend(crawl.finish(self.millis()));
+                    return Some(stop);
+                }
+            }
+        }
+    }
+
+    fn crawl(&mut self) {
+        let mut crawl = self.machine(None);
+        let batch = crawl.seed(&self.web.seeds(), self.millis());
+        self.log.push(batch);
+        assert!(self.go(&mut crawl, usize::MAX, f64::INFINITY).is_some());
+    }
+
+    /// A round of so many requests on a day.
+    fn round(&mut self, day: f64, requests: u64) -> Round {
+        self.now = self.now.max(day);
+        let mut crawl = self.machine(Some(Budget::Round { requests: Some(requests), seconds: None }));
+        self.log.extend(crawl.begin_refresh(self.millis()));
+        assert!(self.go(&mut crawl, usize::MAX, f64::INFINITY).is_some());
+        self.rounds().pop().unwrap()
+    }
+
+    fn rounds(&self) -> Vec<Round> {
+        let mut rounds = Rounds::default();
+        self.log.iter().for_each(|batch| rounds.observe(batch));
+        rounds.rounds
+    }
+
+    fn urls(&self) -> Vec<CrawlUrl> {
+        let events = self.log.iter().flat_map(|batch| &batch.events);
+        let found = events.filter_map(|event| match event {
+            Event::Discovered(found) => Some(found.url.clone()),
+            _ => None,
+        });
+        found.collect()
+    }
+
+    /// Visits of each page: when, and what was found.
+    fn visits(&self) -> BTreeMap<UrlId, Vec<(Millis, &Event)>> {
+        let mut visits: BTreeMap<UrlId, Vec<(Millis, &Event)>> = BTreeMap::new();
+        for batch in &self.log {
+            for event in &batch.events {
+                let id = match event {
+                    Event::Settled(page) => page.id,
+                    Event::Unchanged { id, .. }
+                    | Event::Failed { id, .. }
+                    | Event::Redirected { id, .. }
+                    | Event::Retired { id, .. } => *id,
+                    _ => continue,
+                };
+                visits.entry(id).or_default().push((batch.at, event));
+            }
+        }
+        visits
+    }
+}
+
+fn web() -> ChangingWeb {
+    let small =
+        ChangingSpec { sections: 1, initial: 12, new_articles: [0.5, 2.0], days: 40.0, ..ChangingSpec::default() };
+    ChangingWeb::new(small, 3)
+}
+
+#[test]
+fn a_round_keeps_its_budget_and_its_share() {
+    let mut run = Run::new(web());
+    run.crawl();
+    let pages = run.visits().len();
+    let before = run.web.asked_in_all().requests;
+    let round = run.round(3.0, 40);
+    assert_eq!(run.web.asked_in_all().requests - before, 40);
+    assert_eq!((round.requests, round.ended), (40, true));
+    assert!(round.visits + round.sources >= 20, "{round:?} of {pages}");
+    assert!(round.new_links > 0 && round.pages > 0, "three days bring new articles: {round:?}");
+    assert!(round.not_modified > 0 && round.changed > 0, "{round:?}");
+}
+
+#[test]
+fn what_is_said_to_have_changed_has_and_the_other_way_round() {
+    let mut run = Run::new(web());
+    run.crawl();
+    for day in 1..6 {
+        run.round(f64::from(day) * 2.0, 400);
+    }
+    let urls = run.urls();
+    let start = run.web.spec().start as f64 * 1000.0;
+    let day = |at: Millis| (at.0 as f64 - start) / DAY;
+    let (mut changed, mut same, mut missed) = (0, 0, 0);
+    for (id, visits) in run.visits() {
+        let url = &urls[id.0 as usize];
+        let liar = run.web.manner(url).is_some_and(|manner| manner.name == "liar");
+        for pair in visits.windows(2) {
+            let ((before, _), (at, event)) = (pair[0], pair[1]);
+            let (Some(old), Some(new)) = (run.web.version(url, day(before)), run.web.version(url, day(at))) else {
+                continue;
+            };
+            match event {
+                Event::Settled(page) if page.again.unwrap().text || page.again.unwrap().links => {
+                    changed += 1;
+                    // The lists of a page about others change with them.
+                    assert!(new > old || !page.again.unwrap().text || url.path() == "/" || liar, "{url}");
+                }
+                Event::Unchanged { .. } | Event::Settled(_) if new > old => {
+                    // The server says so, and nobody can know better at once.
+                    assert!(liar, "{url} changed between {} and {}", day(before), day(at));
+                    missed += 1;
+                }
+                _ => same += 1,
+            }
+        }
+    }
+    assert!(changed > 20 && same > 20, "{changed} {same} {missed}");
+}
+
+#[test]
+fn a_round_that_is_killed_goes_on_and_asks_for_nothing_twice() {
+    for most in [0, 1, 7, 31] {
+        let mut run = Run::new(web());
+        run.crawl();
+        run.now = 3.0;
+        let budget = Budget::Round { requests: Some(40), seconds: None };
+        let before = run.web.asked();
+        let mut crawl = run.machine(Some(budget));
+        run.log.extend(crawl.begin_refresh(run.millis()));
+        assert_eq!(run.go(&mut crawl, most, f64::INFINITY), None);
+        drop(crawl);
+        let mut crawl = run.machine(Some(budget));
+        let again = crawl.begin_refresh(run.millis());
+        assert!(again.is_none(), "it goes on: {again:?}");
+        assert_eq!(run.go(&mut crawl, usize::MAX, f64::INFINITY), Some(Stop::BudgetSpent));
+        let rounds = run.rounds();
+        assert_eq!((rounds.len(), rounds[0].requests, rounds[0].ended), (1, 40, true));
+        for (url, asked) in run.web.asked() {
+            let times = asked.requests - before.get(&url).map_or(0, |asked| asked.requests);
+            // Nobody is at home there, and robots.txt is tried again.
+            let dead = url.authority().starts_with("ads.");
+            assert!(times <= 1 || dead, "{url} was asked for {times} times in a round killed after {most}");
+        }
+    }
+}
+
+#[test]
+fn a_crawl_goes_on_after_a_round_that_was_killed_as_if_there_had_been_none() {
+    let mut run = Run::new(web());
+    run.config.limits.pages = Some(60);
+    run.crawl();
+    let before = run.machine(None).progress();
+    assert_eq!(before.pages, 60);
+    run.now = 25.0;
+    run.config.refresh.discovery = 0.2;
+    let mut crawl = run.machine(Some(Budget::Round { requests: Some(80), seconds: None }));
+    run.log.extend(crawl.begin_refresh(run.millis()));
+    assert_eq!(run.go(&mut crawl, 70, f64::INFINITY), None);
+    let progress = run.machine(None).progress();
+    let round = run.rounds().pop().unwrap();
+    assert!(round.missing > 0 && round.visits > 20, "{round:?}");
+    assert_eq!(progress.pages, before.pages + round.pages, "a page that came again is no other");
+    let waits = |crawl: &Crawl| crawl.waiting(usize::MAX).into_iter().map(|(url, _)| url).collect::<Vec<_>>();
+    let fetched: Vec<UrlId> = run.visits().into_keys().collect();
+    let urls = run.urls();
+    let crawl = run.machine(None);
+    assert!(waits(&crawl).iter().all(|url| !fetched.iter().any(|id| urls[id.0 as usize] == *url)));
+    assert_eq!(crawl.progress().queued, waits(&crawl).len() as u64);
+}
+
+#[test]
+fn what_vanishes_is_kept_for_the_grace_and_then_given_up() {
+    let mut run = Run::new(web());
+    run.config.refresh.grace = 4.0;
+    run.config.refresh.discovery = 0.0;
+    run.crawl();
+    for day in 1..10 {
+        run.round(f64::from(day) * 3.0, 10_000);
+    }
+    let urls = run.urls();
+    let start = run.web.spec().start as f64 * 1000.0;
+    let mut retired = 0;
+    for (id, visits) in run.visits() {
+        let Some(at) = visits.iter().position(|(_, event)| matches!(event, Event::Retired { .. })) else { continue };
+        retired += 1;
+        let url = &urls[id.0 as usize];
+        assert_eq!(run.web.version(url, (visits[at].0.0 as f64 - start) / DAY), None, "{url} is still there");
+        // But where a page still links to it: once, in case that it is back.
+        assert!(visits.len() <= at + 3, "{url} was asked for after it was given up");
+        let first =
+            visits.iter().find(|(_, event)| !matches!(event, Event::Settled(_) | Event::Unchanged { .. })).unwrap();
+        let days = (visits[at].0.0 - first.0.0) as f64 / DAY;
+        assert!(days >= 4.0, "{url} was given up after {days} days");
+        assert!(visits.iter().filter(|(at, _)| *at >= first.0).count() <= 4, "{url}");
+    }
+    assert!(retired > 2, "{retired}");
+}
+
+#[test]
+fn a_server_that_always_says_unchanged_is_found_out() {
+    let mut run = Run::new(web());
+    run.config.refresh.discovery = 0.0;
+    run.crawl();
+    for day in 1..13 {
+        run.round(f64::from(day) * 2.0, 10_000);
+    }
+    let urls = run.urls();
+    let start = run.web.spec().start as f64 * 1000.0;
+    let late = run
+        .visits()
+        .into_iter()
+        .filter(|(id, _)| run.web.manner(&urls[id.0 as usize]).is_some_and(|manner| manner.name == "liar"));
+    let mut vouched = 0;
+    for (_, visits) in late {
+        let after = visits.iter().filter(|(at, _)| (at.0 as f64 - start) / DAY > 20.0);
+        vouched += after.filter(|(_, event)| matches!(event, Event::Unchanged { status: 304, .. })).count();
+    }
+    assert_eq!(vouched, 0, "its 304 are still believed");
+    assert!(run.rounds().last().unwrap().not_modified > 0, "the others are");
+}
+
+#[test]
+fn without_end_it_waits_where_nothing_may_be_asked_for() {
+    let mut run = Run::new(web());
+    run.crawl();
+    // Every page was just fetched, and may not be asked for again for days.
+    run.config.refresh.shortest = 2.0;
+    run.config.refresh.discovery = 0.0;
+    let begun = (run.web.asked_in_all().requests, run.now);
+    let mut crawl = run.machine(Some(Budget::PerDay(96)));
+    run.log.extend(crawl.begin_refresh(run.millis()));
+    assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 1.5), None, "it goes on");
+    let early = run.web.asked_in_all().requests - begun.0;
+    assert_eq!(run.go(&mut crawl, usize::MAX, begun.1 + 3.5), None);
+    let asked = run.web.asked_in_all().requests - begun.0;
+    assert!(early < 40 && asked > early + 100, "{early} {asked}");
+}
+
+#[test]
+fn a_host_that_was_down_is_asked_again_in_the_next_round() {
+    let mut run = Run::new(web());
+    run.crawl();
+    run.config.refresh.discovery = 0.0;
+    run.config.limits.host_failures = 2;
+    let urls = run.urls();
+    // Two of its pages fail in a row.
+    let down: Vec<UrlId> = (0u32..)
+        .map(UrlId)
+        .zip(&urls)
+        .filter(|(_, url)| url.authority().starts_with("bare"))
+        .map(|(id, _)| id)
+        .collect();
+    let failure = Failure { kind: FailureKind::Timeout, retry_after: None };
+    let events = down.iter().take(4).map(|id| Event::Failed { id: *id, failure: failure.clone() }).collect();
+    let at = run.millis();
+    run.log.push(Batch { at, took: None, events });
+    let before = run.visits().values().map(Vec::len).sum::<usize>();
+    run.round(3.0, 10_000);
+    let urls_of = |run: &Run| {
+        let visits = run.visits();
+        visits.iter().filter(|(id, seen)| down.contains(id) && seen.len() > 1).count()
+    };
+    assert!(urls_of(&run) > 5 && run.visits().values().map(Vec::len).sum::<usize>() > before);
+}
+
+#[test]
+fn without_end_requests_are_spread_over_the_day() {
+    let mut run = Run::new(web());
+    run.crawl();
+    let begun = run.web.asked_in_all().requests;
+    run.now = 1.0;
+    let mut crawl = run.machine(Some(Budget::PerDay(96)));
+    run.log.extend(crawl.begin_refresh(run.millis()));
+    assert_eq!(run.go(&mut crawl, usize::MAX, 4.0), None);
+    let asked = run.web.asked_in_all().requests - begun;
+    assert!((280..=300).contains(&asked), "96 a day for three days: {asked}");
+    let visits = run.rounds().pop().unwrap();
+    assert!(visits.changed > 0 && visits.pages > 0, "{visits:?}");
+    // No page is asked for again before others have had their turn, but for what is worth it.
+    assert!(visits.visits > 60, "{visits:?}");
+}
+
+/// Whether each request of the last round was to a host that takes no connection, in order.
+fn unanswered(run: &Run) -> Vec<bool> {
+    let begun = run.rounds().pop().unwrap().begun;
+    let events = run.log.iter().filter(|batch| batch.at >= begun).flat_map(|batch| &batch.events);
+    let asked = events.filter_map(|event| match event {
+        Event::Settled(_) | Event::Unchanged { .. } | Event::Redirected { .. } => Some(false),
+        event => event.is_unanswered().then_some(true),
+    });
+    asked.collect()
+}
+
+#[test]
+fn hosts_that_were_dead_before_cost_a_round_nothing_before_what_is_due() {
+    let mut run = Run::new(web());
+    run.crawl();
+    let urls = run.urls();
+    let down = |url: &CrawlUrl| url.authority().starts_with("bare");
+    let dead = (0u32..).map(UrlId).zip(&urls).find(|(_, url)| down(url)).unwrap().0;
+    let failure = Failure { kind: FailureKind::Refused, retry_after: None };
+    run.log.push(Batch { at: run.millis(), took: None, events: vec![Event::Retried { id: dead, failure }] });
+    run.down = "bare";
+    let few = run.round(3.0, 30);
+    assert!(few.visits > 0 && few.unanswered == 0, "{few:?}");
+    // With requests to spare it is their turn, last, and nobody answers.
+    let all = run.round(6.0, 10_000);
+    let asked = unanswered(&run);
+    let first = asked.iter().position(|unanswered| *unanswered).unwrap();
+    let others = asked[first..].iter().filter(|unanswered| !**unanswered).count();
+    assert!(all.unanswered > 0 && others == 0, "{others} answers came after the first of {asked:?}");
+    // They failed a moment ago.
+    run.config.refresh.shortest = 5.0;
+    let soon = run.round(run.now, 10_000);
+    assert_eq!((soon.due, soon.visits, soon.unanswered), (0, 0, 0), "{soon:?}");
+}
+
+#[test]
+fn who_discovers_nothing_fetches_no_new_page_and_is_told_when_the_first_is_due() {
+    let mut run = Run::new(web());
+    run.config.limits.pages = Some(60);
+    run.crawl();
+    run.config.refresh.discovery = 0.0;
+    run.config.refresh.shortest = 2.0;
+    let begun = run.now;
+    let early = run.round(begun, 200);
+    assert_eq!((early.due, early.requests, early.pages), (0, early.sources, 0), "{early:?}");
+    let crawl = run.machine(Some(Budget::Round { requests: Some(200), seconds: None }));
+    let start = run.web.spec().start as f64 * 1000.0;
+    let first = (crawl.next_due().unwrap().0 as f64 - start) / DAY;
+    assert!(first > 2.0 && first < begun + 2.0, "the first page was fetched at the beginning: {first}");
+    let later = run.round(3.0, 200);
+    assert!(later.visits > 30 && later.pages == 0, "{later:?}");
+}

@@ -1,0 +1,135 @@
+//! `suidao report` and `suidao label` on a crawl of a generated web, as a user runs them.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use crate::support::{Stage, finite, run, suidao};
+
+fn crawled(pages: &str) -> Stage {
+    let stage = Stage::new(finite(), suidao::world::ServerOptions::default());
+    run(stage.crawl("out", &["--max-pages", pages])).expect(0);
+    stage
+}
+
+fn report(dir: &Path, more: &[&str]) -> Command {
+    let mut command = suidao();
+    command.arg("report").arg(dir).args(more);
+    command
+}
+
+/// `suidao label` with these answers at its standard input.
+fn label(stage: &Stage, answers: &str, more: &[&str]) -> Output {
+    let mut command = suidao();
+    command.arg("label").arg(stage.path("out")).arg("-m").arg(&stage.lexicon).args(more);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // It may end before it has read all.
+    let _ = child.stdin.take().unwrap().write_all(answers.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn a_report_agrees_with_the_crawl_and_is_the_same_each_time() {
+    let stage = crawled("200");
+    let dir = stage.path("out");
+    let summary: serde_json::Value = serde_json::from_slice(&fs::read(dir.join("summary.json")).unwrap()).unwrap();
+    let lexicon = stage.lexicon.to_str().unwrap();
+    let facts: serde_json::Value =
+        serde_json::from_str(&run(report(&dir, &["--json", "-m", lexicon])).expect(0).out).unwrap();
+    assert_eq!(facts["counts"]["pages"], summary["pages"]);
+    assert_eq!(facts["counts"]["relevant"], summary["relevant"]);
+    assert_eq!(facts["counts"]["known"], summary["known"]);
+    assert_eq!(facts["counts"]["failed"], summary["failed"]);
+    assert_eq!(facts["queue"]["waiting"], summary["queued"]);
+    assert_eq!(facts["hosts"]["visited"], summary["hosts_visited"]);
+    let by_hops = facts["tunnels"]["by_hops"].as_array().unwrap();
+    let relevant: u64 = by_hops.iter().map(|pages| pages.as_u64().unwrap()).sum();
+    assert_eq!(relevant, summary["relevant"].as_u64().unwrap());
+    let refused = facts["counts"]["refused"].as_u64().unwrap() + facts["counts"]["failed"].as_u64().unwrap();
+    let skipped = fs::read_to_string(dir.join("skipped.csv")).unwrap();
+    assert_eq!(skipped.lines().count() as u64 - 1, refused, "as many as skipped.csv lists");
+
+    run(report(&dir, &[])).expect(0);
+    let first = fs::read(dir.join("report.html")).unwrap();
+    run(report(&dir, &["-o", stage.path("again.html").to_str().unwrap()])).expect(0);
+    assert!(first == fs::read(stage.path("again.html")).unwrap());
+    assert!(String::from_utf8(first).unwrap().contains("Never exported"));
+}
+
+#[test]
+fn a_report_needs_a_crawl_with_pages() {
+    let empty = tempfile::tempdir().unwrap();
+    let told = run(report(empty.path(), &[])).expect(2);
+    assert!(told.err.contains("holds no crawl"), "{}", told.err);
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0, "nothing is left there");
+}
+
+#[test]
+fn answers_are_kept_taken_back_and_not_asked_again() {
+    let stage = crawled("150");
+    let file = stage.path("out").join("labels.tsv");
+    let told = label(&stage, "y\nperhaps\no\nn\nu\ns\ny\nq\n", &["--pages", "20"]);
+    let out = String::from_utf8(told.stdout).unwrap();
+    assert!(told.status.success(), "{out}");
+    assert!(out.contains("1 of 20") && out.contains("y: yes, n: no") && !out.contains("relevance 0."), "{out}");
+    assert!(out.contains("2 pages judged; after 48 more"), "{out}");
+    let lines = |text: &str| -> Vec<Vec<String>> {
+        text.lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+    };
+    let first = lines(&fs::read_to_string(&file).unwrap());
+    let said: Vec<&str> = first.iter().map(|line| line[1].as_str()).collect();
+    assert_eq!(said, ["yes", "yes"], "the no was taken back, the page then skipped");
+
+    let told = label(&stage, &"n\n".repeat(99), &["--pages", "20"]);
+    assert!(told.status.success());
+    let all = lines(&fs::read_to_string(&file).unwrap());
+    assert_eq!(all.len(), 20);
+    assert_eq!(all[..2], first[..]);
+    let urls: std::collections::BTreeSet<&String> = all.iter().map(|line| &line[0]).collect();
+    assert_eq!(urls.len(), 20, "no page twice");
+    let again = label(&stage, "y\n", &["--pages", "20"]);
+    assert!(String::from_utf8(again.stdout).unwrap().contains("as many as were asked for"));
+
+    fs::write(&file, "no label\n").unwrap();
+    let told = label(&stage, "y\n", &[]);
+    assert_eq!(told.status.code(), Some(2));
+    assert!(String::from_utf8(told.stderr).unwrap().contains("labels.tsv, line 1"));
+}
+
+#[test]
+fn with_every_page_judged_the_estimates_are_the_truth() {
+    let stage = crawled("120");
+    // Whoever answers y to everything is told so, and gets no advice.
+    let told = label(&stage, &"y\n".repeat(120), &["--pages", "9999"]);
+    let out = String::from_utf8(told.stdout).unwrap();
+    assert!(out.contains("The answers look like noise: all of them are yes"), "{out}");
+    assert!(!out.contains("suggested") && !out.contains("words the lexicon lacks"), "{out}");
+    let estimates = || -> serde_json::Value { serde_json::from_slice(&label(&stage, "", &["--json"]).stdout).unwrap() };
+    let told = estimates();
+    assert_eq!(told["noise"], serde_json::json!({ "all-alike": { "relevant": true } }));
+    assert!(told["suggested"].is_null() && told["lexicon"].is_null() && told["precision"].is_null(), "{told}");
+    // Whoever takes less than the crawl does for relevant is believed.
+    let file = stage.path("out").join("labels.tsv");
+    let threshold = told["threshold"].as_f64().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let answer = |line: &str| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let relevance: f64 = fields[2].parse().unwrap();
+        let yes = relevance >= threshold / 2.0;
+        (
+            yes,
+            relevance >= threshold,
+            [fields[0], if yes { "yes" } else { "no" }, fields[2], fields[3]].join("\t") + "\n",
+        )
+    };
+    let answers: Vec<(bool, bool, String)> = text.lines().map(answer).collect();
+    fs::write(&file, answers.iter().map(|(_, _, line)| line.as_str()).collect::<String>()).unwrap();
+    let told = estimates();
+    assert_eq!((&told["labelled"], &told["pages"]), (&serde_json::json!(120), &serde_json::json!(120)));
+    assert!(told["noise"].is_null(), "{told}");
+    let relevant = answers.iter().filter(|(yes, ..)| *yes).count() as f64;
+    let found = answers.iter().filter(|(yes, above, _)| *yes && *above).count() as f64;
+    assert_eq!(told["relevant"]["value"].as_f64(), Some(relevant));
+    assert!((told["recall"]["value"].as_f64().unwrap() - found / relevant).abs() < 1e-9);
+}

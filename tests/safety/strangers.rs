@@ -1,0 +1,491 @@
+//! A crawl directory that somebody else has made: what in it reaches out of it is not followed. Each test doctors a
+//! directory as a stranger might, and runs the binary in it as its user would.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use crate::support::{AT_ONCE, Ended, lexicon_of, request, run, snapshot, suidao, tools};
+
+/// A web of pages about the topic, asked directly or as a proxy, that writes down what it was asked.
+struct Web {
+    address: SocketAddr,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+impl Web {
+    fn serve() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let heads: Arc<Mutex<Vec<String>>> = Arc::default();
+        let heard = Arc::clone(&heads);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let heard = Arc::clone(&heard);
+                std::thread::spawn(move || drop(answer(stream, &heard)));
+            }
+        });
+        Self { address, heads }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap().clone()
+    }
+}
+
+fn answer(mut stream: TcpStream, heads: &Mutex<Vec<String>>) -> std::io::Result<()> {
+    let (head, target) = request(&mut stream)?;
+    heads.lock().unwrap().push(head);
+    let number = target.rsplit('/').next().unwrap_or_default();
+    let (status, body) = match number {
+        "robots.txt" => ("404 Not Found", String::new()),
+        _ => {
+            let links: String = (0..4).map(|n| format!("<a href='/{n}'>足球比赛 {n}</a> ")).collect();
+            ("200 OK", format!("<title>足球 {number}</title><p>{} {number}</p>{links}", "足球比赛 ".repeat(20)))
+        }
+    };
+    let head = format!("HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n");
+    stream.write_all(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
+}
+
+/// A crawl that was made, and a place outside of it.
+struct Room {
+    dir: tempfile::TempDir,
+    web: Web,
+}
+
+impl Room {
+    /// A crawl of `http://a.test/` behind the web as a proxy.
+    fn new() -> Self {
+        let room = Self::empty("http://a.test/\n");
+        run(room.crawl(&["--proxy", &room.web.url()])).expect(0);
+        room
+    }
+
+    /// A crawl of the web itself, whose address is of this machine.
+    fn private() -> Self {
+        let web = Web::serve();
+        let room = Self { web, ..Self::empty("") };
+        fs::write(room.path("seeds.txt"), room.web.url()).unwrap();
+        run(room.crawl(&["--allow-private"])).expect(0);
+        room
+    }
+
+    fn empty(seeds: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("lexicon.toml"), lexicon_of("体育").to_toml()).unwrap();
+        fs::write(dir.path().join("seeds.txt"), seeds).unwrap();
+        fs::create_dir(dir.path().join("outside")).unwrap();
+        fs::write(dir.path().join("outside/mine"), "mine\n").unwrap();
+        Self { dir, web: Web::serve() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn suidao(&self, verb: &[&str], more: &[&str]) -> Command {
+        let mut command = suidao();
+        command.current_dir(self.dir.path()).args(verb).args(more);
+        command.env("STRANGERS_SECRET", "hush").env_remove("CHROME");
+        command
+    }
+
+    fn crawl(&self, more: &[&str]) -> Command {
+        let verb = ["crawl", "-m", "lexicon.toml", "-s", "seeds.txt", "-o", "out", "--contact", "me@example.cn", "-q"];
+        self.suidao(&verb, &[&AT_ONCE[..], more].concat())
+    }
+
+    /// A round in which known pages are asked for again.
+    fn refresh(&self, more: &[&str]) -> Command {
+        let verb = ["refresh", "out", "--requests", "4", "--set", "refresh.shortest=0", "--contact", "me@example.cn"];
+        self.suidao(&verb, &[&AT_ONCE[..], more].concat())
+    }
+
+    /// Puts a value into the configuration that the directory keeps.
+    fn doctor(&self, key: &str, value: impl Into<toml::Value>) {
+        let path = self.path("out/state/config.toml");
+        let mut table: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        let (sections, last) = key.rsplit_once('.').unwrap();
+        let section = sections.split('.').fold(&mut table, |table, section| {
+            table.entry(section).or_insert(toml::Table::new().into()).as_table_mut().unwrap()
+        });
+        section.insert(last.to_owned(), value.into());
+        fs::write(&path, table.to_string()).unwrap();
+    }
+
+    /// Replaces something in the directory by a link.
+    fn link(&self, name: &str, to: &str) {
+        let path = self.path("out").join(name);
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(self.path(to), &path).unwrap();
+    }
+
+    /// What lies outside is as it was.
+    fn is_untouched(&self) {
+        assert_eq!(fs::read_to_string(self.path("outside/mine")).unwrap(), "mine\n");
+        assert_eq!(fs::read_dir(self.path("outside")).unwrap().count(), 1);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for (path, content) in snapshot(from) {
+        let to = to.join(path.strip_prefix(from).unwrap());
+        if path.is_dir() {
+            fs::create_dir_all(to).unwrap();
+        } else {
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::write(to, content).unwrap();
+        }
+    }
+}
+
+const KEPT: &str = "out/state/config.toml";
+
+#[test]
+fn no_variable_of_the_environment_is_sent_because_a_directory_says_so() {
+    let room = Room::new();
+    let one: toml::Table = "origin = 'http://a.test'\nheaders_env = { X-Found = 'STRANGERS_SECRET' }".parse().unwrap();
+    room.doctor("fetch.credentials", vec![toml::Value::Table(one)]);
+    let before = room.web.heads().len();
+    let own = ["--proxy", &room.web.url()];
+    let told = run(room.refresh(&own)).expect(2).err;
+    for word in [KEPT, "fetch.credentials", &format!("-c {KEPT}")] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    assert_eq!(room.web.heads().len(), before, "without them nothing is asked either: {told}");
+    // Credentials of one's own, none among them, take their place.
+    run(room.refresh(&[&own[..], &["--set", "fetch.credentials=[]"]].concat())).expect(0);
+    assert!(room.web.heads().len() > before && !room.web.heads().concat().contains("hush"));
+    // And the whole file, once the user says that it is the user's.
+    run(room.refresh(&[&own[..], &["-c", KEPT]].concat())).expect(0);
+    assert!(room.web.heads().concat().contains("hush"));
+}
+
+#[test]
+fn no_proxy_and_no_address_is_taken_from_a_directory() {
+    let (room, proxy) = (Room::private(), Web::serve());
+    let quiet = |more: &[&str], key: &str, flag: &str| {
+        let before = room.web.heads().len();
+        let told = run(room.refresh(more)).expect(2).err;
+        assert!(told.contains(key) && told.contains(flag) && told.contains(KEPT), "{told}");
+        assert_eq!((room.web.heads().len(), proxy.heads().len()), (before, 0), "{told}");
+    };
+    // As the crawl was made: its pages would all count as refused.
+    quiet(&[], "fetch.allow_private", "--allow-private");
+    run(room.refresh(&["--allow-private"])).expect(0);
+    run(room.refresh(&["-c", KEPT])).expect(0);
+    room.doctor("fetch.allow_private", false);
+    room.doctor("fetch.allow_addresses", vec!["127.0.0.1"]);
+    quiet(&[], "fetch.allow_addresses", "--set");
+    room.doctor("fetch.allow_addresses", Vec::<String>::new());
+    room.doctor("fetch.proxy", proxy.url());
+    quiet(&["--allow-private"], "fetch.proxy", "--proxy URL");
+    run(room.refresh(&["--allow-private", "-c", KEPT])).expect(0);
+    assert!(!proxy.heads().is_empty());
+    // With a password it was never kept.
+    room.doctor("fetch.proxy", proxy.url().replace("//", "//***@"));
+    let told = run(room.refresh(&["-c", KEPT])).expect(2).err;
+    assert!(told.contains("--proxy") && told.contains("password"), "{told}");
+}
+
+#[test]
+fn files_listeners_and_programs_are_left_out_and_told() {
+    let room = Room::new();
+    let (touched, program) = (room.path("touched"), room.path("browser.sh"));
+    fs::write(&program, format!("#!/bin/sh\ntouch {}\n", touched.display())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    // Taken: a page that listened there would end the round with an error.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listen = port.local_addr().unwrap().to_string();
+    room.doctor("log.file", room.path("outside/mine").to_string_lossy().into_owned());
+    room.doctor("status.listen", listen.clone());
+    room.doctor("render.browser", program.to_string_lossy().into_owned());
+    room.doctor("render.sandbox", false);
+    room.doctor("render.mode", "always");
+    let own = ["--proxy", &room.web.url()];
+    let never = &["--render", "never"][..];
+    let told = run(room.refresh(&[&own[..], never].concat())).expect(0).err;
+    for key in ["log.file", "status.listen", "render.browser", "render.sandbox"] {
+        let lines: Vec<&str> = told.lines().filter(|line| line.contains(&format!("left out {key}"))).collect();
+        assert!(lines.len() == 1 && lines[0].contains(&format!("-c {KEPT}")), "{key}: {told}");
+    }
+    // Whatever else is on the path is the user's.
+    let mut command = room.refresh(&own);
+    command.env("PATH", "/usr/bin:/bin");
+    drop(run(command));
+    assert!(!touched.exists());
+    room.is_untouched();
+    assert!(room.path("out/log/crawl.log").exists());
+    let told = run(room.refresh(&[&own[..], never, &["-q"]].concat())).expect(0).err;
+    assert_eq!(told, "");
+    let told = run(room.refresh(&[&own[..], never, &["-c", KEPT]].concat())).expect(2).err;
+    assert!(told.contains(&listen), "{told}");
+    drop(port);
+    run(room.refresh(&[&own[..], never, &["-c", KEPT]].concat())).expect(0);
+    assert!(fs::read_to_string(room.path("outside/mine")).unwrap().len() > 10, "the user's own word counts");
+}
+
+#[test]
+fn no_file_that_a_directory_names_is_read() {
+    let room = Room::new();
+    fs::write(room.path("secret"), "hush = \"my key\"\n").unwrap();
+    let own = ["--proxy", &room.web.url()];
+    room.doctor("strategy.name", "context-graph");
+    room.doctor("strategy.context-graph.model", room.path("secret").to_string_lossy().into_owned());
+    let told = run(room.refresh(&own)).expect(2).err;
+    assert!(told.contains("strategy.context-graph.model") && !told.contains("my key"), "{told}");
+    // A plan fetches nothing, and so wants nothing of it.
+    run(room.suidao(&["refresh", "out", "--plan"], &[])).expect(0);
+    // A repair makes pages anew, and would want the layers.
+    fs::remove_file(room.path("out/state/meta.json")).unwrap();
+    let told = run(room.suidao(&["check", "crawl", "out", "--repair"], &[])).expect(2);
+    assert!(told.err.contains("layers") && !(told.err + &told.out).contains("my key"));
+    for name in ["state/topic.toml", "state/config.toml", "forum.toml", "summary.json", "labels.tsv"] {
+        let room = Room::new();
+        fs::write(room.path("secret"), "hush = \"my key\"\n").unwrap();
+        room.link(name, "secret");
+        let forum = [&format!("{}/", room.web.url()), "-o", "out", "--allow-private"];
+        for command in [
+            room.refresh(&own),
+            room.suidao(&["history", "out", "http://a.test/"], &[]),
+            room.suidao(&["check", "crawl", "out"], &[]),
+            room.suidao(&["report", "out"], &[]),
+            room.suidao(&["label", "out", "--summary", "-m", "lexicon.toml"], &[]),
+            room.suidao(&["forum", "schedule", "out"], &[]),
+            room.suidao(&["forum", "crawl"], &forum),
+        ] {
+            let Ended { out, err, .. } = run(command);
+            assert!(!out.contains("my key") && !err.contains("my key"), "{name}: {out}{err}");
+        }
+        assert_eq!(fs::read_to_string(room.path("secret")).unwrap(), "hush = \"my key\"\n", "{name}");
+    }
+}
+
+#[test]
+fn a_log_is_written_to_no_link() {
+    for (name, to) in [("log/crawl.log", "outside/mine"), ("log/crawl.log", "outside/new"), ("log", "outside")] {
+        let room = Room::new();
+        room.link(name, to);
+        let own = ["--proxy", &room.web.url()];
+        for command in [room.refresh(&own), room.crawl(&own)] {
+            let told = run(command).expect(0).err;
+            assert!(told.contains("--log FILE") && told.contains("symbolic link"), "{name}: {told}");
+        }
+        room.is_untouched();
+        // What the user names is written to.
+        run(room.refresh(&[&own[..], &["--log", "outside/mine"]].concat())).expect(0);
+        assert!(fs::read_to_string(room.path("outside/mine")).unwrap().len() > 10);
+    }
+}
+
+#[test]
+fn a_forum_is_watched_without_what_a_directory_says() {
+    let room = Room::empty("");
+    let url = format!("{}/", room.web.url());
+    let forum = |verb: &str| {
+        let own = ["--allow-private", "--stop-when", "minutes=0.02", "--contact", "me@example.cn"];
+        room.suidao(&["forum", verb, &url, "-o", "out"], &[&own[..], &AT_ONCE].concat())
+    };
+    run(forum("crawl"));
+    assert!(room.path("out/state/meta.json").exists());
+    let config = format!(
+        "[log]\nfile = '{}'\n[[fetch.credentials]]\norigin = '{url}'\nheaders_env = {{ X-Found = 'STRANGERS_SECRET' }}\n",
+        room.path("outside/mine").display()
+    );
+    fs::write(room.path(KEPT), config).unwrap();
+    room.link("log/crawl.log", "outside/mine");
+    let told = run(forum("watch"));
+    assert!(told.err.contains("symbolic link"), "{}", told.err);
+    room.is_untouched();
+    assert!(!room.web.heads().concat().contains("hush"));
+}
+
+#[test]
+fn a_state_that_leads_elsewhere_is_refused_by_every_verb() {
+    let verbs: [&[&str]; 10] = [
+        &["why", "out", "http://a.test/"],
+        &["history", "out", "http://a.test/"],
+        &["export", "out", "-o", "pages.jsonl"],
+        &["search", "out", "足球"],
+        &["report", "out"],
+        &["label", "out", "--summary"],
+        &["check", "crawl", "out"],
+        &["check", "crawl", "out", "--repair"],
+        &["replay", "crawl:out", "-m", "lexicon.toml", "-s", "seeds.txt", "-o", "replayed"],
+        &["forum", "schedule", "out"],
+    ];
+    let made = Room::new();
+    for (name, to) in [
+        ("state", "outside"),
+        ("state/lock", "outside/mine"),
+        ("state/acknowledged", "outside/mine"),
+        ("state/log", "outside"),
+        ("state/log/db", "outside/mine"),
+        ("state/meta.json", "outside/mine"),
+        ("state/checkpoint", "outside/mine"),
+        ("state/browser", "outside"),
+        ("state/rebuilt-whole", "outside"),
+    ] {
+        let room = Room::empty("http://a.test/\n");
+        copy(&made.path("out"), &room.path("out"));
+        room.link(name, to);
+        let own = ["--proxy", &room.web.url()];
+        for command in verbs.iter().map(|verb| room.suidao(verb, &[])).chain([
+            room.refresh(&own),
+            room.crawl(&own),
+            room.crawl(&["--dry-run"]),
+        ]) {
+            let shown = format!("{name}: {command:?}");
+            let ended = run(command);
+            assert_eq!(ended.code(), 2, "{shown}: {ended:?}");
+            assert!(ended.err.contains(name) && ended.err.contains("a symbolic link"), "{shown}: {}", ended.err);
+        }
+        room.is_untouched();
+        assert!(room.web.heads().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn pages_are_cut_and_written_in_the_directory_alone() {
+    let made = Room::new();
+    let room = Room::empty("http://a.test/\n");
+    copy(&made.path("out"), &room.path("out"));
+    // Pages of another crawl of the user's: those behind the last would be taken away.
+    fs::rename(room.path("out/pages"), room.path("elsewhere")).unwrap();
+    fs::write(room.path("elsewhere/suidao-00007.warc.gz"), "mine").unwrap();
+    room.link("pages", "elsewhere");
+    let before = snapshot(&room.path("elsewhere"));
+    let own = ["--proxy", &room.web.url()];
+    for command in [room.refresh(&own), room.crawl(&own), room.suidao(&["check", "crawl", "out", "--repair"], &[])] {
+        let told = run(command).expect(2).err;
+        assert!(told.contains("out/pages") && told.contains("crawl.linked_pages=true"), "{told}");
+    }
+    room.doctor("crawl.linked_pages", true);
+    run(room.refresh(&own)).expect(2);
+    assert_eq!(snapshot(&room.path("elsewhere")), before);
+    // Looking at them is another matter, and so is a user's own word.
+    run(room.suidao(&["export", "out", "-o", "pages.jsonl"], &[])).expect(0);
+    run(room.refresh(&[&own[..], &["--set", "crawl.linked_pages=true"]].concat())).expect(0);
+    assert_ne!(snapshot(&room.path("elsewhere")), before);
+
+    // A single file that is a link is read, and never cut or gone on with.
+    let room = Room::empty("http://a.test/\n");
+    copy(&made.path("out"), &room.path("out"));
+    let file = room.path("out/pages/suidao-00000.warc.gz");
+    let mut bytes = fs::read(&file).unwrap();
+    bytes.extend_from_slice(b"more, which is mine");
+    fs::write(room.path("elsewhere.gz"), &bytes).unwrap();
+    room.link("pages/suidao-00000.warc.gz", "elsewhere.gz");
+    run(room.suidao(&["export", "out", "-o", "pages.jsonl"], &[])).expect(0);
+    for command in [room.refresh(&own), room.crawl(&own), room.suidao(&["check", "crawl", "out", "--repair"], &[])] {
+        let told = run(command).expect(2).err;
+        assert!(told.contains("suidao-00000.warc.gz") && told.contains("symbolic link"), "{told}");
+    }
+    assert_eq!(fs::read(room.path("elsewhere.gz")).unwrap(), bytes);
+}
+
+#[test]
+fn results_take_the_place_of_links_and_pipes() {
+    let room = Room::new();
+    let own = ["--proxy", &room.web.url()];
+    for name in ["harvest.csv", "skipped.csv", "summary.json", "refresh.csv", "report.html"] {
+        room.link(name, "outside/mine");
+    }
+    run(room.refresh(&own)).expect(0);
+    run(room.crawl(&own)).expect(0);
+    run(room.suidao(&["report", "out"], &[])).expect(0);
+    room.is_untouched();
+    for name in ["harvest.csv", "summary.json", "refresh.csv", "report.html"] {
+        assert!(room.path("out").join(name).symlink_metadata().unwrap().is_file(), "{name}");
+    }
+    for (name, verb) in [
+        ("labels.tsv", &["label", "out", "--summary", "-m", "lexicon.toml"][..]),
+        ("exports", &["export", "out", "-o", "pages.jsonl"]),
+        ("index", &["search", "out", "足球"]),
+    ] {
+        room.link(name, if name == "labels.tsv" { "outside/mine" } else { "outside" });
+        let told = run(room.suidao(verb, &[])).expect(2).err;
+        assert!(told.contains(name) && told.contains("symbolic link"), "{told}");
+        room.is_untouched();
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_pipe() {
+    let made = Room::new();
+    for (name, refused) in [
+        ("log/crawl.log", false),
+        ("harvest.csv", false),
+        ("skipped.csv", false),
+        ("refresh.csv", false),
+        ("state/meta.json", true),
+        ("state/config.toml", true),
+        ("state/checkpoint", true),
+        ("state/acknowledged", true),
+        ("pages/suidao-00000.warc.gz", true),
+    ] {
+        let room = Room::empty("http://a.test/\n");
+        copy(&made.path("out"), &room.path("out"));
+        let path = room.path("out").join(name);
+        let _ = fs::remove_file(&path);
+        let Some(mkfifo) = tools::program("mkfifo") else { return };
+        assert!(Command::new(mkfifo).arg(&path).status().unwrap().success());
+        let own = ["--proxy", &room.web.url()];
+        let ended = run(room.refresh(&own));
+        assert_eq!(ended.code(), if refused { 2 } else { 0 }, "{name}: {ended:?}");
+        let told = ended.err.contains("a pipe, a socket or a device");
+        assert_eq!(told, refused || name == "log/crawl.log", "{name}: {}", ended.err);
+        if name.starts_with("pages") {
+            for verb in [&["export", "out", "-o", "x.jsonl"][..], &["check", "crawl", "out"]] {
+                let ended = run(room.suidao(verb, &[]));
+                assert!(ended.code() == 2 && ended.err.contains("a pipe"), "{verb:?}: {ended:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_read_that_is_larger_than_it_can_be() {
+    let room = Room::new();
+    let own = ["--proxy", &room.web.url()];
+    let grow = |name: &str| {
+        let path = room.path("out").join(name);
+        let former = fs::read(&path).unwrap_or_default();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // Takes no room on the disk, and would take all of the memory.
+        fs::File::create(&path).unwrap().set_len(1 << 42).unwrap();
+        (path, former)
+    };
+    for (name, verb) in [
+        ("state/meta.json", &["why", "out", "http://a.test/"][..]),
+        ("state/config.toml", &["history", "out", "http://a.test/"]),
+        ("state/topic.toml", &["refresh", "out", "--proxy", "http://127.0.0.1:1"]),
+        ("summary.json", &["report", "out"]),
+        ("labels.tsv", &["label", "out", "--summary", "-m", "lexicon.toml"]),
+        ("forum.toml", &["forum", "schedule", "out"]),
+    ] {
+        let (path, former) = grow(name);
+        let told = run(room.suidao(verb, &[])).expect(2).err;
+        assert!(told.contains(name) && told.contains("larger than"), "{name}: {told}");
+        if former.is_empty() { fs::remove_file(path).unwrap() } else { fs::write(path, former).unwrap() }
+    }
+    run(room.suidao(&["export", "out", "-o", "pages.jsonl"], &[])).expect(0);
+    let pages = room.path("out/exports/jsonl.pages");
+    fs::File::create(&pages).unwrap().set_len(12 << 38).unwrap();
+    let told = run(room.suidao(&["export", "out", "-o", "pages.jsonl", "--since", "last"], &[])).expect(2).err;
+    assert!(told.contains("jsonl.pages") && told.contains("order"), "{told}");
+    grow("state/checkpoint");
+    run(room.refresh(&own)).expect(0);
+}

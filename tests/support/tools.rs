@@ -1,0 +1,74 @@
+//! Programs of others that some tests need. `tests/tools.sh` installs them below target/tools, but for the browser; some
+//! may be on the path instead. Where one is missing, its tests say so in a line and pass; with SUIDAO_CI set they fail.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Said in the place of a test that cannot be run.
+pub fn missing(what: &str) {
+    assert!(std::env::var_os("SUIDAO_CI").is_none(), "{what}");
+    // Not `eprintln`, whose output the harness keeps back.
+    let _ = writeln!(std::io::stderr(), "skipped: {what}");
+}
+
+/// The path of a program, if it is on the path.
+pub fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// [`on_path`], and a word where it is not there.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let found = on_path(name);
+    if found.is_none() {
+        missing(&format!("there is no {name} on the path"));
+    }
+    found
+}
+
+fn installed(path: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools").join(path);
+    path.exists().then_some(path)
+}
+
+fn wanted(found: Option<PathBuf>, what: &str) -> Option<PathBuf> {
+    if found.is_none() {
+        missing(&format!("there is no {what} (tests/tools.sh)"));
+    }
+    found
+}
+
+pub fn warcio() -> Option<PathBuf> {
+    wanted(installed("python/bin/warcio").or_else(|| on_path("warcio")), "warcio")
+}
+
+/// A python that has this module.
+pub fn python(module: &str) -> Option<PathBuf> {
+    let python = installed("python/bin/python").or_else(|| on_path("python3")).filter(|python| {
+        let mut command = Command::new(python);
+        command.args(["-c", &format!("import {module}")]).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    });
+    wanted(python, &format!("python with {module}"))
+}
+
+/// The python that has the forum software.
+pub fn forums() -> Option<PathBuf> {
+    wanted(installed("forums/bin/python"), "forum software")
+}
+
+/// The folder of html5lib's tests.
+pub fn html5lib() -> Option<PathBuf> {
+    wanted(installed("html5lib"), "folder of html5lib's tests")
+}
+
+/// The browser that the program finds too.
+pub fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "chrome"];
+    let found = std::env::var_os("CHROME").map(PathBuf::from).or_else(|| names.iter().find_map(|name| on_path(name)));
+    if found.is_none() {
+        missing("there is no Chromium on the path, nor in CHROME (Debian: apt-get install chromium)");
+    }
+    found
+}

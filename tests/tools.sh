@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs below target/tools what tests need of others: independent readers of WARC files, exports and metrics, forum
+# software, and html5lib's tests (MIT). The browser is the system's (Debian: apt-get install chromium).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tools=target/tools
+
+python3 -m venv $tools/python
+$tools/python/bin/pip install --quiet --disable-pip-version-check \
+    warcio pyarrow pandas duckdb polars networkx surt jsonschema elasticsearch prometheus_client
+
+tests/forums/install.sh $tools/forums
+
+# Only the source package has the tests. Its setup needs the older setuptools that the forums have too.
+rm -rf $tools/html5lib
+mkdir -p $tools/html5lib
+$tools/forums/bin/pip download --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-binary html5lib \
+    --dest $tools/html5lib html5lib==1.1
+tar -xzf $tools/html5lib/html5lib-1.1.tar.gz -C $tools/html5lib --strip-components=5 --wildcards \
+    'html5lib-1.1/html5lib/tests/testdata/tree-construction/*.dat'
