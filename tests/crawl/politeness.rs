@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::support::text_web::TextWeb;
 use crate::support::{Running, lexicon_of, pages, records, run, suidao, unused_port};
 use suidao::model::{CrawlUrl, Event, Failure, Fetched};
 use suidao::replay::Web;
-use crate::support::text_web::TextWeb;
 use suidao::world::Server;
 
 /// What a web says instead of what it would, if it does.

@@ -161,7 +161,7 @@ impl Evaluation {
                 [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
             vec![escape(&crawl.name), pages, hits, relevant_hits, share(at.precision()), relevant]
         };
-        let of_crawl = |crawl| self.crawls[crawl].marks.iter().map(move |at| row(&self.crawls[crawl], at));
+        let of_crawl = |crawl: usize| self.crawls[crawl].marks.iter().map(move |at| row(&self.crawls[crawl], at));
         let rows: Vec<Vec<String>> = (0..self.crawls.len()).flat_map(of_crawl).collect();
         table("precision and relevant pages", &columns, &rows)
     }

@@ -18,7 +18,7 @@ impl Page<'_> {
                 let name = escape(self.name(strategy));
                 let name = if self.is_ahead(strategy) { format!("<strong>{name}</strong>") } else { name };
                 let cells = marks.iter().map(|&mark| self.cell(scope, strategy, measure, mark));
-                [name].into_iter().chain(cells).collect()
+                [name].into_iter().chain(cells).collect::<Vec<String>>()
             };
             let rows: Vec<Vec<String>> = of.iter().map(row).collect();
             let title = format!("{} after", measure.title());
@@ -44,7 +44,7 @@ impl Page<'_> {
         let heads: Vec<String> = (1..=self.order.len()).map(|number| number.to_string()).collect();
         let row = |(number, &one): (&String, &usize)| {
             let name = format!("{number} {}", escape(self.name(one)));
-            [name].into_iter().chain(self.order.iter().map(|&other| cell(one, other))).collect()
+            [name].into_iter().chain(self.order.iter().map(|&other| cell(one, other))).collect::<Vec<String>>()
         };
         let rows: Vec<Vec<String>> = heads.iter().zip(&self.order).map(row).collect();
         format!(
@@ -64,7 +64,7 @@ impl Page<'_> {
         let heads: Vec<String> = known.iter().map(|measure| measure.title().to_owned()).collect();
         let row = |&strategy: &usize| {
             let cells = known.iter().map(|&measure| self.cell(scope, strategy, measure, pages));
-            [escape(self.name(strategy))].into_iter().chain(cells).collect()
+            [escape(self.name(strategy))].into_iter().chain(cells).collect::<Vec<String>>()
         };
         let rows: Vec<Vec<String>> = self.order.iter().map(row).collect();
         format!(
