@@ -1,4 +1,5 @@
 //! Small crawls of pages as text, for the tests of the rooms that read a corpus.
+#![allow(clippy::unwrap_used)] // built for tests alone
 
 use std::path::Path;
 
