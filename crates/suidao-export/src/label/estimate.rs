@@ -88,7 +88,7 @@ pub struct Estimate {
 pub fn estimate(strata: &Strata, labels: &[(Relevance, bool)]) -> Estimate {
     let layer =
         |stratum| Layer { from: strata.begin(stratum), pages: strata.scores(stratum).len() as u64, ..Layer::default() };
-    let mut layers: Vec<Layer> = (0..strata.len()).map(layer).collect();
+    let mut layers: Vec<Layer> = (0..strata.count()).map(layer).collect();
     for &(score, label) in labels {
         let layer = &mut layers[strata.of(score)];
         layer.labelled += 1;
@@ -169,7 +169,7 @@ fn outcome(strata: &Strata, layers: &[Layer], labels: &[(Relevance, bool)], thre
         }
     }
     let mut outcome = Outcome { threshold, ..Outcome::default() };
-    for stratum in 0..strata.len() {
+    for stratum in 0..strata.count() {
         for &score in strata.scores(stratum) {
             outcome.accepted += u64::from(at_least(score));
             outcome.changed += u64::from(at_least(score) != Strata::is_above(stratum));

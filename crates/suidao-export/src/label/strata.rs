@@ -39,7 +39,7 @@ impl Strata {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.pages.len()
     }
 
@@ -69,9 +69,9 @@ impl Strata {
 
     /// How many pages of each stratum to ask about, if it is to be so many in all.
     fn allocation(&self, sample: usize) -> Vec<usize> {
-        let mut given = vec![0; self.len()];
+        let mut given = vec![0; self.count()];
         for _ in 0..sample {
-            let open = (0..self.len()).filter(|&stratum| given[stratum] < self.pages[stratum].len());
+            let open = (0..self.count()).filter(|&stratum| given[stratum] < self.pages[stratum].len());
             let Some(next) = open.min_by_key(|&stratum| given[stratum]) else { break };
             given[next] += 1;
         }
@@ -81,8 +81,8 @@ impl Strata {
     /// The pages to ask about, in the order of asking: places in `pages`, which gives each page's score, its URL and whether
     /// it was answered before. Those answered before count towards the sample.
     pub fn draw(&self, pages: &[(Relevance, &str, bool)], sample: usize) -> Vec<usize> {
-        let mut of: Vec<Vec<(u64, usize)>> = vec![Vec::new(); self.len()];
-        let mut answered = vec![0; self.len()];
+        let mut of: Vec<Vec<(u64, usize)>> = vec![Vec::new(); self.count()];
+        let mut answered = vec![0; self.count()];
         for (place, (score, url, known)) in pages.iter().enumerate() {
             let stratum = self.of(*score);
             if *known {
@@ -121,7 +121,7 @@ mod tests {
             Relevance::new(0.1),
             [0.0, 0.024, 0.025, 0.0999, 0.1, 0.13, 0.25, 0.9].map(Relevance::new).into_iter(),
         );
-        let sizes: Vec<usize> = (0..strata.len()).map(|stratum| strata.scores(stratum).len()).collect();
+        let sizes: Vec<usize> = (0..strata.count()).map(|stratum| strata.scores(stratum).len()).collect();
         assert_eq!(sizes, [2, 1, 0, 1, 1, 1, 1, 1]);
         assert!(Strata::is_above(strata.of(Relevance::new(strata.threshold() as f32))));
     }
