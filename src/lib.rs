@@ -1,5 +1,7 @@
 //! suidao (隧道, tunnel): a focused web crawler that tunnels.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub use suidao_crawl::{crawl, replay, revisit, strategy, trap};
 pub use suidao_export::{export, index, label};
 pub use suidao_forum::forum;

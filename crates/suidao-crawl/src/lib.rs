@@ -7,6 +7,8 @@
 //! strategy), [`trap`] (what has no end), [`revisit`] (when to come back to a page) and [`replay`] (the driver without a
 //! network: a recorded or generated web and a virtual clock).
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub mod crawl;
 pub mod replay;
 pub mod revisit;

@@ -6,6 +6,7 @@
 //! Start with [`export`] (one file a format; search servers in `engines/`), then [`index`] (tantivy with Chinese
 //! segmentation) and [`label`] (a sample of pages, answers, and what they say of the threshold).
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
 #![recursion_limit = "256"] // the index template of es-bulk is one long json!
 
 pub mod export;

@@ -6,4 +6,6 @@
 //! Start with [`forum::site`] (what a crawl knows of one site), then [`forum::links`] and [`forum::board`] (what is a board),
 //! [`forum::posts`] (what was said) and [`forum::schedule`] (when to come back to each board).
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub mod forum;

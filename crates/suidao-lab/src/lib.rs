@@ -6,6 +6,8 @@
 //! Start with [`world::World`] (a generated web; specs in `worlds/`), [`recorded`] (folders of hosts, WARC files, crawl
 //! directories), then [`eval`] (runs, measures, bootstrap, reports) and [`experiments`] (the papers' tables and figures).
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub mod eval;
 pub mod experiments;
 pub mod recorded;

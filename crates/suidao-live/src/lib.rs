@@ -6,6 +6,8 @@
 //! Start with [`live::run`] (the loop), then [`fetch::Fetcher`] (one request; `render/` has a browser run a page's scripts)
 //! and [`config::Config`] (the configuration file and `--set`).
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub mod config;
 pub mod fetch;
 pub mod live;

@@ -7,6 +7,8 @@
 //! to (3) of the paper), [`text`] (segmentation, folding, SimHash) and [`model`] (URLs in normal form, scores, events:
 //! the words that all other crates speak). [`visible`] escapes what others wrote before it reaches a terminal.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub mod model;
 pub mod read;
 pub mod text;

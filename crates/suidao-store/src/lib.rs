@@ -6,5 +6,7 @@
 //! Start with [`store::Store`] (open, read, write a crawl directory), [`store::Writer`] (the thread that makes both durable),
 //! then [`corpus`] (which pages are wanted, which say the same, and one document for every format).
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub mod corpus;
 pub mod store;

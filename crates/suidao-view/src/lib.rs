@@ -6,6 +6,8 @@
 //! Start with [`report`] (facts from the log on a page), then [`serve`] (the search site), [`status`] (a running crawl and its
 //! metrics), [`plot`] (SVG) and [`html`] (the frame of all pages).
 
+#![warn(clippy::print_stdout, clippy::print_stderr)] // the program prints, through its one door
+
 pub mod html;
 pub mod listen;
 pub mod plot;
