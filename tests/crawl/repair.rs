@@ -84,6 +84,9 @@ fn answers(dir: &Path) -> Vec<(u64, u64)> {
 
 const WARC: &str = "pages/suidao-00000.warc.gz";
 
+/// Damages a crawl directory.
+type Harm = fn(&Path);
+
 /// A damage to a copy of a finished crawl, and a word that the check must say of it; none where it is what a kill may leave.
 type Damage = (&'static str, Option<&'static str>, fn(&Path, &[(u64, u64)]));
 
@@ -241,9 +244,9 @@ fn no_damage_of_a_checkpoint_counts() {
     let whole = stage.path("whole");
     assert!(whole.join("state/checkpoint").exists());
     let wanted = pages(&whole);
-    let damages: [(&str, &dyn Fn(&Path)); 2] = [
-        ("flipped", &|dir| flip(&dir.join("state/checkpoint"), 300, 5)),
-        ("of-another-log", &|dir| flip(&dir.join(WARC), answers(dir)[40].0 + 80, 5)),
+    let damages: [(&str, Harm); 2] = [
+        ("flipped", |dir| flip(&dir.join("state/checkpoint"), 300, 5)),
+        ("of-another-log", |dir| flip(&dir.join(WARC), answers(dir)[40].0 + 80, 5)),
     ];
     for (name, damage) in damages {
         let dir = stage.path(name);
