@@ -11,7 +11,7 @@ pub struct Signs {
     pub twin: Option<UrlId>,
     /// It says of itself, with a good status, that there is no such page.
     pub missing: bool,
-    /// Of the rows of pages that its URL lies in ([`suidao_crawl::trap::row::rows`]): a bit for each in which it brings nothing of its own.
+    /// Of the rows of pages that its URL lies in (`trap::row::rows`): a bit for each in which it brings nothing of its own.
     pub barren: u8,
 }
 

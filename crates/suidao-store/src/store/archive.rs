@@ -5,9 +5,10 @@
 //! behind it was never acknowledged and is cut off, so that what is fetched again is not in the archive twice.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{CrawlDirectory, Kept, StoreError, own, warc};
@@ -170,7 +171,7 @@ impl Archive {
         let name = open_name(self.number);
         let path = self.pages.join(&name);
         let fail = || StoreError::io(&path, "begin it");
-        let file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(fail())?;
+        let file = create_when_free(&path).map_err(fail())?;
         let agent = [("http-header-user-agent", self.settings.user_agent.as_str())];
         let pending =
             warc::info(name.trim_end_matches(OPEN), &format!("{name} {}", at.0), at, &agent).map_err(fail())?;
@@ -218,6 +219,26 @@ impl OpenFile {
     fn sync(&mut self) -> Result<(), StoreError> {
         self.hand_over()?;
         self.file.sync_data().map_err(StoreError::io(&self.path, "write a page"))
+    }
+}
+
+/// How often a file is asked for while connections hold all descriptors, a tenth of a second apart: longer than an idle
+/// connection is kept.
+const TRIES_FOR_A_DESCRIPTOR: usize = 150;
+
+/// Creates a file, waiting for a descriptor where connections hold all of them: they end, and without a file no page is kept.
+#[allow(clippy::disallowed_methods, reason = "an edge, and the system offers nothing to wait on")]
+fn create_when_free(path: &Path) -> io::Result<File> {
+    let mut tries = 0;
+    loop {
+        let created = OpenOptions::new().write(true).create_new(true).open(path);
+        let code = created.as_ref().err().and_then(io::Error::raw_os_error);
+        let is_exhausted = [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error())).contains(&code);
+        if !is_exhausted || tries == TRIES_FOR_A_DESCRIPTOR {
+            return created;
+        }
+        tries += 1;
+        std::thread::sleep(std::time::Duration::from_millis(100));
     }
 }
 

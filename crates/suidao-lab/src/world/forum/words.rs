@@ -42,7 +42,7 @@ pub(super) const ENGLISH: &[Topic] = &[
     },
 ];
 
-/// Titles in the letters of [`crate::world::words::TITLES`], of which only N, V, P and D have English words.
+/// Titles in the letters of the titles in words.toml, of which only N, V, P and D have English words.
 pub(super) const ENGLISH_TITLES: &[&str] = &[
     "why does P always V with N?",
     "what P said about N and N",
