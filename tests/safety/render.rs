@@ -524,7 +524,7 @@ fn a_crawl_finds_what_only_scripts_show_and_keeps_it() {
     assert_eq!(crawl("never", &["render.mode=never"]), (1, 0));
     // The articles say enough themselves.
     assert_eq!(crawl("auto", &["render.mode=auto"]), (11, 1));
-    assert_eq!(crawl("unsaid", &[]), (11, 1), "auto is what there is without a word");
+    assert_eq!(crawl("unsaid", &[]), (1, 0), "nothing is rendered unless it is asked for");
     assert_eq!(crawl("always", &["render.mode=always"]), (11, 11));
 
     // Exports read what was shown.
