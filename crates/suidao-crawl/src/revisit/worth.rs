@@ -54,7 +54,7 @@ impl Worth {
     ///
     /// # Examples
     /// ```
-    /// use suidao::revisit::Worth;
+    /// use suidao_crawl::revisit::Worth;
     /// let news = Worth { importance: 1.0, rate: 0.5, yields: 0.0, doubt: 1.0, spared: false };
     /// assert!(news.value(0.0) == 0.0 && news.value(1.0) < news.value(2.0));
     /// let told = Worth { doubt: 0.1, ..news };

@@ -9,8 +9,8 @@ use suidao_page::model::CrawlUrl;
 /// A web generated from a [`Spec`].
 ///
 /// ```
-/// use suidao::replay::Web;
-/// use suidao::world::{Spec, World};
+/// use suidao_crawl::replay::Web;
+/// use suidao_lab::world::{Spec, World};
 ///
 /// let world = World::new(Spec { seed: 7, ..Spec::default() }).unwrap();
 /// let seed = &world.seeds()[0];

@@ -26,8 +26,8 @@ pub struct Asked {
 /// A generated web that changes, and answers as of a time. Served, it is a proxy for hosts named `*.changing.test`.
 ///
 /// ```
-/// use suidao::replay::Web;
-/// use suidao::world::{ChangingSpec, ChangingWeb};
+/// use suidao_crawl::replay::Web;
+/// use suidao_lab::world::{ChangingSpec, ChangingWeb};
 ///
 /// let web = ChangingWeb::new(ChangingSpec::default(), 1).unwrap();
 /// let home = &web.seeds()[0];

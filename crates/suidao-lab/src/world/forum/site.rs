@@ -33,7 +33,7 @@ pub(super) struct HeldBoard {
 /// A forum generated from a [`ForumSpec`]. What it answers depends on the time: what is said later is not there yet.
 ///
 /// ```
-/// use suidao::world::{Forum, ForumSpec};
+/// use suidao_lab::world::{Forum, ForumSpec};
 ///
 /// let forum = Forum::new(ForumSpec::default()).unwrap();
 /// let start = forum.spec().activity.start;
