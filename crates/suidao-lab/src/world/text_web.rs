@@ -15,9 +15,9 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 /// A small web from a text, one line for each URL.
 ///
 /// ```
-/// use suidao::model::CrawlUrl;
-/// use suidao::replay::Web;
-/// use suidao::world::TextWeb;
+/// use suidao_page::model::CrawlUrl;
+/// use suidao_crawl::replay::Web;
+/// use suidao_lab::world::TextWeb;
 ///
 /// let web = TextWeb::parse("
 ///     ## URL                what   -> links: where and anchor text, | between them; ! before a link says nofollow
