@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use rayon::prelude::*;
 use suidao::config::Config;
 use suidao::crawl::Goals;
@@ -19,6 +19,7 @@ use suidao::topic::{
 };
 use suidao::visible;
 
+use super::inputs::named;
 use super::screen::Screen;
 use super::{Exit, Voice};
 
@@ -67,15 +68,15 @@ struct BuildArgs {
     /// Folder of pages of all topics; without it the built-in word counts serve
     #[arg(long, value_name = "DIR")]
     background: Option<PathBuf>,
-    /// How terms are weighed
-    #[arg(long, value_enum, default_value = "lift")]
-    weighting: WeightingArg,
+    /// How terms are weighed: √TextRank × IDF × ln(lift over the background), or TextRank alone, as the paper has it
+    #[arg(long, default_value = "lift", value_parser = named::<Weighting>(&["lift", "textrank"]))]
+    weighting: Weighting,
     /// Terms kept
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     terms: u32,
     /// tf of eq. (2): the root of the occurrences, the occurrences, or 1 + ln of them
-    #[arg(long, value_enum, default_value = "root")]
-    tf: TfArg,
+    #[arg(long, default_value = "root", value_parser = named::<TermFrequency>(&["root", "raw", "log"]))]
+    tf: TermFrequency,
     /// Learn only from index and default pages
     #[arg(long)]
     index_pages: bool,
@@ -129,21 +130,6 @@ struct TestArgs {
     labels: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum WeightingArg {
-    /// √TextRank × IDF × ln(lift over the background)
-    Lift,
-    /// TextRank alone, as the paper has it
-    Textrank,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum TfArg {
-    Root,
-    Raw,
-    Log,
-}
-
 /// Runs the verb.
 pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
     match &args.action {
@@ -164,16 +150,9 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
         name: args.name.trim().to_owned(),
         date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
         sources: Vec::new(),
-        weighting: match args.weighting {
-            WeightingArg::Lift => Weighting::Lift,
-            WeightingArg::Textrank => Weighting::TextRank,
-        },
+        weighting: args.weighting,
         terms: args.terms as usize,
-        tf: match args.tf {
-            TfArg::Root => TermFrequency::Root,
-            TfArg::Raw => TermFrequency::Raw,
-            TfArg::Log => TermFrequency::Log,
-        },
+        tf: args.tf,
         only_index_pages: args.index_pages,
     };
     let source = &args.source;

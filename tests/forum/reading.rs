@@ -12,16 +12,16 @@ use suidao::world::{ActivitySpec, Forum, ForumSpec, Skin};
 
 const DAY: i64 = 86_400;
 
-fn forum(skin: Skin) -> Forum {
+fn forum(skin: Skin) -> Arc<Forum> {
     let activity =
         ActivitySpec { boards: 5, users: 60, threads_per_day: 12.0, replies: 8.0, days: 14, ..ActivitySpec::default() };
     let spec =
         ForumSpec { skin, activity, threads_per_page: 10, posts_per_page: 8, categories: 2, ..ForumSpec::default() };
-    Forum::new(spec).unwrap()
+    Arc::new(Forum::new(spec).unwrap())
 }
 
 /// The pages of boards and threads, by links from the home.
-fn pages(forum: &Forum, now: i64) -> BTreeMap<Kind, Fetched> {
+fn pages(forum: &Arc<Forum>, now: i64) -> BTreeMap<Kind, Fetched> {
     let mut found = BTreeMap::new();
     let mut left = VecDeque::from([forum.home()]);
     while let Some(url) = left.pop_front() {

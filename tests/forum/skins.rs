@@ -163,19 +163,10 @@ struct Turned {
 impl Web for Turned {
     fn get(&self, url: &CrawlUrl) -> Result<Fetched, suidao::model::Failure> {
         let answer = self.web.get(url)?;
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         Ok(if url.path() == "/robots.txt" {
             answer
         } else {
-            Fetched {
-                url: url.clone(),
-                status: 200,
-                headers,
-                body: bytes::Bytes::from_static(self.page.as_bytes()),
-                wire: None,
-                asked: None,
-                rendered: None,
-            }
+            Fetched::html(url.clone(), bytes::Bytes::from_static(self.page.as_bytes()))
         })
     }
 }
@@ -258,7 +249,7 @@ fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
 #[test]
 fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
     for &skin in Skin::all() {
-        let forum = Forum::new(spec(skin)).unwrap();
+        let forum = Arc::new(Forum::new(spec(skin)).unwrap());
         let now = forum.spec().activity.start + 12 * DAY;
         let board =
             forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();

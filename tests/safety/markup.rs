@@ -18,10 +18,9 @@ const UNSEEN: [&str; 16] = [
 
 /// What is read of a page: its text without white space, and where its links lead, in no order.
 fn read(html: &str) -> (String, Vec<String>) {
-    let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
     let url = CrawlUrl::parse(PAGE).unwrap();
-    let body = html.to_owned().into();
-    let parsed = read::parse(&Fetched { url, status: 200, headers, body, wire: None, asked: None, rendered: None });
+    let body = html.to_owned();
+    let parsed = read::parse(&Fetched::html(url, body));
     let document = parsed.document;
     let shown =
         document.pieces.iter().enumerate().filter(|(at, piece)| !piece.hidden && (*at > 0 || parsed.title.is_empty()));

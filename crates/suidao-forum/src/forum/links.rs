@@ -104,17 +104,8 @@ pub(super) mod tests {
 
     pub fn read(path: &str, body: &str) -> (CrawlUrl, Vec<SightLink>) {
         let url = CrawlUrl::parse(&format!("http://bbs.cn{path}")).unwrap();
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         let body = Bytes::from(format!("<html><body>{body}</body></html>"));
-        let parsed = suidao_page::read::parse(&Fetched {
-            url: url.clone(),
-            status: 200,
-            headers,
-            body,
-            wire: None,
-            asked: None,
-            rendered: None,
-        });
+        let parsed = suidao_page::read::parse(&Fetched::html(url.clone(), body));
         let links = links(&parsed.document, &url);
         (url, links)
     }

@@ -5,11 +5,14 @@
 //! boards, BIC and BRA).
 
 pub mod board;
+mod bodies;
+mod columns;
 mod cursor;
 mod declared;
 pub mod evidence;
 pub mod explore;
 mod fields;
+mod floors;
 pub mod increment;
 pub mod links;
 mod login;
@@ -29,6 +32,7 @@ mod skins;
 mod sticky;
 pub mod tally;
 mod times;
+mod titles;
 mod tree;
 
 pub use login::asks_login;

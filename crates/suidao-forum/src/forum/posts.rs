@@ -6,9 +6,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cursor::Cursor;
+use super::bodies::bodies;
 use super::declared::{complete_posts, items};
 use super::fields::{Part, Said, entry, initials, name, said_by, times};
+use super::floors::{floor, floors};
 use super::mail::{self, Head};
 use super::region::{self, Role, Survey, digest, is_writer, role};
 use super::tree::{NodeId, Tree};
@@ -53,8 +54,8 @@ fn read(tree: &Tree, clock: Clock, survey: Survey) -> Vec<PostRecord> {
 }
 
 /// A post but for its text.
-struct Outside<'a> {
-    part: &'a Part<'a>,
+pub(super) struct Outside<'a> {
+    pub(super) part: &'a Part<'a>,
     body: &'a [NodeId],
 }
 
@@ -64,7 +65,7 @@ impl Outside<'_> {
     }
 
     /// Nodes of the post that are shown and not in its text.
-    fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + '_ {
         let tree = self.part.tree;
         let mut end = 0;
         self.part.nodes().filter(move |&node| {
@@ -74,109 +75,6 @@ impl Outside<'_> {
             node >= end
         })
     }
-}
-
-#[derive(Default)]
-struct Place {
-    posts: usize,
-    last: usize,
-    text: u64,
-    times: usize,
-    people: usize,
-    role: f64,
-    order: usize,
-}
-
-/// The elements that hold each post's text.
-fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
-    // Of one post alone its place is nothing that others have too.
-    if let [part] = parts
-        && let Some(body) = called_body(tree, survey, part)
-    {
-        return vec![vec![body]];
-    }
-    let mut places: FxHashMap<u64, Place> = FxHashMap::default();
-    let mut inherited: FxHashMap<NodeId, f64> = FxHashMap::default();
-    for (at, part) in parts.iter().enumerate() {
-        let alone = part.roots.len() == 1;
-        for node in part.nodes() {
-            if !tree.is_element(node) || tree.is_hidden(node) {
-                continue;
-            }
-            let above = inherited.get(&tree.parent(node)).copied().unwrap_or(1.0);
-            let own = match role(tree, node) {
-                Role::Body if above >= 1.0 => 3.0,
-                Role::Furniture if !(alone && node == part.roots[0]) => 0.1,
-                Role::Quote => 0.02,
-                _ => 1.0,
-            };
-            // What stands in furniture is furniture, what stands in a body is no more than it.
-            inherited.insert(node, if above < 1.0 { above.min(own) } else { own.min(1.0) });
-            let place = places.entry(part.place(node)).or_default();
-            if place.posts == 0 {
-                (place.role, place.order, place.last) = (if above < 1.0 { above } else { own }, node, usize::MAX);
-            }
-            if place.last != at {
-                place.posts += 1;
-                place.last = at;
-            }
-            place.text += u64::from(survey.text(tree, node));
-            place.times += usize::from(survey.has_time(tree, node));
-            place.people += usize::from(survey.has_person(tree, node));
-        }
-    }
-    let worth = |place: &Place| {
-        let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
-        let common = if place.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
-        place.text as f64 * place.role * mixed(place.times) * mixed(place.people) * common
-    };
-    let mut best: Option<(f64, usize, u64)> = None;
-    for (&key, place) in &places {
-        let own = (worth(place), place.order, key);
-        // Of equal ones the outermost.
-        if place.text > 0 && best.is_none_or(|best| own.0 > best.0 || own.0 == best.0 && own.1 < best.1) {
-            best = Some(own);
-        }
-    }
-    let chosen =
-        best.filter(|(_, _, key)| places[key].times * 2 <= parts.len() || places[key].people * 2 <= parts.len());
-    let Some((_, _, chosen)) = chosen else { return vec![Vec::new(); parts.len()] };
-    let body = |part: &Part| {
-        let mut end = 0;
-        let mut own = Vec::new();
-        for node in part.nodes() {
-            if node >= end
-                && tree.is_element(node)
-                && part.place(node) == chosen
-                && !(part.roots.len() == 1 && node == part.roots[0])
-            {
-                own.push(node);
-                end = tree.subtree(node).end;
-            }
-        }
-        if own.is_empty() {
-            own.extend(called_body(tree, survey, part));
-        }
-        own
-    };
-    parts.iter().map(body).collect()
-}
-
-/// The innermost element that calls itself the content and holds most: of a post whose template is not the others'.
-fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
-    let plain = |node: NodeId| survey.plain(tree, &[node]);
-    let bodies: Vec<NodeId> = part
-        .nodes()
-        .filter(|&node| {
-            tree.is_element(node)
-                && !part.roots.contains(&node)
-                && role(tree, node) == Role::Body
-                && !(survey.has_time(tree, node) && survey.has_person(tree, node))
-                && plain(node) > 0
-        })
-        .collect();
-    let most = bodies.iter().map(|&node| plain(node)).max()?;
-    bodies.into_iter().filter(|&node| plain(node) * 10 >= most * 8).min_by_key(|&node| tree.subtree(node).len())
 }
 
 /// The head of each post, where it has one as a mail has, and what it says.
@@ -353,82 +251,6 @@ fn moments(posts: &[Outside], clock: Clock) -> Vec<Option<Moment>> {
         places.iter().find_map(|(place, _)| own.iter().find(|time| time.place == *place)).map(|time| time.moment)
     };
     all.iter().map(pick).collect()
-}
-
-/// The number of each post: where numbers rise from post to post.
-fn floors(posts: &[Outside]) -> Vec<Option<u32>> {
-    let mut places: Vec<(u64, Vec<(usize, u32)>)> = Vec::new();
-    for (at, post) in posts.iter().enumerate() {
-        let tree = post.part.tree;
-        for node in post.nodes() {
-            if tree.subtree(node).len() > 8 || tree.name(node) == "script" {
-                continue;
-            }
-            let text = if tree.is_element(node) { tree.text(node) } else { tree.own_text(node).trim().to_owned() };
-            let numbered = || {
-                let called =
-                    |word: &str| matches!(word, "no" | "floor" | "num" | "number" | "index" | "postnum" | "position");
-                tree.is_element(node) && tree.words(node).any(called)
-                    || tree.attribute(node, "itemprop") == Some("position")
-            };
-            let plain = || text.parse::<u32>().ok().filter(|_| numbered());
-            let Some(floor) = floor(&text).or_else(plain).filter(|floor| (1..1_000_000).contains(floor)) else {
-                continue;
-            };
-            if let Some(own) = entry(&mut places, post.part.place(node))
-                && own.last().is_none_or(|(last, _)| *last != at)
-            {
-                own.push((at, floor));
-            }
-        }
-    }
-    let rising = |own: &[(usize, u32)]| own.windows(2).all(|pair| pair[0].1 < pair[1].1);
-    let best = places.iter().filter(|(_, own)| rising(own) && own.len() * 2 >= posts.len());
-    let mut found = vec![None; posts.len()];
-    if let Some((_, own)) = best.max_by_key(|(_, own)| own.len()) {
-        for &(at, floor) in own {
-            found[at] = Some(floor);
-        }
-    }
-    found
-}
-
-/// The number a short text gives a post: "#12", "12楼", "沙发", "Reply #3", which is the fourth post.
-fn floor(text: &str) -> Option<u32> {
-    const NAMED: [(&str, u32); 8] =
-        [("楼主", 1), ("樓主", 1), ("沙发", 2), ("沙發", 2), ("板凳", 3), ("地板", 4), ("地下室", 5), ("1st", 1)];
-    let text = text.trim();
-    if text.is_empty() || text.len() > 60 {
-        return None;
-    }
-    for sign in ["#", "＃", "No.", "No．"] {
-        if let Some((before, behind)) = text.split_once(sign)
-            && let Some((count, rest)) = number(behind)
-            && !rest.starts_with(|c: char| c.is_alphanumeric())
-            && before.chars().count() <= 16
-        {
-            let before = before.to_lowercase();
-            let reply = ["reply", "回复", "回帖", "返信"].iter().any(|word| before.contains(word));
-            return Some(count + u32::from(reply));
-        }
-    }
-    let bare = text.strip_prefix('第').unwrap_or(text);
-    if let Some((count, rest)) = number(bare) {
-        let rest = rest.trim();
-        let unit = ["楼", "樓", "层", "#", "F", "L", "f", "番"]
-            .iter()
-            .any(|unit| rest == *unit || rest.starts_with(unit) && rest.len() <= 12 && !unit.is_ascii());
-        return unit.then_some(count);
-    }
-    NAMED.iter().find(|(name, _)| *name == text).map(|(_, floor)| *floor)
-}
-
-/// A number at the start of a text, and what follows it.
-fn number(text: &str) -> Option<(u32, &str)> {
-    let mut cursor = Cursor::new(text);
-    cursor.spaces();
-    let number = cursor.number(1..=6)?;
-    Some((u32::try_from(number).ok()?, cursor.rest()))
 }
 
 /// What the page calls each post: the first kind of `id`, `name` or fragment that all have and that differs.

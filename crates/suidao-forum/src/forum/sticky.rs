@@ -1,7 +1,7 @@
 //! Which threads of a list are kept at its top.
 
 use super::fields::{Part, mode};
-use super::records::Line;
+use super::titles::Line;
 use super::tree::{NodeId, Tree, words_of};
 
 /// Which lines are kept at the top: what a mark says, or a border that parts the first few from the others.

@@ -15,18 +15,7 @@ const BACKGROUND: usize = 240;
 /// # Errors
 /// [`RecordedError::Learn`] if they do not suffice.
 pub fn learn(world: &World) -> Result<Lexicon, RecordedError> {
-    let sample = |(url, html): (CrawlUrl, String)| {
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        Sample::from_fetched(&Fetched {
-            url,
-            status: 200,
-            headers,
-            body: html.into(),
-            wire: None,
-            asked: None,
-            rendered: None,
-        })
-    };
+    let sample = |(url, html): (CrawlUrl, String)| Sample::from_fetched(&Fetched::html(url, html));
     let samples: Vec<Sample> = world.sample_pages(SAMPLES).into_iter().map(sample).collect();
     let background = Background::from_samples(world.background_pages(BACKGROUND).into_iter().map(sample).collect());
     let options = LearnOptions {

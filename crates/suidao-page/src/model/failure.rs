@@ -1,48 +1,61 @@
 //! Why a fetch brought no page.
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// What went wrong with a fetch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// An answer whose status is neither 2xx nor a redirect.
+    #[error("the server answered {0}")]
     Status(u16),
     /// The host name could not be looked up: the resolver failed or did not answer.
+    #[error("the host name could not be looked up: the resolver failed")]
     Dns,
-    /// No connection.
+    #[error("no connection")]
     Connect,
-    /// TLS failed.
+    #[error("TLS failed")]
     Tls,
-    /// A time limit passed.
+    #[error("no complete answer within the time limit")]
     Timeout,
     /// The connection broke in the middle, or the answer is not HTTP.
+    #[error("the answer broke off or is not HTTP")]
     Broken,
     /// More bytes than allowed, on the wire or unpacked.
+    #[error("the answer is larger than fetch.max_body allows")]
     TooLarge,
-    /// The content encoding does not unpack.
+    #[error("the content encoding does not unpack")]
     Encoding,
     /// The address is private, loopback or link-local, and such are not allowed.
+    #[error("the address is private, loopback or link-local (--allow-private permits the first two)")]
     PrivateAddress,
     /// Not HTML or plain text: this media type.
+    #[error("the answer is {0}, not a page")]
     MediaType(String),
-    /// A redirect without a usable target.
+    #[error("a redirect without a usable target")]
     BadRedirect,
-    /// The proxy does not answer.
+    #[error("the proxy does not answer")]
     Proxy,
     /// The page says what its host says of a page that cannot exist: a soft 404.
+    #[error("it says what its host says of pages that do not exist (a soft 404)")]
     NoSuchPage,
     /// A redirect to the page itself, or to one that led to it.
+    #[error("it redirects to itself, or in a circle")]
     RedirectLoop,
     /// Nothing was asked: this process may open no further connection. No crawl is told of it.
+    #[error("too many files and connections are open (ulimit -n)")]
     Exhausted,
-    /// It came, and reading it took too long.
+    #[error("reading it took longer than crawl.reading_timeout")]
     ReadingTimeout,
     /// Nothing was asked: the port belongs to a service that is not the web.
+    #[error("its port belongs to a service that is not the web (scope.allow_ports)")]
     Port,
     /// The host name does not exist, or has no address: the resolver says so.
+    #[error("the host name does not exist")]
     NoSuchHost,
     /// The machine answers, and takes no connection at this port.
+    #[error("the connection was refused")]
     Refused,
 }
 
@@ -60,7 +73,8 @@ impl FailureKind {
 }
 
 /// A fetch that brought no page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
+#[error("{kind}")]
 pub struct Failure {
     /// What went wrong.
     pub kind: FailureKind,
@@ -102,36 +116,6 @@ impl Failure {
     /// Whether it says that the host has too much to do.
     pub fn is_overload(&self) -> bool {
         matches!(self.kind, FailureKind::Timeout | FailureKind::Status(429 | 502 | 503 | 504))
-    }
-}
-
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.kind {
-            FailureKind::Status(status) => write!(f, "the server answered {status}"),
-            FailureKind::Dns => f.write_str("the host name could not be looked up: the resolver failed"),
-            FailureKind::NoSuchHost => f.write_str("the host name does not exist"),
-            FailureKind::Connect => f.write_str("no connection"),
-            FailureKind::Refused => f.write_str("the connection was refused"),
-            FailureKind::Tls => f.write_str("TLS failed"),
-            FailureKind::Timeout => f.write_str("no complete answer within the time limit"),
-            FailureKind::Broken => f.write_str("the answer broke off or is not HTTP"),
-            FailureKind::TooLarge => f.write_str("the answer is larger than fetch.max_body allows"),
-            FailureKind::Encoding => f.write_str("the content encoding does not unpack"),
-            FailureKind::PrivateAddress => {
-                f.write_str("the address is private, loopback or link-local (--allow-private permits the first two)")
-            }
-            FailureKind::MediaType(media) => write!(f, "the answer is {media}, not a page"),
-            FailureKind::BadRedirect => f.write_str("a redirect without a usable target"),
-            FailureKind::Exhausted => f.write_str("too many files and connections are open (ulimit -n)"),
-            FailureKind::Port => f.write_str("its port belongs to a service that is not the web (scope.allow_ports)"),
-            FailureKind::RedirectLoop => f.write_str("it redirects to itself, or in a circle"),
-            FailureKind::Proxy => f.write_str("the proxy does not answer"),
-            FailureKind::ReadingTimeout => f.write_str("reading it took longer than crawl.reading_timeout"),
-            FailureKind::NoSuchPage => {
-                f.write_str("it says what its host says of pages that do not exist (a soft 404)")
-            }
-        }
     }
 }
 

@@ -33,6 +33,12 @@ pub struct Fetched {
 }
 
 impl Fetched {
+    /// A page of HTML in UTF-8, as it comes without anything out of the ordinary.
+    pub fn html(url: CrawlUrl, body: impl Into<Bytes>) -> Self {
+        let headers = vec![("content-type".to_owned(), Self::RENDERED.to_owned())];
+        Self { url, status: 200, headers, body: body.into(), wire: None, asked: None, rendered: None }
+    }
+
     /// The answer as it is read: where a browser made something of it, that is the body, and declared as what it is.
     pub fn shown(&self) -> Cow<'_, Self> {
         let Some(rendered) = &self.rendered else { return Cow::Borrowed(self) };

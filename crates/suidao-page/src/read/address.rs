@@ -153,19 +153,17 @@ fn kind_of_base(segments: &[&str]) -> Kind {
     let is_date =
         |segment: &&str| matches!(segment.len(), 1 | 2 | 4) && segment.bytes().all(|byte| byte.is_ascii_digit());
     let year = |segment: &str| segment.len() == 4 && (segment.starts_with("19") || segment.starts_with("20"));
-    let rest = match segments {
-        [first, rest @ ..] if matches!(*first, "archive" | "archives") => {
-            if rest.iter().all(|segment| is_date(&bare(segment))) && rest.len() <= 3 {
-                return Kind::Archive;
-            }
-            segments
-        }
-        _ => segments,
-    };
+    if let [first, rest @ ..] = segments
+        && matches!(*first, "archive" | "archives")
+        && rest.iter().all(|segment| is_date(&bare(segment)))
+        && rest.len() <= 3
+    {
+        return Kind::Archive;
+    }
     if matches!(last, "archive" | "archives") {
         return Kind::Archive;
     }
-    if rest.len() <= 3 && rest.iter().all(is_date) && rest.first().is_some_and(|first| year(first)) {
+    if segments.len() <= 3 && segments.iter().all(is_date) && segments.first().is_some_and(|first| year(first)) {
         return Kind::Archive;
     }
     if segments.len() <= 2

@@ -4,31 +4,20 @@
 
 use html5ever::local_name;
 use html5ever::tokenizer::Tag;
+use serde_json::Value;
 
 use super::document::Document;
+use super::json_ld::{self, JsonLd};
 use super::markup::fold_into;
+use super::words::{AUTHORS, Words};
 
 /// Longest name, in characters.
 const LONGEST: usize = 40;
 /// Longest line that may name its author, in bytes.
 const LINE: usize = 240;
 
-/// Names of meta elements that say who wrote the page, in lower case.
-const AUTHOR: [&str; 9] = [
-    "author",
-    "article:author",
-    "og:article:author",
-    "dc.creator",
-    "dc.author",
-    "dcterms.creator",
-    "citation_author",
-    "parsely-author",
-    "sailthru.author",
-];
-
-/// What templates say where nobody filled a name in.
-const NOBODY: [&str; 10] =
-    ["john doe", "your name", "author", "admin", "administrator", "root", "user", "作者", "佚名", "匿名"];
+static AUTHOR: Words = Words::of(AUTHORS, "meta");
+static NOBODY: Words = Words::of(AUTHORS, "nobody");
 
 /// How an author was declared, the most reliable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,22 +109,17 @@ impl Bylines {
     }
 
     /// Takes in a script of JSON-LD.
-    pub(super) fn json_ld(&mut self, script: &str) {
-        let mut names = script.split("\"author\"").skip(1).filter_map(|rest| {
-            let rest = rest.trim_start().strip_prefix(':')?.trim_start();
-            let value = if rest.starts_with('"') {
-                rest
-            } else {
-                // An object, or a row of them: the first one's name.
-                let object = &rest[..rest.find('}')?];
-                object.split("\"name\"").nth(1)?.trim_start().strip_prefix(':')?.trim_start()
-            };
-            serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
-        });
-        let Some(first) = names.next() else { return };
+    pub(super) fn json_ld(&mut self, script: &JsonLd<'_>) {
+        let names: Vec<String> = match script {
+            JsonLd::Whole(value) => {
+                let authors = json_ld::objects(value).into_iter().filter_map(|(_, object)| object.get("author"));
+                authors.filter_map(name_in).map(str::to_owned).collect()
+            }
+            JsonLd::Broken(script) => script.split("\"author\"").skip(1).filter_map(name_behind).collect(),
+        };
         // A list of articles declares many.
-        if names.all(|name| name == first) {
-            self.declare(Declared::JsonLd, &first);
+        if let Some(first) = names.first().filter(|first| names.iter().all(|name| name == *first)) {
+            self.declare(Declared::JsonLd, first);
         }
     }
 
@@ -164,24 +148,30 @@ impl Bylines {
     }
 }
 
+/// The name of an author: it, its `name`, or that of the first of several.
+fn name_in(author: &Value) -> Option<&str> {
+    match author {
+        Value::String(name) => Some(name),
+        Value::Array(all) => name_in(all.first()?),
+        author => author.get("name")?.as_str(),
+    }
+}
+
+/// The same in what stands behind the key `author` of a script that is broken.
+fn name_behind(rest: &str) -> Option<String> {
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start();
+    let value = if rest.starts_with('"') {
+        rest
+    } else {
+        let object = &rest[..rest.find('}')?];
+        object.split("\"name\"").nth(1)?.trim_start().strip_prefix(':')?.trim_start()
+    };
+    serde_json::Deserializer::from_str(value).into_iter::<String>().next()?.ok()
+}
+
 /// Whether a class is one of elements that hold a name.
 fn names_author(class: &str) -> bool {
-    const CLASSES: [&str; 14] = [
-        "author",
-        "byline",
-        "post-author",
-        "article-author",
-        "entry-author",
-        "author-name",
-        "authorname",
-        "author_name",
-        "post-meta-author",
-        "meta-author",
-        "p-author",
-        "fn",
-        "writer",
-        "post__author",
-    ];
+    static CLASSES: Words = Words::of(AUTHORS, "classes");
     CLASSES.iter().any(|name| class.eq_ignore_ascii_case(name))
 }
 
@@ -218,29 +208,8 @@ fn shown(document: &Document) -> Option<String> {
 
 /// What follows a label such as `作者：` at the start of a line; empty if nothing does.
 fn labelled(line: &str) -> Option<&str> {
-    const LABELS: [&str; 20] = [
-        "本文作者",
-        "文章作者",
-        "原文作者",
-        "原作者",
-        "博文作者",
-        "撰文",
-        "作者",
-        "文章作者",
-        "著者",
-        "執筆者",
-        "執筆",
-        "投稿者",
-        "記者",
-        "记者",
-        "撰稿",
-        "Post author",
-        "Article author",
-        "Written by",
-        "Author",
-        "作 者",
-    ];
-    const SHORT: [&str; 5] = ["By ", "by ", "文/", "文／", "文丨"];
+    static LABELS: Words = Words::of(AUTHORS, "labels");
+    static SHORT: Words = Words::of(AUTHORS, "short");
     let line = line.trim();
     let found = LABELS.iter().find_map(|label| {
         let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;
@@ -249,7 +218,15 @@ fn labelled(line: &str) -> Option<&str> {
         rest.strip_prefix([':', '：', '|', '｜', '/', '丨'])
             .or((rest.is_empty() && !line.starts_with('投')).then_some(rest))
     });
-    let short = || SHORT.iter().find_map(|label| line.strip_prefix(label).filter(|rest| rest.chars().count() < 24));
+    // "By the river" names nobody.
+    let is_name = |name: &str| name.starts_with(|c: char| c.is_alphanumeric() && !c.is_lowercase());
+    let short = || {
+        let rest = |label: &&str| {
+            let rest = line.strip_prefix(label).filter(|rest| rest.chars().count() < 24)?;
+            (!label.starts_with(['B', 'b']) || is_name(rest)).then_some(rest)
+        };
+        SHORT.iter().find_map(rest)
+    };
     found.or_else(short).map(str::trim)
 }
 
@@ -257,14 +234,12 @@ fn labelled(line: &str) -> Option<&str> {
 /// nobody's.
 fn name_of(said: &str) -> Option<String> {
     const ENDS: [char; 14] = ['|', '｜', '•', '·', '丨', '\n', '(', '（', '[', '【', '<', '/', '，', '；'];
+    static AFTER: Words = Words::of(AUTHORS, "after");
     let mut said = said.trim().trim_start_matches(['@', ':', '：']).trim_start();
     if said.contains("://") || said.starts_with("www.") {
         return None;
     }
-    for label in [
-        "发布", "发表", "更新", "时间", "日期", "选题", "译者", "来源", "阅读", "浏览", "Posted", " on ", " at ",
-        " at:", " on:", "  ",
-    ] {
+    for label in AFTER.iter() {
         if let Some((name, _)) = said.split_once(label) {
             said = name;
         }
@@ -297,4 +272,33 @@ fn name_of(said: &str) -> Option<String> {
         name.contains(['。', '？', '！', '?']) || name.ends_with(['.', '：', ':']) && name.split(' ').count() > 4;
     let fits = letters > 0 && name.chars().count() <= LONGEST && !sentence;
     (fits && !NOBODY.iter().any(|nobody| name.eq_ignore_ascii_case(nobody))).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(script: &str) -> Option<String> {
+        let mut bylines = Bylines::default();
+        bylines.json_ld(&JsonLd::read(script));
+        bylines.best.map(|(_, name)| name)
+    }
+
+    #[test]
+    fn authors_of_comments_are_not_the_pages() {
+        let comment = r#"{"@type":"Comment","author":{"@type":"Person","name":"Bob"}}"#;
+        let article = format!(r#"{{"@type":"Article","author":[{{"name":"Ann"}}],"comment":[{comment}]}}"#);
+        assert_eq!(declared(&article).as_deref(), Some("Ann"));
+        assert_eq!(declared(&format!("[{article}]").replace("Comment", "NewsArticle")), None, "a list");
+        assert_eq!(declared(comment), None);
+        assert_eq!(declared(r#"{"author":{"@id":"/a","name":"Ann"},"#).as_deref(), Some("Ann"), "broken");
+    }
+
+    #[test]
+    fn a_name_behind_by_begins_with_a_capital() {
+        assert_eq!(labelled("By Ann Example"), Some("Ann Example"));
+        assert_eq!(labelled("by 张三"), Some("张三"));
+        assert_eq!(labelled("By the river"), None);
+        assert_eq!(labelled("文/sunny"), Some("sunny"));
+    }
 }

@@ -99,12 +99,8 @@ impl Builder {
     /// A word's worth of text without white space.
     fn run(&mut self, run: &str, amount: u32) {
         let room = TEXT.saturating_sub(self.markup.document.text.len() + self.gap.exact.len() + 1);
-        let mut end = run.len().min(room);
-        self.markup.cut |= end < run.len();
-        while !run.is_char_boundary(end) {
-            end -= 1;
-        }
-        let run = &run[..end];
+        self.markup.cut |= room < run.len();
+        let run = &run[..run.floor_char_boundary(room)];
         if run.is_empty() {
             return;
         }

@@ -1,9 +1,13 @@
 //! What an element says it is for: by its name, its role, and the words of its class and id.
 
+use std::sync::LazyLock;
+
 use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, local_name};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::markup::attribute;
+use super::words::{ROLES, Words};
 
 /// What an element says it is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,58 +121,27 @@ fn of_names(names: &str) -> Hint {
     hint
 }
 
+/// Names that mean one thing, taken whole.
+static WHOLE: LazyLock<FxHashMap<&str, Hint>> = LazyLock::new(|| {
+    let hints = [
+        ("hidden", Hint::Hidden),
+        ("main", Hint::Main),
+        ("label", Hint::Label),
+        ("named", Hint::Named),
+        ("none", Hint::None),
+    ];
+    let of = |(section, hint)| Words::of(ROLES, section).iter().map(|word| (*word, hint)).collect::<Vec<_>>();
+    hints.into_iter().flat_map(of).collect()
+});
+
 fn of_name(name: &str) -> Hint {
-    match name {
-        "gutter"
-        | "line-numbers"
-        | "line-numbers-rows"
-        | "lineno"
-        | "linenos"
-        | "linenodiv"
-        | "code-gutter"
-        | "ln"
-        | "lnt"
-        | "hljs-ln-numbers"
-        | "hljs-ln-n"
-        | "rouge-gutter"
-        | "linenumber"
-        | "line-number"
-        | "blob-num"
-        | "sr-only"
-        | "screen-reader-text"
-        | "visually-hidden"
-        | "katex-mathml"
-        | "mjx_assistive_mathml" => return Hint::Hidden,
-        "content" | "main" | "post" | "article" | "entry" | "hentry" | "post-body" | "post-content" | "postcontent"
-        | "entry-content" | "article-content" | "article-body" | "articlebody" | "article_content" | "artibody"
-        | "main-content" | "maincontent" | "content-main" | "markdown-body" | "post-text" | "t_f" | "t_msgfont"
-        | "postmessage" | "blog_content" | "newscontent" | "news_content" | "zoom" | "endtext" | "artical" => {
-            return Hint::Main;
-        }
-        "hd" | "ft" | "nv" | "pt" | "um" | "foot" | "top_nav" | "tips" => {
-            return if matches!(name, "nv" | "pt" | "foot") { Hint::Named } else { Hint::None };
-        }
-        "wp-caption" | "wp-caption-text" | "postmetadata" => return Hint::Label,
-        _ => {}
+    static LAYOUT: Words = Words::of(ROLES, "layout");
+    if let Some(hint) = WHOLE.get(name) {
+        return *hint;
     }
     // What theme authors write about a whole page's layout says nothing of the element.
-    for state in [
-        "has-",
-        "no-",
-        "with-",
-        "without-",
-        "is-",
-        "js-",
-        "sidebar-position",
-        "layout",
-        "use-",
-        "col-",
-        "wp-",
-        "rank-math",
-    ] {
-        if name.starts_with(state) {
-            return Hint::None;
-        }
+    if LAYOUT.iter().any(|state| name.starts_with(state)) {
+        return Hint::None;
     }
     let (mut about_header, mut of_post, mut label, mut foot, mut furniture) = (false, false, false, false, false);
     let (mut prev, mut next, mut author, mut about, mut teaser) = (false, false, false, false, false);
@@ -209,35 +182,9 @@ fn of_name(name: &str) -> Hint {
 }
 
 fn is_furniture(word: &str) -> bool {
-    const PARTS: [&str; 17] = [
-        "sidebar",
-        "sidenav",
-        "breadcrumb",
-        "navbar",
-        "navigat",
-        "paginat",
-        "copyright",
-        "footer",
-        "related",
-        "comment",
-        "newsletter",
-        "recommend",
-        "tagcloud",
-        "blogroll",
-        "friendlink",
-        "subnav",
-        "mainnav",
-    ];
-    match word {
-        "nav" | "menu" | "aside" | "side" | "crumb" | "crumbs" | "pager" | "paging" | "pagenav" | "toc" | "share"
-        | "sharing" | "social" | "widget" | "widgets" | "links" | "disqus" | "gitalk" | "valine" | "reward"
-        | "donate" | "ad" | "ads" | "advert" | "adsense" | "toolbar" | "topnav" | "leftnav" | "rightnav"
-        | "postnav" | "license" | "hot" | "rank" | "ranking" | "login" | "search" | "popup" | "modal" | "cookie"
-        | "daohang" | "dropdown" | "topmenu" | "leftmenu" | "mianbao" | "position" | "friend" | "flink"
-        | "prevnext" | "prenext" | "skip" | "tooltip" | "drawer" | "subscribe" | "subscription" | "outbrain"
-        | "taboola" | "promo" | "noprint" | "disclaimer" | "disclosure" => true,
-        _ => word.len() > 5 && PARTS.iter().any(|part| word.contains(part)),
-    }
+    static WORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| Words::of(ROLES, "furniture").iter().copied().collect());
+    static PARTS: Words = Words::of(ROLES, "furniture parts");
+    WORDS.contains(word) || word.len() > 5 && PARTS.iter().any(|part| word.contains(part))
 }
 
 /// Whether an element is not shown, as far as its own tag says.

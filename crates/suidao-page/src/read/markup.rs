@@ -13,6 +13,7 @@ use super::document::Document;
 use super::flow::Gap;
 use super::form::Part;
 use super::hint::{self, Hint};
+use super::json_ld::JsonLd;
 use super::links::OpenLink;
 use super::names::{is_block, is_fallback, is_skipped};
 use super::references::References;
@@ -26,8 +27,8 @@ use crate::model::CrawlUrl;
 pub(super) const TEXT: usize = 2 << 20;
 /// Bytes of a title that are read.
 const TITLE: usize = 4_000;
-/// Bytes of a page's JSON-LD that are looked at.
-const SCRIPT: usize = 64 << 10;
+/// Bytes of a script of JSON-LD that are looked at.
+const SCRIPT: usize = 1 << 20;
 /// Elements that may hold directives for robots that are kept, and bytes of a name or a language.
 const ROBOTS: usize = 1_000;
 const NAME: usize = 64;
@@ -308,8 +309,8 @@ impl Builder {
     fn text(&mut self, text: &str) {
         self.markup.dates.text(text);
         if self.skip.is_some() {
-            if let Some(script) = self.script.as_mut().filter(|script| script.len() + text.len() <= SCRIPT) {
-                script.push_str(text);
+            if let Some(script) = &mut self.script {
+                script.push_str(head(text, SCRIPT.saturating_sub(script.len())));
             }
         } else if self.in_title {
             self.title.push_str(head(text, TITLE.saturating_sub(self.title.len())));
@@ -324,6 +325,7 @@ impl Builder {
 
     fn end_script(&mut self) {
         if let Some(script) = self.script.take() {
+            let script = JsonLd::read(&script);
             self.markup.dates.json_ld(&script);
             self.markup.bylines.json_ld(&script);
         }

@@ -2,6 +2,7 @@
 //!
 //! What is declared is believed unless the first bytes prove it wrong.
 
+use super::words::{HTML, Words};
 use crate::model::Fetched;
 
 /// A body that can be read.
@@ -68,25 +69,7 @@ fn is_binary(body: &[u8]) -> bool {
 
 /// Whether a body of undeclared or odd type begins like an HTML page.
 fn looks_like_html(body: &[u8]) -> bool {
-    const BEGINNINGS: [&str; 17] = [
-        "<!doctype html",
-        "<html",
-        "<head",
-        "<body",
-        "<title",
-        "<meta",
-        "<script",
-        "<style",
-        "<link",
-        "<div",
-        "<table",
-        "<p>",
-        "<h1",
-        "<a ",
-        "<center",
-        "<font",
-        "<frameset",
-    ];
+    static BEGINNINGS: Words = Words::of(HTML, "beginnings");
     let mut start = body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(body).trim_ascii_start();
     // Comments and declarations may come first.
     for _ in 0..8 {

@@ -74,16 +74,7 @@ mod tests {
     use crate::read::parse;
 
     fn text(page: String) -> String {
-        parse(&Fetched {
-            url: CrawlUrl::parse("http://a.cn/1.html").unwrap(),
-            status: 200,
-            headers: vec![("content-type".into(), "text/html; charset=utf-8".into())],
-            body: page.into_bytes().into(),
-            wire: None,
-            asked: None,
-            rendered: None,
-        })
-        .text
+        parse(&Fetched::html(CrawlUrl::parse("http://a.cn/1.html").unwrap(), page)).text
     }
 
     const SENTENCE: &str = "The council voted on the plan after a long debate on Monday evening, and nobody in the hall was quite content with \

@@ -15,6 +15,7 @@ mod header;
 pub mod hint;
 mod hints;
 mod inserts;
+mod json_ld;
 mod language;
 mod links;
 pub mod markup;
@@ -32,6 +33,7 @@ mod tags;
 mod teasers;
 pub mod tokens;
 pub mod tree;
+mod words;
 
 use encoding_rs::{Encoding, UTF_8};
 use sha1::{Digest as _, Sha1};

@@ -110,17 +110,8 @@ mod tests {
 
     fn read(html: &str, scores: &[f32]) -> Vec<Outlink> {
         let url = CrawlUrl::parse("http://a.cn/x/").unwrap();
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         let body = Bytes::copy_from_slice(html.as_bytes());
-        let parsed = crate::read::parse(&Fetched {
-            url: url.clone(),
-            status: 200,
-            headers,
-            body,
-            wire: None,
-            asked: None,
-            rendered: None,
-        });
+        let parsed = crate::read::parse(&Fetched::html(url.clone(), body));
         assert_eq!(parsed.document.links.len(), scores.len());
         let links = scores.iter().map(|&score| (Evidence::default(), Relevance::new(score))).collect();
         page(parsed, Scores { relevance: Relevance::ZERO, terms: vec![], layer: None, links }, &url).outlinks

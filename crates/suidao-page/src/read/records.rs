@@ -135,16 +135,7 @@ mod tests {
 
     fn at(path: &str, body: &str) -> bool {
         let body = Bytes::from(format!("<html><title>页</title><body><div class=main>{body}</div></body></html>"));
-        crate::read::parse(&Fetched {
-            url: CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap(),
-            status: 200,
-            headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-            body,
-            wire: None,
-            asked: None,
-            rendered: None,
-        })
-        .listing
+        crate::read::parse(&Fetched::html(CrawlUrl::parse(&format!("http://a.cn{path}")).unwrap(), body)).listing
     }
 
     fn is_listing(body: &str) -> bool {

@@ -75,9 +75,16 @@ impl References {
             return None;
         }
         let (path, query) = reference.split_once('?')?;
-        let (bytes, _, _) = self.encoding.encode(query);
+        let mut known = String::with_capacity(query.len());
+        for c in query.chars() {
+            match self.encoding.encode(c.encode_utf8(&mut [0; 4])) {
+                // As it stands, the `#` would end the query.
+                (_, _, true) => known.push_str(&format!("%26%23{}%3B", u32::from(c))),
+                _ => known.push(c),
+            }
+        }
         let mut escaped = format!("{path}?");
-        for &byte in bytes.iter() {
+        for &byte in self.encoding.encode(&known).0.iter() {
             if byte.is_ascii() {
                 escaped.push(char::from(byte));
             } else {
@@ -104,6 +111,14 @@ mod tests {
         references.set_base("../z/");
         assert_eq!(references.resolve("1").unwrap().as_str(), "http://a.cn/y/1");
         assert_eq!(references.resolve(" #top"), None);
+    }
+
+    #[test]
+    fn what_the_charset_lacks_is_written_by_number_and_ends_no_query() {
+        let mut references = References::new(&CrawlUrl::parse("http://a.cn/").unwrap(), encoding_rs::GB18030);
+        assert_eq!(references.resolve("/s?q=中&n=1").unwrap().as_str(), "http://a.cn/s?q=%D6%D0&n=1");
+        let mut references = References::new(&CrawlUrl::parse("http://a.cn/").unwrap(), encoding_rs::WINDOWS_1252);
+        assert_eq!(references.resolve("/s?q=é中&n=1").unwrap().as_str(), "http://a.cn/s?q=%E9%26%2320013%3B&n=1");
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! Whether a page as it was sent is only the frame of one that scripts make. Pure: facts of the markup in, a decision
 //! out.
 
-use std::cell::RefCell;
-
-use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::{LocalName, local_name};
 
-use super::tokens::tokenize;
-use super::tree::raw_kind;
+use super::markup::attribute;
+use super::tree::{Step, walk};
+use super::words::{SCRIPTS, Words};
 use crate::model::{Fetched, Page};
 
 /// A page with so many characters of main text says enough itself.
@@ -25,21 +23,7 @@ const REAL_SCRIPT: u32 = 600;
 /// A page with so many bytes of scripts in itself carries data in them: themes have a quarter of it.
 const DATA: u32 = 100 << 10;
 
-/// Names of elements that an application fills in: ids that the usual frameworks and their templates give.
-const ROOTS: [&str; 12] = [
-    "app",
-    "root",
-    "__next",
-    "__nuxt",
-    "___gatsby",
-    "main-app",
-    "mount",
-    "container-app",
-    "app-root",
-    "react-root",
-    "svelte",
-    "ice-container",
-];
+static ROOTS: Words = Words::of(SCRIPTS, "roots");
 
 /// What a page's markup tells of its scripts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,150 +72,60 @@ impl Scripting {
 
 /// Looks at the markup of a page.
 pub fn scripting(html: &str) -> Scripting {
-    tokenize(html, Sink::default).0.into_inner().found
-}
-
-#[derive(Default)]
-struct Sink(RefCell<Look>);
-
-#[derive(Default)]
-struct Look {
-    found: Scripting,
-    /// In a script that is run, in other raw text, or in what is shown without scripts.
-    within: Option<LocalName>,
-    script: String,
-    /// An open element that an application fills in, with nothing in it so far but a word to wait; how many elements of its
-    /// name are open in it, itself among them; characters in it.
-    root: Option<(LocalName, u32, usize)>,
-    /// What is shown without scripts.
-    without: String,
-}
-
-impl TokenSink for Sink {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let mut look = self.0.borrow_mut();
-        match token {
-            Token::CharacterTokens(text) => look.text(&text),
-            Token::TagToken(tag) if tag.kind == TagKind::StartTag => {
-                look.start(&tag);
-                if let Some(kind) = raw_kind(&tag.name) {
-                    return TokenSinkResult::RawData(kind);
+    let mut found = Scripting::default();
+    let mut open: Vec<LocalName> = Vec::new();
+    // An element that an application fills in, with nothing in it so far but a word to wait: elements around it, and
+    // characters in it.
+    let mut root: Option<(usize, usize)> = None;
+    // What a script, or what is shown without scripts, holds; and whether the script is one that is run.
+    let (mut held, mut runs) = (String::new(), false);
+    walk(html, true, |step| match step {
+        Step::Open(tag, _) => {
+            let value = |name: &LocalName| attribute(tag, name).unwrap_or_default();
+            match tag.name {
+                local_name!("a") => root = None,
+                local_name!("noscript") => held.clear(),
+                local_name!("script") => {
+                    held.clear();
+                    let kind = value(&local_name!("type")).trim().to_ascii_lowercase();
+                    runs = kind.is_empty() || kind == "module" || kind.ends_with("javascript");
+                    let file = attribute(tag, &local_name!("src")).filter(|file| runs && !is_counter(file));
+                    found.files += u32::from(file.is_some());
                 }
-            }
-            Token::TagToken(tag) => look.end(&tag.name),
-            _ => {}
-        }
-        TokenSinkResult::Continue
-    }
-}
-
-impl Look {
-    fn start(&mut self, tag: &Tag) {
-        let value = |name: &LocalName| {
-            tag.attrs.iter().find(|attribute| attribute.name.local == *name).map(|attribute| &*attribute.value)
-        };
-        if self.within == Some(local_name!("noscript")) {
-            return;
-        }
-        if let Some((root, open, _)) = &mut self.root {
-            if *root == tag.name {
-                *open += 1;
-            }
-            if tag.name == local_name!("a") {
-                self.root = None;
-            }
-        }
-        match tag.name {
-            local_name!("script") => {
-                let kind = value(&local_name!("type")).unwrap_or_default().trim().to_ascii_lowercase();
-                let runs = kind.is_empty() || kind == "module" || kind.ends_with("javascript");
-                match value(&local_name!("src")) {
-                    Some(file) if runs && !is_counter(file) => self.found.files += 1,
-                    _ => {}
+                _ if root.is_none() && (ROOTS.contains(&value(&local_name!("id"))) || &*tag.name == "app-root") => {
+                    root = Some((open.len(), 0));
                 }
-                self.within = Some(local_name!("script"));
-                self.script.clear();
-                if !runs {
-                    self.within = Some(local_name!("style"));
-                }
+                _ => {}
             }
-            local_name!("style") | local_name!("noscript") | local_name!("title") | local_name!("iframe") => {
-                self.within = Some(tag.name.clone());
-            }
+            open.push(tag.name.clone());
+        }
+        Step::Text(text) => match open.last() {
+            Some(&local_name!("script") | &local_name!("noscript")) => held.push_str(text),
+            Some(&local_name!("style") | &local_name!("title") | &local_name!("iframe")) => {}
             _ => {
-                let id = value(&local_name!("id")).unwrap_or_default();
-                if self.root.is_none() && (ROOTS.contains(&id) || &*tag.name == "app-root") {
-                    self.root = Some((tag.name.clone(), 1, 0));
-                }
-            }
-        }
-    }
-
-    fn end(&mut self, name: &LocalName) {
-        match &self.within {
-            Some(within) if within == name || *within == local_name!("style") && *name == local_name!("script") => {
-                if *name == local_name!("script") && !is_counter(&self.script) {
-                    let bytes = u32::try_from(self.script.trim().len()).unwrap_or(u32::MAX);
-                    self.found.inline = self.found.inline.saturating_add(bytes);
-                    self.found.acts |= acts(&self.script);
-                }
-                if *name == local_name!("noscript") {
-                    self.found.asks |= asks_for_scripts(&self.without);
-                    self.without.clear();
-                }
-                self.within = None;
-                self.script.clear();
-            }
-            Some(_) => {}
-            None => {
-                if let Some((root, open, _)) = &mut self.root
-                    && root == name
-                {
-                    *open -= 1;
-                    if *open == 0 {
-                        self.found.empty_root = true;
-                        self.root = None;
-                    }
-                }
-            }
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        match &self.within {
-            Some(within) if *within == local_name!("script") => self.script.push_str(text),
-            Some(within) if *within == local_name!("noscript") => self.without.push_str(text),
-            Some(_) => {}
-            None => {
                 let chars = text.chars().filter(|c| !c.is_whitespace()).count();
-                if let Some((_, _, inside)) = &mut self.root {
-                    *inside += chars;
-                    // "Loading..." is nothing yet.
-                    if *inside > 24 {
-                        self.root = None;
-                    }
-                }
-                self.found.text = self.found.text.saturating_add(u32::try_from(chars).unwrap_or(u32::MAX));
+                // "Loading..." is nothing yet.
+                root = root.map(|(depth, inside)| (depth, inside + chars)).filter(|(_, inside)| *inside <= 24);
+                found.text = found.text.saturating_add(u32::try_from(chars).unwrap_or(u32::MAX));
             }
+        },
+        Step::Close(tag) => {
+            open.pop();
+            if tag.name == local_name!("script") && runs && !is_counter(&held) {
+                let bytes = u32::try_from(held.trim().len()).unwrap_or(u32::MAX);
+                found.inline = found.inline.saturating_add(bytes);
+                found.acts |= acts(&held);
+            }
+            found.asks |= tag.name == local_name!("noscript") && asks_for_scripts(&held);
+            found.empty_root |= root.take_if(|(depth, _)| *depth == open.len()).is_some();
         }
-    }
+    });
+    found
 }
 
 /// Whether a script, or the file that it is in, only counts visitors.
 fn is_counter(script: &str) -> bool {
-    const COUNTERS: [&str; 9] = [
-        "hm.baidu.com",
-        "google-analytics.com",
-        "googletagmanager.com",
-        "busuanzi",
-        "cnzz.com",
-        "umeng.com",
-        "51.la",
-        "zz.bdstatic.com",
-        "cloudflareinsights.com",
-    ];
+    static COUNTERS: Words = Words::of(SCRIPTS, "counters");
     COUNTERS.iter().any(|counter| script.contains(counter))
 }
 
@@ -245,25 +139,10 @@ fn acts(script: &str) -> bool {
 /// Whether a text for browsers without scripts says that the page needs them.
 fn asks_for_scripts(text: &str) -> bool {
     let text = text.to_lowercase();
-    let named =
-        ["javascript", "java script", "js", "脚本", "腳本", "スクリプト"].iter().any(|word| text.contains(word));
-    let asked = [
-        "enable",
-        "need",
-        "require",
-        "turn on",
-        "doesn't work",
-        "not work",
-        "启用",
-        "开启",
-        "打开",
-        "允许",
-        "需要",
-        "啟用",
-        "開啟",
-        "有効",
-    ];
-    named && asked.iter().any(|word| text.contains(word))
+    static NAMED: Words = Words::of(SCRIPTS, "named");
+    static ASKED: Words = Words::of(SCRIPTS, "asked");
+    let any = |words: &Words| words.iter().any(|word| text.contains(word));
+    any(&NAMED) && any(&ASKED)
 }
 
 #[cfg(test)]
@@ -272,9 +151,8 @@ mod tests {
 
     fn asked(html: &str) -> bool {
         let url = crate::model::CrawlUrl::parse("http://a.test/").unwrap();
-        let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        let body = html.to_owned().into();
-        let fetched = Fetched { url, status: 200, headers, body, wire: None, asked: None, rendered: None };
+        let body = html.to_owned();
+        let fetched = Fetched::html(url, body);
         let topic = crate::topic::Topic::new(crate::topic::Lexicon::from_terms("体育", &[("足球", 1.0)]));
         wants_browser(&fetched, &crate::read::read(&fetched, &topic))
     }

@@ -39,15 +39,10 @@ mod tests {
     use crate::read;
 
     fn tags(html: &str) -> Vec<String> {
-        let document = read::parse(&Fetched {
-            url: CrawlUrl::parse("http://a.cn/2020/post/").unwrap(),
-            status: 200,
-            headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-            body: Bytes::from(format!("<title>文章</title>{html}")),
-            wire: None,
-            asked: None,
-            rendered: None,
-        })
+        let document = read::parse(&Fetched::html(
+            CrawlUrl::parse("http://a.cn/2020/post/").unwrap(),
+            Bytes::from(format!("<title>文章</title>{html}")),
+        ))
         .document;
         document.tags().into_iter().map(|piece| document.piece(piece).trim().to_owned()).collect()
     }

@@ -707,3 +707,14 @@ fn binary_files_called_pages_are_none() {
     let page = format!("<html><body>\0\x01<p>{LONG}\0</p>");
     assert_eq!(html(&page).text, LONG);
 }
+
+#[test]
+fn long_json_ld_is_read() {
+    let body = "正文。".repeat(30_000);
+    let script =
+        format!(r#"{{"@type":"NewsArticle","articleBody":"{body}","author":"Ann","datePublished":"2021-03-05"}}"#);
+    assert!(script.len() > 64 << 10);
+    let page = format!("<script type=application/ld+json>{script}</script><p>text");
+    let read = parse(&Fetched::html(CrawlUrl::parse("http://a.cn/x").unwrap(), page));
+    assert_eq!(read.author.as_deref(), Some("Ann"));
+}

@@ -39,11 +39,7 @@ pub fn tokenize<S: TokenSink>(html: &str, make: impl Fn() -> S) -> S {
 
 /// At most so many bytes of a text, whole characters.
 pub(super) fn head(text: &str, bytes: usize) -> &str {
-    let mut end = text.len().min(bytes);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// The same with an eye on where each tag begins, so that it can be ended early.

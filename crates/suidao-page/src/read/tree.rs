@@ -10,8 +10,8 @@ use std::cell::Cell;
 use html5ever::Namespace;
 use html5ever::tokenizer::Tag;
 
+pub use self::gate::DEPTH;
 use self::gate::Gate;
-pub use self::gate::{DEPTH, raw_kind};
 use self::sink::{DOCUMENT, NONE, What};
 use super::tokens::tokenize;
 

@@ -1,14 +1,18 @@
-//! The lexicon's file: reading, with errors that name the key, and writing, in one canonical form. A file written by
+//! The lexicon's file: reading, with errors that name the line, and writing, in one canonical form. A file written by
 //! hand needs `name` and `[terms]` only.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use thiserror::Error;
-use toml::{Table, Value};
+use toml::Value;
 
 use super::{Background, DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
 
-/// The version of the file's format that this program writes, and the newest it reads.
+/// The version of the file's format that this program writes and reads.
 pub const FORMAT: i64 = 1;
 
 /// Characters of the longest term. A phrase is looked for word by word wherever it may begin, so one of 300,000 words would
@@ -18,69 +22,191 @@ const LONGEST_TERM: usize = 100;
 /// Why a text is no lexicon.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LexiconError {
-    /// Not TOML.
-    #[error("line {line} is not TOML: {message}")]
-    NotToml {
+    /// Not TOML, or not of this shape.
+    #[error("line {line}: {message}: correct it, or build the lexicon anew with suidao topic build")]
+    Shape {
         /// From 1.
         line: usize,
-        /// What the parser says.
+        /// What is wrong.
         message: String,
     },
-    /// Written by a newer program.
+    /// Written by another program.
     #[error(
-        "it has format {found}, and this suidao reads up to {FORMAT}: use a newer suidao, or build the lexicon anew"
+        "it has format {found}, and this suidao reads format {FORMAT}: use another suidao, or build the lexicon anew"
     )]
-    Newer {
+    Format {
         /// Its format.
         found: i64,
     },
-    /// A key that must be there is not.
-    #[error("{key} is missing: add it, or build the lexicon anew with suidao topic build")]
-    Missing {
-        /// Dotted key.
-        key: String,
-    },
-    /// A key that means nothing.
-    #[error("{key} is no key of a lexicon: remove it, or correct its spelling")]
-    Unknown {
-        /// Dotted key.
-        key: String,
-    },
-    /// A value of another type.
-    #[error("{key} must be {expected}")]
-    Type {
-        /// Dotted key.
-        key: String,
-        /// What it must be.
-        expected: &'static str,
-    },
-    /// A number outside its range.
-    #[error("{key} is {value}, and must be {range}")]
-    Range {
-        /// Dotted key.
-        key: String,
-        /// The number.
-        value: f64,
-        /// What it must be.
-        range: &'static str,
-    },
-    /// A term that no page could hold as one.
-    #[error(
-        "the term {start}... has more than {LONGEST_TERM} characters: remove it, or write what it says as several terms"
-    )]
-    TermTooLong {
-        /// How it begins.
-        start: String,
-    },
-    /// A topic without terms.
-    #[error("[terms] is empty: a topic needs at least one term, as \"足球\" = 1.0")]
-    NoTerms,
-    /// An entry of background.df that is not `word=count`.
-    #[error("background.df holds {entry:?}, which is not word=pages (a whole number, at most background.pages)")]
-    DocumentFrequency {
-        /// The entry.
-        entry: String,
-    },
+}
+
+/// What stands in the file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default, rename = "format")]
+    _format: IgnoredAny,
+    name: String,
+    #[serde(default)]
+    made: Made,
+    #[serde(default)]
+    threshold: Thresholds,
+    #[serde(default)]
+    weights: WeightsAndTf,
+    terms: Terms,
+    #[serde(default)]
+    near: Terms,
+    #[serde(default)]
+    url: Url,
+    background: Option<DocumentFrequencies>,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default = "format")]
+    format: i64,
+}
+
+fn format() -> i64 {
+    FORMAT
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Thresholds {
+    page: Option<Threshold>,
+    link: Option<Threshold>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Url {
+    tokens: Vec<String>,
+}
+
+/// `[weights]`, which holds the tf of eq. (2) too.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "Shares")]
+struct WeightsAndTf(Weights, TermFrequency);
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Shares {
+    anchor: Option<Share>,
+    context: Option<Share>,
+    url: Option<Share>,
+    near: Option<Share>,
+    tags: Option<Share>,
+    tf: TermFrequency,
+}
+
+/// A number from 0 to 1.
+#[derive(Deserialize)]
+struct Share(#[serde(deserialize_with = "share")] f64);
+
+impl TryFrom<Shares> for WeightsAndTf {
+    type Error = String;
+
+    fn try_from(Shares { anchor, context, url, near, tags, tf }: Shares) -> Result<Self, String> {
+        let default = Weights::default();
+        let or = |share: Option<Share>, default| share.map_or(default, |Share(share)| share);
+        let weights = Weights {
+            anchor: or(anchor, default.anchor),
+            context: or(context, default.context),
+            url: or(url, default.url),
+            near: or(near, default.near),
+            tags: or(tags, default.tags),
+        };
+        let sum = weights.anchor + weights.context + weights.url;
+        if (sum - 1.0).abs() < 1e-3 {
+            Ok(Self(weights, tf))
+        } else {
+            Err(format!("weights.anchor + context + url is {sum}, and must be 1"))
+        }
+    }
+}
+
+/// Terms and their weights.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "BTreeMap<String, f64>")]
+struct Terms(Vec<(String, f64)>);
+
+impl TryFrom<BTreeMap<String, f64>> for Terms {
+    type Error = String;
+
+    fn try_from(terms: BTreeMap<String, f64>) -> Result<Self, String> {
+        for (term, weight) in &terms {
+            if let Some((cut, _)) = term.char_indices().nth(LONGEST_TERM) {
+                let start: String = term[..cut].chars().take(40).collect();
+                return Err(format!(
+                    "the term {start}... has more than {LONGEST_TERM} characters: write it as several"
+                ));
+            }
+            if !(1e-4..=1e6).contains(weight) {
+                return Err(format!("the weight of {term:?} is {weight}, and must be above 0"));
+            }
+        }
+        Ok(Self(terms.into_iter().collect()))
+    }
+}
+
+/// `[background]` as it is written: words and numbers in one text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Counts {
+    pages: u32,
+    other: f64,
+    df: String,
+}
+
+impl TryFrom<Counts> for DocumentFrequencies {
+    type Error = String;
+
+    fn try_from(Counts { pages, other, df }: Counts) -> Result<Self, String> {
+        if pages == 0 {
+            return Err("background.pages is 0, and must be 1 or more".to_owned());
+        }
+        if !(0.0..=f64::from(pages)).contains(&other) {
+            return Err(format!("background.other is {other}, and must be from 0 to background.pages"));
+        }
+        let parse = |entry: &str| {
+            let (word, count) = entry.rsplit_once('=')?;
+            let count = count.parse().ok().filter(|&count: &u32| count <= pages)?;
+            Some((word.replace('_', " "), count))
+        };
+        let wrong = |entry: &str| {
+            let entry: String = entry.chars().take(80).collect();
+            format!("background.df holds {entry:?}, which is not word=pages (a whole number, at most background.pages)")
+        };
+        let df = df.split_whitespace().map(|entry| parse(entry).ok_or_else(|| wrong(entry)));
+        Ok(Self { pages, other, df: df.collect::<Result<_, _>>()? })
+    }
+}
+
+fn within<'de, D: Deserializer<'de>>(input: D, range: RangeInclusive<f64>) -> Result<f64, D::Error> {
+    let value = f64::deserialize(input)?;
+    let wrong = || D::Error::custom(format!("{value} is not from {} to {}", range.start(), range.end()));
+    if range.contains(&value) { Ok(value) } else { Err(wrong()) }
+}
+
+pub(super) fn share<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    within(input, 0.0..=1.0)
+}
+
+pub(super) fn relevance<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    within(input, 1e-4..=1.0)
+}
+
+pub(super) fn expected<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Error> {
+    share(input).map(Some)
+}
+
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, LexiconError> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let message = error.message().lines().collect::<Vec<_>>().join(" ");
+        LexiconError::Shape { line: 1 + before.matches('\n').count(), message }
+    })
 }
 
 impl Lexicon {
@@ -90,55 +216,31 @@ impl Lexicon {
     /// # Errors
     /// [`LexiconError`] if `text` is not TOML or not a lexicon of a format that is known.
     pub fn parse(text: &str) -> Result<Self, LexiconError> {
-        let table: Table = toml::from_str(text).map_err(|error: toml::de::Error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            LexiconError::NotToml { line: 1 + before.matches('\n').count(), message: error.message().to_owned() }
-        })?;
-        let mut top = Section { path: String::new(), table };
-        let format = top.integer_or("format", FORMAT)?;
-        if format > FORMAT {
-            return Err(LexiconError::Newer { found: format });
+        let Head { format: found } = read(text)?;
+        if found != FORMAT {
+            return Err(LexiconError::Format { found });
         }
-        in_range("format", format as f64, format == FORMAT, "1")?;
-        let name = top.string("name")?;
-        let mut made = top.section("made")?;
-        let mut threshold = top.section("threshold")?;
-        let mut weights = top.section("weights")?;
-        let mut url = top.section("url")?;
-        let mut background = top.section("background")?;
-        let terms = top.section("terms")?.weights()?;
+        let File { name, made, threshold, weights, terms, near, url, background, .. } = read(text)?;
+        let Terms(terms) = terms;
         if terms.is_empty() {
-            return Err(LexiconError::NoTerms);
+            let line = 1 + text.lines().position(|line| line.trim() == "[terms]").unwrap_or(0);
+            let message = "[terms] is empty: a topic needs at least one term, as \"足球\" = 1.0".to_owned();
+            return Err(LexiconError::Shape { line, message });
         }
         let default = Self::from_terms("", &[]);
-        let background = if background.table.is_empty() {
-            Background::built_in().kept(terms.iter().map(|(term, _)| term.as_str()))
-        } else {
-            let given = background.document_frequencies()?;
-            background.end()?;
-            given
-        };
+        let known = || Background::built_in().kept(terms.iter().map(|(term, _)| term.as_str()));
         let mut lexicon = Self {
             name,
-            made: Made {
-                method: made.string_or("method", &default.made.method)?,
-                date: made.string_or("date", "")?,
-                pages: made.count_or("pages", 0)?,
-                hosts: made.count_or("hosts", 0)?,
-                sources: made.strings("sources")?,
-            },
-            page: threshold.section("page")?.threshold(default.page)?,
-            link: threshold.section("link")?.threshold(default.link)?,
-            tf: weights.term_frequency()?,
-            weights: weights.link_weights()?,
+            made,
+            page: threshold.page.unwrap_or(default.page),
+            link: threshold.link.unwrap_or(default.link),
+            tf: weights.1,
+            weights: weights.0,
+            background: background.unwrap_or_else(known),
             terms,
-            near: top.section("near")?.weights()?,
-            url: url.strings("tokens")?,
-            background,
+            near: near.0,
+            url: url.tokens,
         };
-        for section in [made, threshold, weights, url, top] {
-            section.end()?;
-        }
         lexicon.order();
         Ok(lexicon)
     }
@@ -185,8 +287,7 @@ impl Lexicon {
             "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
-        let tf = TermFrequency::NAMES.iter().find(|(_, tf)| *tf == self.tf).map_or("root", |(name, _)| name);
-        writeln!(out, "tf = {}\n", quoted(tf))?;
+        writeln!(out, "tf = {}\n", quoted(self.tf.name()))?;
         for (name, what, terms) in [
             ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
             ("near", "Terms of pages that lead to the topic without being of it.", &self.near),
@@ -229,171 +330,6 @@ impl Lexicon {
     }
 }
 
-fn in_range(key: &str, value: f64, inside: bool, range: &'static str) -> Result<(), LexiconError> {
-    if inside { Ok(()) } else { Err(LexiconError::Range { key: key.to_owned(), value, range }) }
-}
-
-/// A table whose keys are taken out one by one; what is left at the end is unknown.
-struct Section {
-    /// Dotted key with a dot at its end; empty at the top.
-    path: String,
-    table: Table,
-}
-
-impl Section {
-    fn key(&self, key: &str) -> String {
-        format!("{}{key}", self.path)
-    }
-
-    fn take(&mut self, key: &str) -> Result<Value, LexiconError> {
-        self.table.remove(key).ok_or_else(|| LexiconError::Missing { key: self.key(key) })
-    }
-
-    fn wrong(&self, key: &str, expected: &'static str) -> LexiconError {
-        LexiconError::Type { key: self.key(key), expected }
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.table.contains_key(key)
-    }
-
-    /// A table in it; one that is left out is empty.
-    fn section(&mut self, key: &str) -> Result<Self, LexiconError> {
-        match self.table.remove(key).unwrap_or_else(|| Value::Table(Table::new())) {
-            Value::Table(table) => Ok(Self { path: self.key(key) + ".", table }),
-            _ => Err(self.wrong(key, "a table")),
-        }
-    }
-
-    fn string(&mut self, key: &str) -> Result<String, LexiconError> {
-        match self.take(key)? {
-            Value::String(text) => Ok(text),
-            _ => Err(self.wrong(key, "a string")),
-        }
-    }
-
-    fn string_or(&mut self, key: &str, default: &str) -> Result<String, LexiconError> {
-        if self.has(key) { self.string(key) } else { Ok(default.to_owned()) }
-    }
-
-    /// A list; one that is left out is empty.
-    fn strings(&mut self, key: &str) -> Result<Vec<String>, LexiconError> {
-        if !self.has(key) {
-            return Ok(Vec::new());
-        }
-        let wrong = self.wrong(key, "a list of strings");
-        let Value::Array(values) = self.take(key)? else { return Err(wrong) };
-        values.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(|| wrong.clone())).collect()
-    }
-
-    fn integer(&mut self, key: &str) -> Result<i64, LexiconError> {
-        let wrong = self.wrong(key, "a whole number");
-        self.take(key)?.as_integer().ok_or(wrong)
-    }
-
-    fn integer_or(&mut self, key: &str, default: i64) -> Result<i64, LexiconError> {
-        if self.has(key) { self.integer(key) } else { Ok(default) }
-    }
-
-    fn count_or(&mut self, key: &str, default: u32) -> Result<u32, LexiconError> {
-        if self.has(key) { self.count(key) } else { Ok(default) }
-    }
-
-    fn count(&mut self, key: &str) -> Result<u32, LexiconError> {
-        let number = self.integer(key)?;
-        let range = |_| LexiconError::Range { key: self.key(key), value: number as f64, range: "0 or more" };
-        u32::try_from(number).map_err(range)
-    }
-
-    fn number(&mut self, key: &str, low: f64, high: f64, range: &'static str) -> Result<f64, LexiconError> {
-        let value = match self.take(key)? {
-            Value::Float(value) => value,
-            Value::Integer(value) => value as f64,
-            _ => return Err(self.wrong(key, "a number")),
-        };
-        in_range(&self.key(key), value, value >= low && value <= high, range)?;
-        Ok(value)
-    }
-
-    fn end(mut self) -> Result<(), LexiconError> {
-        self.table.keys().next().cloned().map_or(Ok(()), |key| {
-            self.path.push_str(&key);
-            Err(LexiconError::Unknown { key: self.path })
-        })
-    }
-
-    fn threshold(mut self, default: Threshold) -> Result<Threshold, LexiconError> {
-        if self.table.is_empty() {
-            return Ok(default);
-        }
-        let value = self.number("value", 1e-4, 1.0, "above 0 and at most 1")?;
-        let chosen = self.string_or("chosen", "by hand")?;
-        let mut expected = [None, None];
-        for (key, expected) in ["precision", "recall"].into_iter().zip(&mut expected) {
-            if self.has(key) {
-                *expected = Some(self.number(key, 0.0, 1.0, "from 0 to 1")?);
-            }
-        }
-        self.end()?;
-        Ok(Threshold { value, chosen, precision: expected[0], recall: expected[1] })
-    }
-
-    fn term_frequency(&mut self) -> Result<TermFrequency, LexiconError> {
-        if !self.has("tf") {
-            return Ok(TermFrequency::default());
-        }
-        let name = self.string("tf")?;
-        let known = TermFrequency::NAMES.iter().find(|(known, _)| *known == name);
-        known.map(|&(_, tf)| tf).ok_or_else(|| self.wrong("tf", "\"root\", \"raw\" or \"log\""))
-    }
-
-    fn link_weights(&mut self) -> Result<Weights, LexiconError> {
-        let mut share = |key, default| {
-            if self.has(key) { self.number(key, 0.0, 1.0, "from 0 to 1") } else { Ok(default) }
-        };
-        let default = Weights::default();
-        let weights = Weights {
-            anchor: share("anchor", default.anchor)?,
-            context: share("context", default.context)?,
-            url: share("url", default.url)?,
-            near: share("near", default.near)?,
-            tags: share("tags", default.tags)?,
-        };
-        let sum = weights.anchor + weights.context + weights.url;
-        in_range("weights.anchor + context + url", sum, (sum - 1.0).abs() < 1e-3, "1")?;
-        Ok(weights)
-    }
-
-    fn weights(mut self) -> Result<Vec<(String, f64)>, LexiconError> {
-        let terms: Vec<String> = self.table.keys().cloned().collect();
-        let weigh = |term: String| {
-            if term.chars().nth(LONGEST_TERM).is_some() {
-                return Err(LexiconError::TermTooLong { start: term.chars().take(40).collect() });
-            }
-            let weight = self.number(&term, 1e-4, 1e6, "above 0")?;
-            Ok((term, weight))
-        };
-        terms.into_iter().map(weigh).collect()
-    }
-
-    fn document_frequencies(&mut self) -> Result<DocumentFrequencies, LexiconError> {
-        let pages = self.count("pages")?;
-        in_range("background.pages", f64::from(pages), pages > 0, "1 or more")?;
-        let other = self.number("other", 0.0, f64::from(pages), "from 0 to background.pages")?;
-        let parse = |entry: &str| {
-            let (word, count) = entry.rsplit_once('=')?;
-            let count = count.parse().ok().filter(|&count: &u32| count <= pages)?;
-            Some((word.replace('_', " "), count))
-        };
-        let text = self.string("df")?;
-        let entries = text.split_whitespace();
-        let df = entries.map(|entry| {
-            parse(entry).ok_or_else(|| LexiconError::DocumentFrequency { entry: entry.chars().take(80).collect() })
-        });
-        Ok(DocumentFrequencies { pages, other, df: df.collect::<Result<_, _>>()? })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -415,7 +351,7 @@ mod tests {
         let with = |term: &str| Lexicon::parse(&format!("format = 1\nname = \"x\"\n[terms]\n\"{term}\" = 1.0\n"));
         assert!(with(&"词".repeat(LONGEST_TERM)).is_ok());
         let error = with(&"词".repeat(LONGEST_TERM + 1)).unwrap_err().to_string();
-        assert!(error.starts_with("the term 词词") && error.contains("100 characters"), "{error}");
+        assert!(error.starts_with("line 3: the term 词词") && error.contains("100 characters"), "{error}");
     }
 
     #[test]
@@ -431,34 +367,39 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_by_name() {
+    fn what_is_wrong_is_said_by_line_and_name() {
         let text = sample().to_toml();
-        let error = |from: &str, to: &str| {
-            assert!(text.contains(from), "{from}");
-            Lexicon::parse(&text.replacen(from, to, 1)).unwrap_err()
+        let told = |text: &str, line: usize, said: &str| {
+            let error = Lexicon::parse(text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("line {line}: ")) && error.contains(said), "{error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
         };
-        let key = |key: &str| key.to_owned();
-        assert!(matches!(error("[made]", "[made"), LexiconError::NotToml { line: 5, .. }));
-        assert_eq!(error("format = 1", "format = 2"), LexiconError::Newer { found: 2 });
-        assert!(matches!(error("format = 1", "format = 0"), LexiconError::Range { .. }));
-        assert_eq!(error("name = \"体育\"\n", ""), LexiconError::Missing { key: key("name") });
-        assert_eq!(error("value = 0.09\n", ""), LexiconError::Missing { key: key("threshold.page.value") });
-        assert_eq!(error("pages = 100\n", ""), LexiconError::Missing { key: key("background.pages") });
-        assert_eq!(error("near = 0.5", "near = 0.5\nnearby = 1"), LexiconError::Unknown { key: key("weights.nearby") });
-        assert_eq!(error("[url]", "[urls]\n[url]"), LexiconError::Unknown { key: key("urls") });
-        assert!(matches!(error("anchor = 0.5", "anchor = 0.9"), LexiconError::Range { .. }));
-        assert!(matches!(error("\"足球\" = 1.0", "\"足球\" = 0"), LexiconError::Range { .. }));
-        assert!(matches!(error("\"足球\" = 1.0", "\"足球\" = \"1\""), LexiconError::Type { .. }));
-        assert!(matches!(error("value = 0.09", "value = nan"), LexiconError::Range { .. }));
-        assert!(matches!(error("tf = \"root\"", "tf = \"bm25\""), LexiconError::Type { .. }));
-        assert_eq!(error("c++=40", "c++=4o"), LexiconError::DocumentFrequency { entry: key("c++=4o") });
-        assert_eq!(error("c++=40", "c++=400"), LexiconError::DocumentFrequency { entry: key("c++=400") });
-        assert_eq!(Lexicon::parse(""), Err(LexiconError::Missing { key: key("name") }));
-        assert_eq!(Lexicon::parse("name = 'x'"), Err(LexiconError::NoTerms));
-        assert!(matches!(error("context = 0.3\n", "context = 0.4\n"), LexiconError::Range { .. }));
-        let empty = Lexicon::from_terms("x", &[]).to_toml();
-        assert_eq!(Lexicon::parse(&empty), Err(LexiconError::NoTerms));
-        assert_eq!(error("value = 0.09\n", "").to_string().lines().count(), 1);
+        let error = |from: &str, to: &str, said: &str| {
+            let (before, _) = text.split_once(from).unwrap_or_else(|| panic!("{from}"));
+            let line = 1 + before.matches('\n').count();
+            told(&text.replacen(from, to, 1), line, said);
+        };
+        error("[made]", "[made", "");
+        error("near = 0.5", "nearby = 0.5", "nearby");
+        error("[url]", "[urls]\n[url]", "urls");
+        error("[weights]\nanchor = 0.5", "[weights]\nanchor = 0.9", "must be 1");
+        error("anchor = 0.5", "anchor = 5", "from 0 to 1");
+        error("[terms]\n\"足球\" = 1.0", "[terms]\n\"足球\" = 0", "足球");
+        error("\"足球\" = 1.0", "\"足球\" = \"1\"", "string");
+        error("value = 0.09", "value = nan", "NaN");
+        error("tf = \"root\"", "tf = \"bm25\"", "bm25");
+        error("[background]\npages = 100\n", "[background]\n", "pages");
+        for (from, to) in [("c++=40", "c++=4o"), ("c++=40", "c++=400"), ("pages = 100", "pages = 0")] {
+            let line = 1 + text.split("[background]").next().unwrap().matches('\n').count();
+            told(&text.replacen(from, to, 1), line, "background");
+        }
+        for found in [0, 2] {
+            let other = text.replacen("format = 1", &format!("format = {found}\nnews = 1"), 1);
+            assert_eq!(Lexicon::parse(&other), Err(LexiconError::Format { found }));
+        }
+        told("", 1, "name");
+        told("name = 'x'", 1, "terms");
+        told("name = 'x'\n[terms]", 2, "at least one term");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Deserialize;
 use thiserror::Error;
 
 use super::sample::rejections;
@@ -34,7 +35,8 @@ pub(super) const TERM: Least = Least { pages: 3, hosts: 2, share: 0.01, lift: 1.
 const NEAR: Least = Least { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 
 /// How terms are weighed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Weighting {
     /// √TextRank × IDF × ln(lift).
     #[default]
@@ -447,17 +449,8 @@ mod tests {
     #[test]
     fn near_terms_and_url_tokens_come_from_the_links_and_addresses() {
         use crate::model::Fetched;
-        let page = |url: String, body: String| {
-            Sample::from_fetched(&Fetched {
-                url: CrawlUrl::parse(&url).unwrap(),
-                status: 200,
-                headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-                body: body.into(),
-                wire: None,
-                asked: None,
-                rendered: None,
-            })
-        };
+        let page =
+            |url: String, body: String| Sample::from_fetched(&Fetched::html(CrawlUrl::parse(&url).unwrap(), body));
         let (mut samples, mut others) = (Vec::new(), Vec::new());
         for host in 0..4 {
             for number in 0..3 {

@@ -1,10 +1,14 @@
 //! The lexicon: all that is known of a topic, as one TOML file that a person can read and edit. It holds everything
 //! scoring needs, so that a page scores the same wherever and whenever it is scored.
 
+use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
 
+use super::file::{self, Counts};
+
 /// How a lexicon was made.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Made {
     /// In words.
     pub method: String,
@@ -18,17 +22,33 @@ pub struct Made {
     pub sources: Vec<String>,
 }
 
+impl Default for Made {
+    fn default() -> Self {
+        let method = "terms given by hand".to_owned();
+        Self { method, date: String::new(), pages: 0, hosts: 0, sources: Vec::new() }
+    }
+}
+
 /// A relevance from which on something is on topic.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Threshold {
     /// In `(0, 1]`.
+    #[serde(deserialize_with = "file::relevance")]
     pub value: f64,
     /// How it was chosen, in words.
+    #[serde(default = "by_hand")]
     pub chosen: String,
     /// Precision expected there, where it was measured.
+    #[serde(default, deserialize_with = "file::expected")]
     pub precision: Option<f64>,
     /// Recall expected there, where it was measured.
+    #[serde(default, deserialize_with = "file::expected")]
     pub recall: Option<f64>,
+}
+
+fn by_hand() -> String {
+    "by hand".to_owned()
 }
 
 impl Threshold {
@@ -60,7 +80,8 @@ impl Default for Weights {
 }
 
 /// What eq. (2) takes for tf.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TermFrequency {
     /// √occurrences: a word said again says less each time, and the few words that fill a long page (its code, its
     /// subject's name) hide the others less.
@@ -73,7 +94,13 @@ pub enum TermFrequency {
 }
 
 impl TermFrequency {
-    pub(super) const NAMES: [(&'static str, Self); 3] = [("root", Self::Root), ("raw", Self::Raw), ("log", Self::Log)];
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Raw => "raw",
+            Self::Log => "log",
+        }
+    }
 
     /// Weight of `count` ≥ 1 occurrences.
     pub fn weigh(self, count: u32) -> f64 {
@@ -86,7 +113,8 @@ impl TermFrequency {
 }
 
 /// Document frequencies in a background of pages of all topics.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Counts")]
 pub struct DocumentFrequencies {
     /// N, the pages counted.
     pub pages: u32,
@@ -133,7 +161,7 @@ impl Lexicon {
     pub fn from_terms(name: &str, terms: &[(&str, f64)]) -> Self {
         let mut lexicon = Self {
             name: name.to_owned(),
-            made: Made { method: "terms given by hand".to_owned(), ..Made::default() },
+            made: Made::default(),
             page: Threshold::unmeasured(0.09, "the default"),
             link: Threshold::unmeasured(0.15, "the default"),
             weights: Weights::default(),

@@ -156,15 +156,10 @@ mod tests {
     use super::*;
 
     fn sample(url: &str, body: &str) -> Sample {
-        Sample::from_fetched(&Fetched {
-            url: CrawlUrl::parse(url).unwrap(),
-            status: 200,
-            headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-            body: Bytes::from(format!("<title>足球</title><p>一场足球比赛的报道，写得相当长。</p>{body}")),
-            wire: None,
-            asked: None,
-            rendered: None,
-        })
+        Sample::from_fetched(&Fetched::html(
+            CrawlUrl::parse(url).unwrap(),
+            Bytes::from(format!("<title>足球</title><p>一场足球比赛的报道，写得相当长。</p>{body}")),
+        ))
     }
 
     #[test]

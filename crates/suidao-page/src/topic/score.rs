@@ -9,6 +9,7 @@
 use std::cmp::Reverse;
 
 use ordered_float::OrderedFloat;
+use rustc_hash::FxHashSet;
 
 use super::tokens::{Folded, Sums, Tokens};
 use super::url::UrlLexicon;
@@ -98,25 +99,30 @@ impl Topic {
     /// Eq. (1) over title and main content, and over the page's own tags, and the topic's terms in both.
     fn page(&self, document: &Document, tokens: &mut Tokens<'_>) -> (Relevance, Vec<TermMatch>) {
         let mut found = Vec::new();
-        let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>| {
+        let mut similarity = |tokens: &mut Tokens<'_>, pieces: &mut dyn Iterator<Item = usize>, told: bool| {
             for piece in pieces {
                 let range = tokens.of_piece(piece);
                 tokens.add_to_bag(range);
             }
             let sums = tokens.empty_bag(|word, count| {
                 let share = self.vocabulary.tf.weigh(count) * word.idf * word.topic;
-                found.push((Reverse(OrderedFloat(share)), word.term, count));
+                if told {
+                    found.push((Reverse(OrderedFloat(share)), word.term, count));
+                }
             });
             cosine(sums.topic, sums.norm).get()
         };
         let mut relevance = 0.0;
         // Without a term of the topic the sum is 0, whatever the norm: nothing to segment.
         if document.content().any(|piece| tokens.may_hold(piece, TOPIC_HIT)) {
-            relevance += similarity(tokens, &mut document.content());
+            relevance += similarity(tokens, &mut document.content(), true);
         }
         let tags = document.tags();
         if tags.iter().any(|&piece| tokens.may_hold(piece, TOPIC_HIT)) {
-            relevance += self.lexicon.weights.tags as f32 * similarity(tokens, &mut tags.into_iter());
+            relevance += self.lexicon.weights.tags as f32 * similarity(tokens, &mut tags.iter().copied(), false);
+            // Tags that stand in the text are told of already.
+            let text: FxHashSet<usize> = document.content().collect();
+            similarity(tokens, &mut tags.into_iter().filter(|tag| !text.contains(tag)), true);
         }
         found.sort_by_key(|&(share, _, _)| share);
         let mut told: Vec<TermMatch> = Vec::new();
@@ -331,6 +337,8 @@ mod tests {
         let both = alone("足球电影电影") + alone("足球音乐");
         assert!((scores.relevance.get() - both).abs() < 1e-6);
         assert_eq!(scores.terms, [TermMatch { term: "足球".to_owned(), count: 2 }]);
+        let within = document(&[(&["电影电影", "[足球](http://a.cn/tags/x/)"], Region::Content)]);
+        assert_eq!(topic().score(&within).terms, [TermMatch { term: "足球".to_owned(), count: 1 }]);
         let mut lexicon = topic().lexicon;
         lexicon.weights.tags = 0.0;
         assert_eq!(Topic::new(lexicon).score(&tagged).relevance.get(), alone("足球电影电影"));

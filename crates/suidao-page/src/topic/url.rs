@@ -1,8 +1,7 @@
 //! Tokens of a URL, and R_Url of eq. (3): whether the URL holds one of the topic's.
 
-use std::borrow::Cow;
-
 use aho_corasick::AhoCorasick;
+use percent_encoding::percent_decode_str;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{LARGEST_LIFT, TERM};
@@ -20,7 +19,7 @@ const MOST: usize = 20;
 /// Hands over the tokens of host, path and query, folded and percent-decoded: runs of letters and runs of digits.
 pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
     let mut part = |encoded: &str| {
-        let folded = text::fold(&decoded(encoded));
+        let folded = text::fold(&percent_decode_str(encoded).decode_utf8_lossy());
         let kind = |character: char| match character {
             _ if character.is_numeric() => 2,
             _ if character.is_alphanumeric() => 1,
@@ -42,27 +41,6 @@ pub(super) fn url_tokens(url: &CrawlUrl, mut each: impl FnMut(&str)) {
     if let Some(query) = url.query() {
         part(query);
     }
-}
-
-/// Percent escapes undone; bytes that are no UTF-8 become replacement characters.
-fn decoded(text: &str) -> Cow<'_, str> {
-    if !text.contains('%') {
-        return Cow::Borrowed(text);
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let escape = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        if let Some(code) = escape.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            out.push(code);
-            at += 3;
-        } else {
-            out.push(bytes[at]);
-            at += 1;
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// The URL tokens of a topic.
@@ -163,6 +141,7 @@ mod tests {
             ["sports", "qq", "com", "nba", "2024", "足球", "a", "html", "id", "x", "7", "y"]
         );
         assert_eq!(tokens("http://a.cn/%ff%E4z"), ["a", "cn", "z"]);
+        assert_eq!(tokens("http://a.cn/?q=x%+41y"), ["a", "cn", "q", "x", "41", "y"], "a sign is no hexadecimal digit");
     }
 
     #[test]

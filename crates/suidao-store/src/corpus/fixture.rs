@@ -122,13 +122,5 @@ pub fn thread(title: &str, posts: &[(u32, &str)]) -> String {
 
 /// The answer of a page.
 pub fn fetched(url: &str, html: &str) -> Fetched {
-    Fetched {
-        url: CrawlUrl::parse(url).unwrap(),
-        status: 200,
-        headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-        body: Bytes::from(html.to_owned()),
-        wire: None,
-        asked: None,
-        rendered: None,
-    }
+    Fetched::html(CrawlUrl::parse(url).unwrap(), Bytes::from(html.to_owned()))
 }

@@ -86,7 +86,7 @@ impl Default for ActivitySpec {
 }
 
 /// A post.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Posting {
     /// When, in seconds since 1970, UTC.
     pub at: i64,

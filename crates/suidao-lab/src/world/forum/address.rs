@@ -32,75 +32,42 @@ impl Forum {
 
     /// A page's path and query; none if the skin has no such page.
     pub(super) fn path(&self, route: Route) -> Option<String> {
-        let mut slots = Slots::default();
-        let set_board = |slots: &mut Slots, board: usize| {
-            slots.board = board_id(board);
-            slots.name = self.boards[board].name.clone();
-            slots.slug = self.voice().board_slug(board, self.boards[board].topic);
-        };
+        let Route { form, of, page } = route;
+        let mut slots = Slots { page: page.into(), ..Slots::default() };
+        let before = |per: u32| u64::from(page.max(1) - 1) * u64::from(per);
         let set_thread = |slots: &mut Slots, thread: usize| {
             slots.board = board_id(self.threads[thread].board);
             slots.thread = thread_id(thread);
             slots.slug = self.voice().slug(thread as u64);
         };
-        let set_page = |slots: &mut Slots, page: u32, per: u32| {
-            slots.page = page.into();
-            slots.offset = u64::from(page.max(1) - 1) * u64::from(per);
-        };
-        let form = match route {
-            Route::Home => Form::Home,
-            Route::Index { board, page } | Route::Sorted { board, page } => {
-                set_board(&mut slots, board);
-                set_page(&mut slots, page, self.spec.threads_per_page);
-                match route {
-                    Route::Sorted { .. } => Form::Sorted,
-                    _ if page == 1 => Form::Index,
-                    _ => Form::IndexPage,
-                }
+        match form {
+            Form::Home | Form::Login | Form::Register | Form::Help => {}
+            Form::Index | Form::IndexPage | Form::Sorted | Form::NewThread | Form::Feed => {
+                slots.board = board_id(of);
+                slots.name = self.boards[of].name.clone();
+                slots.slug = self.voice().board_slug(of, self.boards[of].topic);
+                slots.offset = before(self.spec.threads_per_page);
             }
-            Route::Thread { thread, page } => {
-                set_thread(&mut slots, thread);
-                set_page(&mut slots, page, self.spec.posts_per_page);
-                if page == 1 { Form::Thread } else { Form::ThreadPage }
+            Form::Thread | Form::ThreadPage | Form::LastPost | Form::Printer | Form::Reply | Form::ByUser => {
+                set_thread(&mut slots, of);
+                slots.offset = before(self.spec.posts_per_page);
+                slots.user = u64::from(page) + 1;
             }
-            Route::LastPost(thread) | Route::Printer(thread) | Route::Reply(thread) => {
-                set_thread(&mut slots, thread);
-                match route {
-                    Route::LastPost(_) => Form::LastPost,
-                    Route::Printer(_) => Form::Printer,
-                    _ => Form::Reply,
-                }
+            Form::Post => {
+                set_thread(&mut slots, self.posts[of].0 as usize);
+                slots.post = post_id(of);
             }
-            Route::ByUser { thread, user } => {
-                set_thread(&mut slots, thread);
-                slots.user = user as u64 + 1;
-                Form::ByUser
+            Form::Profile => {
+                slots.user = of as u64 + 1;
+                slots.slug = self.voice().user(of as u32);
             }
-            Route::Post(post) => {
-                set_thread(&mut slots, self.posts[post].0 as usize);
-                slots.post = post_id(post);
-                Form::Post
-            }
-            Route::NewThread(board) | Route::Feed(board) => {
-                set_board(&mut slots, board);
-                if matches!(route, Route::Feed(_)) { Form::Feed } else { Form::NewThread }
-            }
-            Route::Profile(user) => {
-                slots.user = user as u64 + 1;
-                slots.slug = self.voice().user(user as u32);
-                Form::Profile
-            }
-            Route::Members(page) => {
-                slots.page = page.into();
-                Form::Members
-            }
-            Route::Search(number) | Route::Calendar(number) => {
-                slots.number = number.into();
-                if matches!(route, Route::Search(_)) { Form::Search } else { Form::Calendar }
-            }
-            Route::Login => Form::Login,
-            Route::Register => Form::Register,
-            Route::Help => Form::Help,
+            Form::Members => slots.page = of as u64,
+            Form::Search | Form::Calendar => slots.number = of as u64,
+        }
+        let form = match form {
+            Form::Index if page != 1 => Form::IndexPage,
+            Form::Thread if page != 1 => Form::ThreadPage,
+            form => form,
         };
         let (_, pattern) = self.style().urls.iter().find(|(of, _)| *of == form)?;
         Some(route::fill(pattern, &mut slots))
@@ -109,9 +76,9 @@ impl Forum {
     /// What a URL asks for, whatever its host; none if the forum has no such page at any time.
     pub(super) fn find(&self, url: &CrawlUrl) -> Option<Route> {
         let query = url.query().unwrap_or_default();
-        let read = |&(form, pattern): &(Form, &str)| {
+        let read = |(form, pattern): &(Form, String)| {
             let (slots, named) = route::read(pattern, url.path(), query)?;
-            Some((named, form, slots))
+            Some((named, *form, slots))
         };
         // What names most parameters is meant; of several the first.
         let found = self.style().urls.iter().filter_map(read).rev().max_by_key(|&(named, ..)| named);
@@ -139,30 +106,26 @@ impl Forum {
             (page, _) => number(page),
         };
         let threads = self.spec.threads_per_page;
-        Some(match form {
-            Form::Home => Route::Home,
-            Form::Index | Form::IndexPage => Route::Index { board: board()?, page: page(threads)? },
-            Form::Sorted => Route::Sorted { board: board()?, page: page(threads)? },
-            Form::Thread | Form::ThreadPage => {
-                Route::Thread { thread: thread()?, page: page(self.spec.posts_per_page)? }
-            }
-            Form::LastPost => Route::LastPost(thread()?),
-            Form::Printer => Route::Printer(thread()?),
-            Form::Reply => Route::Reply(thread()?),
-            Form::ByUser => Route::ByUser { thread: thread()?, user: user()? },
+        let (of, page) = match form {
+            Form::Home | Form::Login | Form::Register | Form::Help => (0, 1),
+            Form::Index | Form::IndexPage | Form::Sorted => (board()?, page(threads)?),
+            Form::NewThread | Form::Feed => (board()?, 1),
+            Form::Thread | Form::ThreadPage => (thread()?, page(self.spec.posts_per_page)?),
+            Form::LastPost | Form::Printer | Form::Reply => (thread()?, 1),
+            Form::ByUser => (thread()?, number(user()? as u64)?),
             Form::Post => {
                 let post = slots.post.checked_sub(FIRST_POST)? as usize;
-                Route::Post(Some(post).filter(|&post| post < self.posts.len())?)
+                (Some(post).filter(|&post| post < self.posts.len())?, 1)
             }
-            Form::NewThread => Route::NewThread(board()?),
-            Form::Feed => Route::Feed(board()?),
-            Form::Profile => Route::Profile(user()?),
-            Form::Members => Route::Members(number(slots.page)?),
-            Form::Search => Route::Search(number(slots.number)?),
-            Form::Calendar => Route::Calendar(number(slots.number)?),
-            Form::Login => Route::Login,
-            Form::Register => Route::Register,
-            Form::Help => Route::Help,
-        })
+            Form::Profile => (user()?, 1),
+            Form::Members => (number(slots.page)? as usize, 1),
+            Form::Search | Form::Calendar => (number(slots.number)? as usize, 1),
+        };
+        let form = match form {
+            Form::IndexPage => Form::Index,
+            Form::ThreadPage => Form::Thread,
+            form => form,
+        };
+        Some(Route::new(form, of, page))
     }
 }

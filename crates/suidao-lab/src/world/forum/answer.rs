@@ -1,26 +1,37 @@
 //! A generated forum's answers: which page a request gets, as of a time.
 
-use bytes::Bytes;
+use std::cmp::Reverse;
+use std::sync::Arc;
 
-use super::functional;
-use super::route::Route;
+use bytes::Bytes;
+use minijinja::context;
+use minijinja::value::{Serde, Value};
+
+use super::address::post_id;
+use super::route::{Form, Route};
 use super::site::Forum;
-use super::skin::IndexPage;
 use super::spec::Beyond;
+use super::text::Salt;
 use super::times::{self, Style};
-use super::view::View;
+use super::view::{Row, View};
 use suidao_page::model::{CrawlUrl, Fetched};
 
+/// Threads that a feed holds, and that a search finds.
+const FEED: usize = 15;
+const FOUND: u64 = 10;
+/// Searches that a search leads on to.
+const RELATED: usize = 6;
+
 /// An answer in the making.
-pub(super) struct Said {
-    pub status: u16,
-    pub media: &'static str,
-    pub body: String,
-    pub location: Option<String>,
+struct Said {
+    status: u16,
+    media: &'static str,
+    body: String,
+    location: Option<String>,
 }
 
 impl Said {
-    pub fn html(status: u16, body: String) -> Self {
+    fn html(status: u16, body: String) -> Self {
         Self { status, media: "text/html", body, location: None }
     }
 
@@ -32,16 +43,13 @@ impl Said {
 
 impl Forum {
     /// The answer to a GET of `url` at `now`, seconds since 1970; `nonce` is what session ids are made of.
-    pub fn answer(&self, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
-        let view = View { forum: self, now, nonce, url };
+    pub fn answer(self: &Arc<Self>, url: &CrawlUrl, now: i64, nonce: u64) -> Fetched {
+        let view = Arc::new(View { forum: Arc::clone(self), now, nonce, url: url.clone() });
         let said = if url.path() == "/robots.txt" {
             let body = format!("User-agent: *\nDisallow: {}\n", self.style().forbids);
             Said { status: 200, media: "text/plain", body, location: None }
         } else {
-            match self.find(url) {
-                Some(route) => self.page(&view, route),
-                None => functional::missing(&view),
-            }
+            self.find(url).and_then(|route| view.page(route)).unwrap_or_else(|| view.other(404, "missing", 0))
         };
         let gbk = self.style().gbk && said.media != "text/plain";
         let body = if gbk { encoding_rs::GBK.encode(&said.body).0.into_owned() } else { said.body.into_bytes() };
@@ -51,7 +59,7 @@ impl Forum {
             ("date".to_owned(), times::write(Style::Http, now, now, 0)),
             ("content-type".to_owned(), format!("{}; charset={charset}", said.media)),
         ];
-        if let Some(name) = self.style().session.filter(|_| self.spec.traps.sessions) {
+        if let Some(name) = self.style().session.as_ref().filter(|_| self.spec.traps.sessions) {
             headers.push(("set-cookie".to_owned(), format!("{name}={nonce:016x}; path=/; HttpOnly")));
         }
         headers.extend(said.location.map(|to| ("location".to_owned(), to)));
@@ -66,80 +74,130 @@ impl Forum {
             rendered: None,
         }
     }
+}
 
-    fn page(&self, view: &View, route: Route) -> Said {
-        let skin = self.spec.skin;
-        match route {
-            Route::Home if self.boards.iter().all(|board| board.walled) => functional::wall(view),
-            Route::Home => Said::html(200, skin.home(view)),
-            Route::Index { board, page } => self.index(view, board, page, false),
-            Route::Sorted { board, page } => self.index(view, board, page, true),
-            Route::Thread { thread, page } => self.thread(view, thread, page),
-            Route::LastPost(thread) => match view.row(thread) {
-                Some(row) => self.post(view, row.last_post),
-                None => functional::missing(view),
-            },
-            Route::Post(post) => self.post(view, post),
+impl View {
+    /// The page that a route leads to; none if it is not there yet, or no more.
+    fn page(self: &Arc<Self>, Route { form, of, page }: Route) -> Option<Said> {
+        Some(match form {
+            Form::Home if self.forum.boards.iter().all(|board| board.walled) => self.wall(),
+            Form::Home => self.skinned("home", context! {}),
+            Form::Index | Form::IndexPage => self.index(of, page, false)?,
+            Form::Sorted => self.index(of, page, true)?,
+            Form::Thread | Form::ThreadPage => self.thread(of, page)?,
             // Nobody writes a thread alone: the first page will do.
-            Route::ByUser { thread, .. } => self.thread(view, thread, 1),
-            Route::Printer(thread) => match view.row(thread) {
-                Some(_) if self.boards[view.board_of(thread)].walled => functional::wall(view),
-                Some(row) => Said::html(200, functional::printer(view, &row)),
-                None => functional::missing(view),
-            },
-            other => functional::page(view, other),
-        }
+            Form::ByUser => self.thread(of, 1)?,
+            Form::LastPost => self.post(self.row(of)?.last_post)?,
+            Form::Post => self.post(of)?,
+            Form::Printer => {
+                let row = self.row(of)?;
+                match self.is_walled(of) {
+                    true => self.wall(),
+                    false => Said::html(200, self.render("printer", context! { row => Value::from(Serde(row)) })),
+                }
+            }
+            Form::Feed => self.feed(of),
+            Form::Profile | Form::Members if self.forum.spec.traps.walls => self.wall(),
+            Form::Profile => self.other(200, "profile", of),
+            Form::Members => self.other(200, "members", of),
+            Form::Search => self.other(200, "search", of),
+            Form::Calendar => self.other(200, "calendar", of),
+            Form::Login => self.other(200, "login", of),
+            Form::Register => self.other(200, "register", of),
+            Form::Reply | Form::NewThread => self.other(200, "reply", of),
+            Form::Help => self.other(200, "help", of),
+        })
     }
 
-    fn beyond(&self) -> Beyond {
-        self.spec.beyond.unwrap_or(self.style().beyond)
+    fn skinned(self: &Arc<Self>, page: &str, more: Value) -> Said {
+        Said::html(200, self.render(self.forum.spec.skin.files().0, context! { page, ..more }))
+    }
+
+    /// A page that is none of a board or thread, in the skin's frame. The first line that its template writes is the title.
+    fn other(self: &Arc<Self>, status: u16, page: &str, of: usize) -> Said {
+        let (found, numbers) = if page == "search" { self.search(of) } else { Default::default() };
+        let found = Value::from(Serde(found));
+        let written = self.render("other", context! { page, of, found, numbers });
+        let (title, body) = written.split_once('\n').unwrap_or_default();
+        Said { status, ..self.skinned("other", context! { title, body }) }
+    }
+
+    /// A page that asks for a login instead of what was asked for.
+    fn wall(self: &Arc<Self>) -> Said {
+        self.other(self.forum.style().wall, "wall", 0)
+    }
+
+    /// What a search finds, and the searches that it leads on to, without end.
+    fn search(&self, number: usize) -> (Vec<Row<'_>>, Vec<u64>) {
+        let mut draw = self.forum.voice().draw(Salt::Topic, 1 + number as u64);
+        let open = self.open() as u64;
+        let found: Vec<usize> = (0..open.min(FOUND)).map(|_| draw.below(open) as usize).collect();
+        let found = found.into_iter().filter(|&thread| !self.is_walled(thread)).filter_map(|thread| self.row(thread));
+        (found.collect(), (0..RELATED).map(|_| draw.below(1_000_000_000)).collect())
+    }
+
+    /// The newest threads of a board as RSS 2.0.
+    fn feed(self: &Arc<Self>, board: usize) -> Said {
+        let held = &self.forum.boards[board];
+        if held.walled {
+            return self.wall();
+        }
+        let mut rows = self.list(board, false);
+        rows.sort_by_key(|row| Reverse((row.first.at, row.thread)));
+        rows.truncate(FEED);
+        let body = self.render("feed", context! { board_name => &held.name, rows => Value::from(Serde(rows)) });
+        Said { status: 200, media: "application/rss+xml", body, location: None }
+    }
+
+    /// The page that is shown where `page` is asked for of so many; none where a forum says that there is none.
+    fn shown(&self, page: u32, pages: u32) -> Option<u32> {
+        match self.forum.spec.beyond.unwrap_or(self.forum.style().beyond) {
+            Beyond::Missing if page > pages => None,
+            Beyond::Clamp => Some(page.clamp(1, pages)),
+            _ => Some(page.max(1)),
+        }
     }
 
     /// A page of a board's list. The sticky threads stand on the first page, beside as many others as on every page.
-    fn index(&self, view: &View, board: usize, page: u32, sorted: bool) -> Said {
-        if self.boards[board].walled {
-            return functional::wall(view);
+    fn index(self: &Arc<Self>, board: usize, page: u32, sorted: bool) -> Option<Said> {
+        if self.forum.boards[board].walled {
+            return Some(self.wall());
         }
-        let mut rows = view.list(board, sorted);
+        let mut rows = self.list(board, sorted);
         let sticky = rows.iter().take_while(|row| row.sticky).count();
-        let per = self.spec.threads_per_page as usize;
+        let per = self.forum.spec.threads_per_page as usize;
         let pages = (rows.len() - sticky).div_ceil(per).max(1) as u32;
-        let page = match self.beyond() {
-            Beyond::Missing if page > pages => return functional::missing(view),
-            Beyond::Clamp => page.clamp(1, pages),
-            _ => page.max(1),
-        };
-        let start = (page as usize - 1).saturating_mul(per).saturating_add(sticky).min(rows.len());
+        let number = self.shown(page, pages)?;
+        let start = (number as usize - 1).saturating_mul(per).saturating_add(sticky).min(rows.len());
         rows.truncate(start.saturating_add(per));
-        rows.drain(if page == 1 { sticky } else { 0 }..start);
-        Said::html(200, self.spec.skin.index(view, &IndexPage { board, page, pages, sorted, rows }))
+        rows.drain(if number == 1 { sticky } else { 0 }..start);
+        let form = if sorted { "sorted" } else { "index" };
+        let board = Value::from(Serde(self.summary(board)));
+        Some(self.skinned("index", context! { board, number, pages, form, rows => Value::from(Serde(rows)) }))
     }
 
-    fn thread(&self, view: &View, thread: usize, page: u32) -> Said {
-        let Some(row) = view.row(thread) else { return functional::missing(view) };
-        if self.boards[view.board_of(thread)].walled {
-            return functional::wall(view);
+    /// A page of a thread; beyond the last it may show no posts.
+    fn thread(self: &Arc<Self>, thread: usize, page: u32) -> Option<Said> {
+        let row = self.row(thread)?;
+        if self.is_walled(thread) {
+            return Some(self.wall());
         }
-        let page = match self.beyond() {
-            Beyond::Missing if page > row.pages => return functional::missing(view),
-            Beyond::Clamp => page.clamp(1, row.pages),
-            _ => page.max(1),
-        };
-        Said::html(200, self.spec.skin.thread(view, &row, page))
+        let number = self.shown(page, row.pages)?;
+        Some(self.skinned("thread", context! { number, row => Value::from(Serde(row)) }))
     }
 
     /// The page of a thread that a post stands on.
-    fn post(&self, view: &View, post: usize) -> Said {
-        let (thread, place) = self.posts[post];
-        let thread = thread as usize;
-        if self.threads[thread].posts[place as usize].at > view.now {
-            return functional::missing(view);
+    fn post(self: &Arc<Self>, post: usize) -> Option<Said> {
+        let (thread, place) = self.forum.posts[post];
+        let (thread, place) = (thread as usize, place as usize);
+        if self.forum.threads[thread].posts[place].at > self.now {
+            return None;
         }
-        let page = place / self.spec.posts_per_page + 1;
-        if !self.style().redirects {
-            return self.thread(view, thread, page);
+        let page = place as u32 / self.forum.spec.posts_per_page + 1;
+        if !self.forum.style().redirects {
+            return self.thread(thread, page);
         }
-        let to = view.part(Route::Thread { thread, page }, &format!("pid{}", super::address::post_id(post)));
-        Said::moved(&to.replace("&amp;", "&"))
+        let to = format!("{}#pid{}", self.href(Route::new(Form::Thread, thread, page)), post_id(post));
+        Some(Said::moved(&to.replace("&amp;", "&")))
     }
 }

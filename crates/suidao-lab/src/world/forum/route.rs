@@ -2,58 +2,28 @@
 //! reads the requests, so that both cannot differ.
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde::Deserialize;
 
-/// A page of a forum. Pages are counted from 1, everything else from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Route {
-    Home,
-    Index {
-        board: usize,
-        page: u32,
-    },
-    /// The index page in another order.
-    Sorted {
-        board: usize,
-        page: u32,
-    },
-    Thread {
-        thread: usize,
-        page: u32,
-    },
-    /// Where the last post of a thread stands.
-    LastPost(usize),
-    /// Where a post stands, by its number in the forum.
-    Post(usize),
-    Printer(usize),
-    /// A thread's posts of one user.
-    ByUser {
-        thread: usize,
-        user: usize,
-    },
-    Profile(usize),
-    Members(u32),
-    Search(u32),
-    Calendar(u32),
-    Login,
-    Register,
-    Help,
-    Reply(usize),
-    NewThread(usize),
-    Feed(usize),
-}
-
-/// What a pattern writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A kind of page, as skins write it. Slots of its URL: `{b}` board, `{t}` thread, `{q}` post, `{u}` user, `{p}` page, `{o}` how
+/// many threads or posts stand before the page, `{n}` any number, `{k}` the board's name, `{s}` a slug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Form {
     Home,
     Index,
+    /// A page of the index beyond the first.
     IndexPage,
+    /// The index in another order.
     Sorted,
     Thread,
+    /// A page of a thread beyond the first.
     ThreadPage,
+    /// Where the last post of a thread stands.
     LastPost,
+    /// Where a post stands.
     Post,
     Printer,
+    /// A thread's posts of one user.
     ByUser,
     Profile,
     Members,
@@ -67,10 +37,22 @@ pub(super) enum Form {
     Feed,
 }
 
-/// A form and its URL from the root. Slots: `{b}` board, `{t}` thread, `{q}` post, `{u}` user, `{p}` page, `{o}` how many
-/// threads or posts stand before the page, `{n}` any number, `{k}` the board's name, `{s}` a slug. Of several patterns
-/// of one form the first makes the links, all are read.
-pub(super) type Pattern = (Form, &'static str);
+/// A page of a forum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Route {
+    /// Never [`Form::IndexPage`] or [`Form::ThreadPage`].
+    pub form: Form,
+    /// The board, thread, post or user, from 0; the page of the members, the number of a search or day.
+    pub of: usize,
+    /// The page of a board or thread, from 1; of [`Form::ByUser`] the user.
+    pub page: u32,
+}
+
+impl Route {
+    pub fn new(form: Form, of: usize, page: u32) -> Self {
+        Self { form, of, page }
+    }
+}
 
 /// What fills the slots: the numbers as pages show them.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! A generated forum from outside: what is in it, and what is true of it.
 
-use super::route::Route;
+use super::route::{Form, Route};
 use super::skin::Style;
 use super::text::{Salt, Voice};
 use super::{Activity, ForumSpec, ForumSpecError, Posting};
@@ -35,7 +35,7 @@ pub(super) struct HeldBoard {
 /// ```
 /// use suidao_lab::world::{Forum, ForumSpec};
 ///
-/// let forum = Forum::new(ForumSpec::default()).unwrap();
+/// let forum = std::sync::Arc::new(Forum::new(ForumSpec::default()).unwrap());
 /// let start = forum.spec().activity.start;
 /// let (day, week) = (forum.threads(start + 86_400), forum.threads(start + 7 * 86_400));
 /// assert!(day.len() < week.len());
@@ -175,13 +175,13 @@ impl Forum {
 
     /// Its home.
     pub fn home(&self) -> CrawlUrl {
-        self.url(Route::Home)
+        self.url(Route::new(Form::Home, 0, 1))
     }
 
     /// Its boards, those inside others and walled ones too.
     pub fn boards(&self, now: i64) -> Vec<BoardTruth> {
         let truth = |(at, board): (usize, &HeldBoard)| BoardTruth {
-            url: self.url(Route::Index { board: at, page: 1 }),
+            url: self.url(Route::new(Form::Index, at, 1)),
             name: board.name.clone(),
             topical: board.topic < crate::world::words::THEMES,
             walled: board.walled,
@@ -196,7 +196,7 @@ impl Forum {
         let truth = |(at, held): (usize, &Held)| {
             let posts = held.posts.partition_point(|post| post.at <= now) as u32;
             ThreadTruth {
-                url: self.url(Route::Thread { thread: at, page: 1 }),
+                url: self.url(Route::new(Form::Thread, at, 1)),
                 board: held.board,
                 pages: posts.div_ceil(self.spec.posts_per_page),
                 posts,
@@ -224,14 +224,13 @@ impl Forum {
 
     /// What a URL is, whatever its host, and whether it is there yet or not.
     pub fn kind_of(&self, url: &CrawlUrl) -> Kind {
-        match self.find(url) {
-            Some(Route::Home) => Kind::Home,
-            Some(Route::Index { board, page }) => Kind::Index { board, page },
-            Some(Route::Thread { thread, page }) => Kind::Thread { thread, page },
-            Some(Route::LastPost(thread) | Route::Printer(thread) | Route::ByUser { thread, .. }) => {
-                Kind::Duplicate { thread }
-            }
-            Some(Route::Post(post)) => Kind::Duplicate { thread: self.posts[post].0 as usize },
+        let Some(Route { form, of, page }) = self.find(url) else { return Kind::Functional };
+        match form {
+            Form::Home => Kind::Home,
+            Form::Index => Kind::Index { board: of, page },
+            Form::Thread => Kind::Thread { thread: of, page },
+            Form::LastPost | Form::Printer | Form::ByUser => Kind::Duplicate { thread: of },
+            Form::Post => Kind::Duplicate { thread: self.posts[of].0 as usize },
             _ => Kind::Functional,
         }
     }

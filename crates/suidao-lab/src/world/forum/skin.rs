@@ -1,12 +1,15 @@
-//! The skins: which there are, and who writes their pages.
+//! The skins: which there are, what each is beside its pages (`skins/*.toml`), and the templates of its pages
+//! (`skins/*.html`).
 
+use std::sync::LazyLock;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray as _;
 
-use super::route::Pattern;
+use super::route::Form;
 use super::spec::Beyond;
-use super::view::{Row, View};
-use super::{bbs, cards, discuz, english, path, phpbb, query, slug, tieba, vbulletin};
 
 /// How a forum writes its pages and URLs: as software in use does, structure and wording.
 #[derive(
@@ -53,12 +56,15 @@ pub enum Skin {
 }
 
 /// What a skin is beside its pages.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Style {
-    pub urls: &'static [Pattern],
+    /// The URL of each kind of page. Of several of one kind the first makes the links, all are read.
+    pub urls: Vec<(Form, String)>,
     /// What stands before a path in a link: nothing, `./` or `/`.
-    pub prefix: &'static str,
+    pub prefix: String,
     /// Parameter of the session id.
-    pub session: Option<&'static str>,
+    pub session: Option<String>,
     pub gbk: bool,
     pub english: bool,
     /// Status of a page that asks for a login.
@@ -67,32 +73,49 @@ pub(super) struct Style {
     /// Posts and last posts are found by a redirect; else they answer with the thread's page.
     pub redirects: bool,
     /// What robots.txt forbids, if anything.
-    pub forbids: &'static str,
+    pub forbids: String,
 }
 
-impl Style {
+impl Default for Style {
     /// What most skins have; the URLs are each one's own.
-    pub const PLAIN: Self = Self {
-        urls: &[],
-        prefix: "/",
-        session: None,
-        gbk: false,
-        english: false,
-        wall: 200,
-        beyond: Beyond::Clamp,
-        redirects: true,
-        forbids: "",
-    };
+    fn default() -> Self {
+        Self {
+            urls: Vec::new(),
+            prefix: "/".to_owned(),
+            session: None,
+            gbk: false,
+            english: false,
+            wall: 200,
+            beyond: Beyond::Clamp,
+            redirects: true,
+            forbids: String::new(),
+        }
+    }
 }
 
-/// An index page as it is asked for.
-pub(super) struct IndexPage<'a> {
-    pub board: usize,
-    pub page: u32,
-    pub pages: u32,
-    pub sorted: bool,
-    pub rows: Vec<Row<'a>>,
-}
+static STYLES: LazyLock<Vec<Style>> = LazyLock::new(|| {
+    let read = |skin: &Skin| toml::from_str(skin.files().1).expect("the styles are part of the program");
+    Skin::all().iter().map(read).collect()
+});
+
+/// The templates of all skins, by their names, and those of the pages that are the same in all.
+pub(super) static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut templates = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    templates.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    templates.set_undefined_behavior(UndefinedBehavior::SemiStrict);
+    templates.set_auto_escape_callback(|_| AutoEscape::None);
+    let shared = [
+        ("other", include_str!("skins/other.html")),
+        ("printer", include_str!("skins/printer.html")),
+        ("feed", include_str!("skins/feed.xml")),
+    ];
+    let skins = Skin::all().iter().map(|skin| (skin.files().0, skin.files().2));
+    for (name, template) in skins.chain(shared) {
+        templates.add_template(name, template).expect("the templates are part of the program");
+    }
+    templates
+});
 
 impl Skin {
     /// All there are.
@@ -100,81 +123,33 @@ impl Skin {
         Self::VARIANTS
     }
 
+    /// Its name, its style and its template.
+    pub(super) fn files(self) -> (&'static str, &'static str, &'static str) {
+        macro_rules! files {
+            ($name:literal, $pages:literal) => {
+                (
+                    $name,
+                    include_str!(concat!("skins/", $name, ".toml")),
+                    include_str!(concat!("skins/", $pages, ".html")),
+                )
+            };
+        }
+        match self {
+            Self::Discuz => files!("discuz", "discuz"),
+            Self::DiscuzStatic => files!("discuz-static", "discuz"),
+            Self::Phpbb => files!("phpbb", "phpbb"),
+            Self::Vbulletin => files!("vbulletin", "vbulletin"),
+            Self::Path => files!("path", "path"),
+            Self::Slug => files!("slug", "slug"),
+            Self::Cards => files!("cards", "cards"),
+            Self::Query => files!("query", "query"),
+            Self::Tieba => files!("tieba", "tieba"),
+            Self::Bbs => files!("bbs", "bbs"),
+            Self::English => files!("english", "english"),
+        }
+    }
+
     pub(super) fn style(self) -> &'static Style {
-        match self {
-            Self::Discuz => &discuz::DYNAMIC,
-            Self::DiscuzStatic => &discuz::STATIC,
-            Self::Phpbb => &phpbb::STYLE,
-            Self::Vbulletin => &vbulletin::STYLE,
-            Self::Path => &path::STYLE,
-            Self::Slug => &slug::STYLE,
-            Self::Cards => &cards::STYLE,
-            Self::Query => &query::STYLE,
-            Self::Tieba => &tieba::STYLE,
-            Self::Bbs => &bbs::STYLE,
-            Self::English => &english::STYLE,
-        }
-    }
-
-    pub(super) fn home(self, view: &View) -> String {
-        match self {
-            Self::Discuz | Self::DiscuzStatic => discuz::home(view),
-            Self::Phpbb => phpbb::home(view),
-            Self::Vbulletin => vbulletin::home(view),
-            Self::Path => path::home(view),
-            Self::Slug => slug::home(view),
-            Self::Cards => cards::home(view),
-            Self::Query => query::home(view),
-            Self::Tieba => tieba::home(view),
-            Self::Bbs => bbs::home(view),
-            Self::English => english::home(view),
-        }
-    }
-
-    pub(super) fn index(self, view: &View, list: &IndexPage) -> String {
-        match self {
-            Self::Discuz | Self::DiscuzStatic => discuz::index(view, list),
-            Self::Phpbb => phpbb::index(view, list),
-            Self::Vbulletin => vbulletin::index(view, list),
-            Self::Path => path::index(view, list),
-            Self::Slug => slug::index(view, list),
-            Self::Cards => cards::index(view, list),
-            Self::Query => query::index(view, list),
-            Self::Tieba => tieba::index(view, list),
-            Self::Bbs => bbs::index(view, list),
-            Self::English => english::index(view, list),
-        }
-    }
-
-    /// A page of a thread that is open; `page` may lie beyond the last, which shows no posts.
-    pub(super) fn thread(self, view: &View, row: &Row, page: u32) -> String {
-        match self {
-            Self::Discuz | Self::DiscuzStatic => discuz::thread(view, row, page),
-            Self::Phpbb => phpbb::thread(view, row, page),
-            Self::Vbulletin => vbulletin::thread(view, row, page),
-            Self::Path => path::thread(view, row, page),
-            Self::Slug => slug::thread(view, row, page),
-            Self::Cards => cards::thread(view, row, page),
-            Self::Query => query::thread(view, row, page),
-            Self::Tieba => tieba::thread(view, row, page),
-            Self::Bbs => bbs::thread(view, row, page),
-            Self::English => english::thread(view, row, page),
-        }
-    }
-
-    /// Any other page.
-    pub(super) fn frame(self, view: &View, title: &str, body: &str) -> String {
-        match self {
-            Self::Discuz | Self::DiscuzStatic => discuz::frame(view, title, "", body),
-            Self::Phpbb => phpbb::frame(view, title, "", body),
-            Self::Vbulletin => vbulletin::frame(view, title, "", body),
-            Self::Path => path::frame(view, title, "", body),
-            Self::Slug => slug::frame(view, title, "", body),
-            Self::Cards => cards::frame(view, title, "", body),
-            Self::Query => query::frame(view, title, "", body),
-            Self::Tieba => tieba::frame(view, title, "", body),
-            Self::Bbs => bbs::frame(view, title, "", body),
-            Self::English => english::frame(view, title, "", body),
-        }
+        &STYLES[self as usize]
     }
 }

@@ -38,8 +38,6 @@ pub struct Traps {
     pub calendars: bool,
     /// Every post has a URL of its own.
     pub permalinks: bool,
-    /// Links to threads carry the index page they were found on.
-    pub trails: bool,
 }
 
 impl Default for Traps {
@@ -60,7 +58,6 @@ impl Traps {
             searches: set,
             calendars: set,
             permalinks: set,
-            trails: set,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Every skin, judged by its answers: links lead to pages, lists and posts are those of the activity, traps are set.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
+use super::route::{Form, Route};
 use super::*;
 use suidao_page::model::{CrawlUrl, Fetched};
 
@@ -14,8 +16,8 @@ fn spec(skin: Skin) -> ForumSpec {
     ForumSpec { skin, activity, threads_per_page: 10, posts_per_page: 6, categories: 2, ..ForumSpec::default() }
 }
 
-fn forum(skin: Skin) -> Forum {
-    Forum::new(spec(skin)).unwrap()
+fn forum(skin: Skin) -> Arc<Forum> {
+    Arc::new(Forum::new(spec(skin)).unwrap())
 }
 
 /// After so many days.
@@ -45,7 +47,7 @@ fn links_in(answer: &Fetched, anchors: &str) -> Vec<CrawlUrl> {
     links.filter(|url| url.host() == answer.url.host()).collect()
 }
 
-fn get(forum: &Forum, url: &CrawlUrl, now: i64) -> Fetched {
+fn get(forum: &Arc<Forum>, url: &CrawlUrl, now: i64) -> Fetched {
     let answer = forum.answer(url, now, url.fingerprint());
     match answer.headers.iter().find(|(name, _)| name == "location") {
         Some((_, to)) => forum.answer(&url.join(to).unwrap(), now, 1),
@@ -54,7 +56,7 @@ fn get(forum: &Forum, url: &CrawlUrl, now: i64) -> Fetched {
 }
 
 /// The pages of boards and threads that a crawl reaches from the home.
-fn reached(forum: &Forum, now: i64) -> BTreeSet<Kind> {
+fn reached(forum: &Arc<Forum>, now: i64) -> BTreeSet<Kind> {
     let mut seen = BTreeSet::new();
     let mut left = VecDeque::from([forum.home()]);
     while let Some(url) = left.pop_front() {
@@ -69,6 +71,46 @@ fn reached(forum: &Forum, now: i64) -> BTreeSet<Kind> {
         }
     }
     seen
+}
+
+/// All answers of a skin that links from boards and threads reach, and of the traps those from a few pages, as one number.
+fn digest(skin: Skin, traps: Traps) -> u64 {
+    let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap());
+    let now = after(&forum, 6);
+    let mut digest = xxhash_rust::xxh3::Xxh3::new();
+    let mut seen = BTreeSet::new();
+    let mut left = VecDeque::from([(forum.home(), 0)]);
+    while let Some((url, traps)) = left.pop_front() {
+        let kind = forum.kind_of(&url);
+        let trap = matches!(kind, Kind::Duplicate { .. } | Kind::Functional);
+        // A session id makes every link another one, a number every trap.
+        let bare = || url.as_str().chars().filter(|c| !c.is_ascii_hexdigit()).collect();
+        let name = if trap { bare() } else { format!("{kind:?}") };
+        if trap && (traps > 1 || seen.len() > 900) || !seen.insert(name) {
+            continue;
+        }
+        let answer = forum.answer(&url, now, seen.len() as u64);
+        let head = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect::<String>();
+        digest.update(format!("{url} {}\n{head}\n", answer.status).as_bytes());
+        digest.update(&answer.body);
+        left.extend(links(&answer).into_iter().map(|url| (url, traps + usize::from(trap))));
+    }
+    digest.digest()
+}
+
+/// With `SUIDAO_GOLDEN=write` the digests are written anew.
+#[test]
+fn every_page_stays_the_same_to_the_byte() {
+    let line = |&skin: &Skin| {
+        let [with, without] = [true, false].map(|set| digest(skin, Traps::all(set)));
+        format!("{skin:?} {with:016x} {without:016x}\n")
+    };
+    let digests: String = Skin::all().iter().map(line).collect();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/world/forum/skins/digests.txt");
+    if std::env::var("SUIDAO_GOLDEN").is_ok_and(|what| what == "write") {
+        std::fs::write(file, &digests).unwrap();
+    }
+    assert_eq!(digests, std::fs::read_to_string(file).unwrap());
 }
 
 #[test]
@@ -102,7 +144,7 @@ fn every_page_that_is_linked_answers() {
 fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
     for &skin in Skin::all() {
         for traps in [Traps::all(true), Traps::all(false)] {
-            let forum = Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap();
+            let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap());
             let now = after(&forum, 5);
             let kinds = reached(&forum, now);
             for (thread, truth) in forum.threads(now).iter().enumerate() {
@@ -131,8 +173,8 @@ fn every_thread_that_everybody_reads_is_reached_and_is_what_was_posted() {
 }
 
 /// Threads an index page lists, in order, each once.
-fn listed(forum: &Forum, board: usize, page: u32, now: i64) -> Vec<usize> {
-    let url = forum.url(super::route::Route::Index { board, page });
+fn listed(forum: &Arc<Forum>, board: usize, page: u32, now: i64) -> Vec<usize> {
+    let url = forum.url(Route::new(Form::Index, board, page));
     let mut found = Vec::new();
     // One skin has its sidebar before the list.
     for url in links_in(&forum.answer(&url, now, 3), "a[href]:not(.item_hot_topic_title a)") {
@@ -177,9 +219,9 @@ fn lists_are_in_order_of_the_last_reply_and_move_with_time() {
 fn pages_beyond_the_last_are_as_the_spec_says() {
     for &skin in Skin::all() {
         for beyond in [Beyond::Clamp, Beyond::Missing, Beyond::Empty] {
-            let forum = Forum::new(ForumSpec { beyond: Some(beyond), ..spec(skin) }).unwrap();
+            let forum = Arc::new(Forum::new(ForumSpec { beyond: Some(beyond), ..spec(skin) }).unwrap());
             let now = after(&forum, 10);
-            let url = forum.url(super::route::Route::Index { board: 0, page: 500 });
+            let url = forum.url(Route::new(Form::Index, 0, 500));
             let answer = forum.answer(&url, now, 1);
             assert_eq!(answer.status, if beyond == Beyond::Missing { 404 } else { 200 }, "{skin:?}");
             let found = listed(&forum, 0, 500, now);
@@ -195,12 +237,12 @@ fn walled_boards_and_profiles_ask_for_a_login() {
         let now = after(&forum, 10);
         let walled = forum.boards(now).into_iter().find(|board| board.walled).unwrap();
         let thread = forum.threads(now).into_iter().find(|thread| thread.walled).unwrap();
-        for url in [walled.url, thread.url, forum.url(super::route::Route::Profile(3))] {
+        for url in [walled.url, thread.url, forum.url(Route::new(Form::Profile, 3, 1))] {
             let answer = forum.answer(&url, now, 1);
             assert_eq!(answer.status, forum.style().wall, "{skin:?}: {url}");
             assert!(text(&answer).contains("type=\"password\""), "{skin:?}: {url}");
         }
-        let shut = Forum::new(ForumSpec { walled: 6, ..spec(skin) }).unwrap();
+        let shut = Arc::new(Forum::new(ForumSpec { walled: 6, ..spec(skin) }).unwrap());
         assert!(text(&shut.answer(&shut.home(), now, 1)).contains("type=\"password\""), "{skin:?}");
     }
 }
@@ -212,13 +254,13 @@ fn another_request_has_another_session() {
         let forum = forum(skin);
         let now = after(&forum, 3);
         let body = |nonce| forum.answer(&forum.home(), now, nonce).body;
-        let Some(name) = forum.style().session else {
+        let Some(name) = &forum.style().session else {
             assert_eq!(body(1), body(2), "{skin:?}");
             continue;
         };
         with += 1;
         assert_ne!(body(1), body(2), "{skin:?}");
-        let without = Forum::new(ForumSpec { traps: Traps::all(false), ..spec(skin) }).unwrap();
+        let without = Arc::new(Forum::new(ForumSpec { traps: Traps::all(false), ..spec(skin) }).unwrap());
         let page = text(&without.answer(&without.home(), now, 1));
         assert!(!page.contains(&format!("?{name}=")), "{skin:?}");
     }
@@ -266,7 +308,7 @@ fn specs_out_of_range_are_refused() {
 fn traps_are_where_they_are_set_and_told_from_threads() {
     for &skin in Skin::all() {
         let count = |traps| {
-            let forum = Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap();
+            let forum = Arc::new(Forum::new(ForumSpec { traps, ..spec(skin) }).unwrap());
             let now = after(&forum, 10);
             let threads = forum.threads(now);
             let long = threads.iter().filter(|thread| !thread.walled).max_by_key(|thread| thread.posts).unwrap();

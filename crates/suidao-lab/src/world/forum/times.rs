@@ -3,13 +3,15 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
+use serde::Deserialize;
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const DAYS_CN: [&str; 7] = ["一", "二", "三", "四", "五", "六", "日"];
 
 /// How a skin writes a time, with the example of 25 May 2009, 14:03:09.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(in crate::world) enum Style {
     /// `2009-5-25 14:03`
     Plain,

@@ -1,186 +1,231 @@
-//! A forum as one answer shows it: lists in their order as of a time, links, names, times.
+//! A forum as one answer shows it: lists in their order as of a time, and what templates see and call.
 
-use super::route::Route;
+use std::sync::Arc;
+
+use minijinja::value::{Serde, Value};
+use minijinja::{Error, ErrorKind, context};
+use serde::Serialize;
+use serde::de::value::Error as Unknown;
+use serde::de::{Deserialize, IntoDeserializer};
+
+use super::Posting;
+use super::address::{board_id, post_id, thread_id};
+use super::route::{Form, Route};
 use super::site::{Forum, Held};
-use super::times::{self, Style};
-use super::{Posting, Traps};
+use super::skin::TEMPLATES;
+use super::times;
 use crate::world::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
 /// What an answer is made from.
-pub(super) struct View<'a> {
-    pub forum: &'a Forum,
+pub(super) struct View {
+    pub forum: Arc<Forum>,
     pub now: i64,
     /// A number of this request alone.
     pub nonce: u64,
     /// What was asked for.
-    pub url: &'a CrawlUrl,
+    pub url: CrawlUrl,
 }
 
 /// A thread in a list.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
 pub(super) struct Row<'a> {
     pub thread: usize,
+    /// Its number as pages show it.
+    pub id: u64,
     pub title: &'a str,
+    pub board: usize,
+    pub board_name: &'a str,
     pub first: Posting,
     pub last: Posting,
-    /// Number of the last post in the forum.
+    /// Number of the last post in the forum, and as pages show it.
     pub last_post: usize,
+    pub last_id: u64,
     /// Posts, the first included.
     pub posts: u32,
+    pub replies: u32,
     pub views: u64,
     pub sticky: bool,
     pub pages: u32,
 }
 
-impl Row<'_> {
-    pub fn replies(&self) -> u32 {
-        self.posts - 1
-    }
-}
-
 /// A board in the home.
+#[derive(Serialize)]
 pub(super) struct Summary<'a> {
     pub board: usize,
+    pub id: u64,
     pub name: &'a str,
     pub about: &'a str,
     pub threads: usize,
     pub posts: u32,
     pub last: Option<Row<'a>>,
     pub moderators: [usize; 2],
-    /// Boards inside it.
-    pub inner: Vec<usize>,
+    pub inner: Vec<Inner<'a>>,
+}
+
+/// A board inside another one.
+#[derive(Serialize)]
+pub(super) struct Inner<'a> {
+    pub board: usize,
+    pub name: &'a str,
+    pub about: &'a str,
+}
+
+/// Boards that stand together in the home.
+#[derive(Serialize)]
+struct Category<'a> {
+    name: String,
+    boards: Vec<Summary<'a>>,
 }
 
 /// A post on a page.
-pub(super) struct Post {
-    /// Its number in the forum.
-    pub number: usize,
+#[derive(Serialize)]
+struct Post {
+    /// Its number in the forum, and as pages show it.
+    number: usize,
+    id: u64,
     /// From 1.
-    pub floor: u32,
-    pub user: usize,
-    pub at: i64,
-    pub text: Vec<String>,
-    pub quote: Option<Quote>,
-    pub motto: Option<String>,
+    floor: u32,
+    user: u32,
+    at: i64,
+    text: Vec<String>,
+    quote: Option<Quote>,
+    motto: Option<String>,
 }
 
 /// What a post quotes.
-pub(super) struct Quote {
-    pub user: usize,
-    pub at: i64,
-    pub number: usize,
-    pub text: String,
+#[derive(Serialize)]
+struct Quote {
+    user: u32,
+    at: i64,
+    number: usize,
+    id: u64,
+    text: String,
 }
 
-impl<'a> View<'a> {
-    pub fn title(&self) -> &'a str {
-        &self.forum.spec.title
+/// A name that templates use, such as `last-post`.
+fn named<'a, T: Deserialize<'a>>(name: &'a str) -> Result<T, Error> {
+    T::deserialize(name.into_deserializer())
+        .map_err(|error: Unknown| Error::new(ErrorKind::InvalidOperation, error.to_string()))
+}
+
+/// The page that a template names; of lists the first page where it names none.
+fn route(form: &str, of: Option<usize>, page: Option<u32>) -> Result<Route, Error> {
+    Ok(Route::new(named::<Form>(form)?, of.unwrap_or(0), page.unwrap_or(1)))
+}
+
+impl View {
+    /// Fills a template. `page`: what it sees beside the forum.
+    pub fn render(self: &Arc<Self>, template: &str, page: Value) -> String {
+        let context = context! { ..page, ..self.context() };
+        let written = TEMPLATES.get_template(template).and_then(|template| template.render(context));
+        written.expect("every template is tested")
     }
 
-    /// Threads and posts of the whole forum.
-    pub fn totals(&self) -> (usize, usize) {
-        let posted =
-            |&(thread, place): &(u32, u32)| self.forum.threads[thread as usize].posts[place as usize].at <= self.now;
-        let threads = self.forum.threads.partition_point(|held| held.posts[0].at <= self.now);
-        (threads, self.forum.posts.partition_point(posted))
-    }
-
-    pub fn traps(&self) -> Traps {
-        self.forum.spec.traps
+    /// What all templates see, and the functions they call.
+    fn context(self: &Arc<Self>) -> Value {
+        let (spec, style) = (&self.forum.spec, self.forum.style());
+        macro_rules! function {
+            (|$view:ident $(, $argument:ident: $type:ty)*| $body:expr) => {{
+                let $view = Arc::clone(self);
+                Value::from_function(move |$($argument: $type),*| $body)
+            }};
+        }
+        context! {
+            skin => spec.skin.files().0,
+            site => &spec.title,
+            host => &spec.host,
+            start => spec.activity.start,
+            users => spec.activity.users,
+            traps => Value::from(Serde(spec.traps)),
+            charset => if style.gbk { "gbk" } else { "utf-8" },
+            english => style.english,
+            now => self.now,
+            crumbs => "",
+            head => "",
+            href => function!(|view, form: String, of: Option<usize>, page: Option<u32>| {
+                Ok::<_, Error>(view.href(route(&form, of, page)?))
+            }),
+            // Nothing where the skin has no such page.
+            link => function!(|view, text: String, form: String, of: Option<usize>, page: Option<u32>| {
+                let route = route(&form, of, page)?;
+                let linked = view.forum.path(route).is_some();
+                Ok::<_, Error>(if linked { format!("<a href=\"{}\">{text}</a>", view.href(route)) } else { String::new() })
+            }),
+            whole => function!(|view, form: String, of: usize| Ok::<_, Error>(view.whole(route(&form, Some(of), None)?))),
+            permalink => function!(|view, post: usize| {
+                if view.forum.spec.traps.permalinks { view.href(Route::new(Form::Post, post, 1)) } else { "#".to_owned() }
+            }),
+            name => function!(|view, user: u32| view.forum.user(user)),
+            person => function!(|view, user: u32, class: Option<String>| {
+                let href = view.href(Route::new(Form::Profile, user as usize, 1));
+                format!("<a href=\"{href}\" class=\"{}\">{}</a>", class.unwrap_or_default(), view.forum.user(user))
+            }),
+            time => function!(|view, style: String, at: i64| {
+                Ok::<_, Error>(times::write(named(&style)?, at, view.now, view.forum.spec.activity.offset))
+            }),
+            posts => function!(|view, thread: usize, page: u32| Value::from(Serde(view.posts(thread, page)))),
+            hot => function!(|view, count: usize| Value::from(Serde(view.hot(count)))),
+            summary => function!(|view, board: usize| Value::from(Serde(view.summary(board)))),
+            categories => function!(|view| Value::from(Serde(view.categories()))),
+            totals => function!(|view| view.totals()),
+        }
     }
 
     /// A link's target as this skin writes it, escaped; `#` where the skin has no such page.
     pub fn href(&self, route: Route) -> String {
-        self.address(route, "")
-    }
-
-    /// As [`View::href`], with a fragment.
-    pub fn part(&self, route: Route, fragment: &str) -> String {
-        format!("{}#{fragment}", self.href(route))
-    }
-
-    /// As [`View::href`], with more parameters behind.
-    pub fn address(&self, route: Route, more: &str) -> String {
         let style = self.forum.style();
         let Some(path) = self.forum.path(route) else { return "#".to_owned() };
         let mut out = format!("{}{}", style.prefix, path.strip_prefix('/').unwrap_or(&path));
-        if let Some(name) = style.session.filter(|_| self.traps().sessions) {
+        if let Some(name) = style.session.as_ref().filter(|_| self.forum.spec.traps.sessions) {
             let mut draw = Draw::new(self.forum.spec.activity.seed, super::text::Salt::Session as u64, self.nonce);
             let id = format!("{name}={:016x}{:016x}", draw.bits(), draw.bits());
             out.push(if out.contains('?') { '&' } else { '?' });
             out.push_str(&id);
         }
-        if !more.is_empty() {
-            out.push(if out.contains('?') { '&' } else { '?' });
-            out.push_str(more);
-        }
         out.replace('&', "&amp;")
     }
 
     /// A page's URL with scheme and host, as it was asked for, escaped.
-    pub fn whole(&self, route: Route) -> String {
+    fn whole(&self, route: Route) -> String {
         format!("{}{}", self.url.origin(), self.forum.path(route).unwrap_or_default()).replace('&', "&amp;")
     }
 
-    /// Where a quoted post stands, if posts have URLs of their own.
-    pub fn permalink(&self, post: usize) -> String {
-        if self.traps().permalinks { self.href(Route::Post(post)) } else { "#".to_owned() }
+    /// Threads and posts of the whole forum.
+    fn totals(&self) -> Value {
+        let posted =
+            |&(thread, place): &(u32, u32)| self.forum.threads[thread as usize].posts[place as usize].at <= self.now;
+        context! { threads => self.open(), posts => self.forum.posts.partition_point(posted) }
     }
 
-    /// A link; nothing where the skin has no such page.
-    pub fn link(&self, route: Route, text: &str) -> String {
-        match self.forum.path(route) {
-            Some(_) => format!("<a href=\"{}\">{text}</a>", self.href(route)),
-            None => String::new(),
-        }
+    /// How many threads are open.
+    pub fn open(&self) -> usize {
+        self.forum.threads.partition_point(|held| held.posts[0].at <= self.now)
     }
 
-    /// Chinese or English.
-    pub fn say(&self, chinese: &'static str, english: &'static str) -> &'static str {
-        if self.forum.voice().english { english } else { chinese }
-    }
-
-    pub fn time(&self, style: Style, at: i64) -> String {
-        times::write(style, at, self.now, self.forum.spec.activity.offset)
-    }
-
-    pub fn user(&self, user: impl TryInto<u32>) -> String {
-        self.forum.voice().user(user.try_into().unwrap_or(0))
-    }
-
-    /// A user's name as a link to the profile, with this class.
-    pub fn user_link(&self, user: impl TryInto<u32>, class: &str) -> String {
-        let user: u32 = user.try_into().unwrap_or(0);
-        let href = self.href(Route::Profile(user as usize));
-        format!("<a href=\"{href}\" class=\"{class}\">{}</a>", self.user(user))
-    }
-
-    pub fn board_name(&self, board: usize) -> &'a str {
-        &self.forum.boards[board].name
-    }
-
-    pub fn board_of(&self, thread: usize) -> usize {
-        self.forum.threads[thread].board
-    }
-
-    pub fn thread_title(&self, thread: usize) -> &'a str {
-        &self.forum.threads[thread].title
+    pub fn is_walled(&self, thread: usize) -> bool {
+        self.forum.boards[self.forum.threads[thread].board].walled
     }
 
     /// A thread as it stands now; nothing if it is not open yet.
-    pub fn row(&self, thread: usize) -> Option<Row<'a>> {
-        let held: &'a Held = &self.forum.threads[thread];
+    pub fn row(&self, thread: usize) -> Option<Row<'_>> {
+        let held: &Held = &self.forum.threads[thread];
         let count = held.posts.partition_point(|post| post.at <= self.now);
         let (&first, &last) = (held.posts.first()?, held.posts.get(count.checked_sub(1)?)?);
         let posts = count as u32;
+        let last_post = held.numbers[count - 1] as usize;
         Some(Row {
             thread,
+            id: thread_id(thread),
             title: &held.title,
+            board: held.board,
+            board_name: &self.forum.boards[held.board].name,
             first,
             last,
-            last_post: held.numbers[count - 1] as usize,
+            last_post,
+            last_id: post_id(last_post),
             posts,
+            replies: posts - 1,
             views: held.views * u64::from(posts) + held.views % 7,
             sticky: held.sticky,
             pages: posts.div_ceil(self.forum.spec.posts_per_page),
@@ -188,65 +233,63 @@ impl<'a> View<'a> {
     }
 
     /// The board's threads, sticky ones first, then by last reply (or, `sorted`, by replies), all as of now.
-    pub fn list(&self, board: usize, sorted: bool) -> Vec<Row<'a>> {
-        let mut rows: Vec<Row<'a>> = self.forum.boards[board].threads.iter().filter_map(|&at| self.row(at)).collect();
-        let order = |row: &Row<'a>| if sorted { -i64::from(row.posts) } else { -row.last.at };
+    pub fn list(&self, board: usize, sorted: bool) -> Vec<Row<'_>> {
+        let mut rows: Vec<Row> = self.forum.boards[board].threads.iter().filter_map(|&at| self.row(at)).collect();
+        let order = |row: &Row| if sorted { -i64::from(row.posts) } else { -row.last.at };
         rows.sort_by_key(|row| (!row.sticky, order(row), row.thread));
         rows
     }
 
     /// Threads with most replies, of all boards that everybody reads.
-    pub fn hot(&self, count: usize) -> Vec<Row<'a>> {
-        let open = self.forum.threads.partition_point(|held| held.posts[0].at <= self.now);
-        let recent = (open.saturating_sub(300)..open).filter(|&at| !self.forum.boards[self.board_of(at)].walled);
-        let mut rows: Vec<Row<'a>> = recent.filter_map(|at| self.row(at)).collect();
+    fn hot(&self, count: usize) -> Vec<Row<'_>> {
+        let open = self.open();
+        let recent = (open.saturating_sub(300)..open).filter(|&at| !self.is_walled(at));
+        let mut rows: Vec<Row> = recent.filter_map(|at| self.row(at)).collect();
         rows.sort_by_key(|row| (std::cmp::Reverse(row.posts), row.thread));
         rows.truncate(count);
         rows
     }
 
-    pub fn summary(&self, board: usize) -> Summary<'a> {
-        let forum: &'a Forum = self.forum;
-        let held = &forum.boards[board];
-        let rows = held.threads.iter().filter_map(|&at| self.row(at));
-        let (mut threads, mut posts, mut last) = (0, 0, None::<Row<'a>>);
-        for row in rows {
-            threads += 1;
-            posts += row.posts;
-            if last.is_none_or(|last| (row.last.at, row.thread) > (last.last.at, last.thread)) {
-                last = Some(row);
-            }
-        }
-        let users = forum.spec.activity.users;
+    pub fn summary(&self, board: usize) -> Summary<'_> {
+        let held = &self.forum.boards[board];
+        let rows: Vec<Row> = held.threads.iter().filter_map(|&at| self.row(at)).collect();
+        let boards = self.forum.boards.iter().enumerate();
+        let inner = boards.filter(|(_, held)| held.inside == Some(board));
+        let users = self.forum.spec.activity.users;
         Summary {
             board,
+            id: board_id(board),
             name: &held.name,
             about: &held.about,
-            threads,
-            posts,
-            last,
+            threads: rows.len(),
+            posts: rows.iter().map(|row| row.posts).sum(),
+            last: rows.into_iter().max_by_key(|row| (row.last.at, row.thread)),
             moderators: [board * 3 % users, (board * 5 + 1) % users],
-            inner: (0..forum.boards.len()).filter(|&at| forum.boards[at].inside == Some(board)).collect(),
+            inner: inner.map(|(board, held)| Inner { board, name: &held.name, about: &held.about }).collect(),
         }
     }
 
-    /// Names of the groups of the home, and the boards in each, without those that stand inside others.
-    pub fn categories(&self) -> Vec<(String, Vec<Summary<'a>>)> {
+    /// The groups of the home, without the boards that stand inside others.
+    fn categories(&self) -> Vec<Category<'_>> {
         let (boards, groups) = (self.forum.boards.len(), self.forum.spec.categories);
-        let names = ["综合讨论", "兴趣天地", "生活百科", "站务管理", "地方频道"];
-        let english = ["General", "Interests", "Living", "About us", "Local"];
-        let names = if self.forum.voice().english { english } else { names };
+        let names = match self.forum.style().english {
+            true => ["General", "Interests", "Living", "About us", "Local"],
+            false => ["综合讨论", "兴趣天地", "生活百科", "站务管理", "地方频道"],
+        };
         let group = |group: usize| {
             let number = if group >= names.len() { (group / names.len() + 1).to_string() } else { String::new() };
             let within = (boards * group / groups..boards * (group + 1) / groups)
                 .filter(|&at| self.forum.boards[at].inside.is_none());
-            (format!("{}{number}", names[group % names.len()]), within.map(|at| self.summary(at)).collect())
+            Category {
+                name: format!("{}{number}", names[group % names.len()]),
+                boards: within.map(|at| self.summary(at)).collect(),
+            }
         };
         (0..groups).map(group).collect()
     }
 
     /// The posts on a page of a thread that is open.
-    pub fn posts(&self, thread: usize, page: u32) -> Vec<Post> {
+    fn posts(&self, thread: usize, page: u32) -> Vec<Post> {
         let held = &self.forum.threads[thread];
         let topic = self.forum.boards[held.board].topic;
         let voice = self.forum.voice();
@@ -261,12 +304,15 @@ impl<'a> View<'a> {
                     text = text.chars().take(60).chain("...".chars()).collect();
                 }
                 let of = held.posts[quoted as usize];
-                Quote { user: of.user as usize, at: of.at, number: held.numbers[quoted as usize] as usize, text }
+                let number = held.numbers[quoted as usize] as usize;
+                Quote { user: of.user, at: of.at, number, id: post_id(number), text }
             });
+            let number = held.numbers[place] as usize;
             Post {
-                number: held.numbers[place] as usize,
+                number,
+                id: post_id(number),
                 floor: place as u32 + 1,
-                user: posting.user as usize,
+                user: posting.user,
                 at: posting.at,
                 text: voice.post(topic, thread as u64, place as u64),
                 quote,

@@ -6,13 +6,15 @@ use html5ever::tokenizer::Tag;
 use html5ever::{LocalName, local_name};
 use rustc_hash::FxHashMap;
 
+use super::FEW;
 use super::names::Named;
 use super::script;
 use super::words::{self, Sense};
 use super::written::{Written, epoch, first, located};
-use super::{FEW, clip};
 use crate::model::CrawlUrl;
+use crate::read::json_ld::JsonLd;
 use crate::read::markup::{attribute, is_json_ld};
+use crate::read::tokens::head;
 
 /// Bytes of a marked element's text that are read.
 const TEXT: usize = 200;
@@ -177,7 +179,7 @@ impl Dates {
     pub(in crate::read) fn text(&mut self, text: &str) {
         if let Some(raw) = self.raw {
             if raw == Raw::Script && self.looked < SCRIPTS {
-                let part = clip(text, SCRIPTS - self.looked);
+                let part = head(text, SCRIPTS - self.looked);
                 self.looked += text.len();
                 self.script.push_str(part);
             }
@@ -185,7 +187,7 @@ impl Dates {
         }
         self.at += text.trim().len();
         if let Some(window) = &mut self.window {
-            window.text.push_str(clip(text, TEXT.saturating_sub(window.text.len())));
+            window.text.push_str(head(text, TEXT.saturating_sub(window.text.len())));
             if window.text.len() >= TEXT {
                 self.end_window();
             }
@@ -193,8 +195,8 @@ impl Dates {
     }
 
     /// Takes in a script of JSON-LD.
-    pub(in crate::read) fn json_ld(&mut self, text: &str) {
-        let found = script::json_ld(text);
+    pub(in crate::read) fn json_ld(&mut self, script: &JsonLd<'_>) {
+        let found = script::json_ld(script);
         // Several scripts may each declare one, a list of articles many in one.
         let room = 4 * FEW - self.json_ld.len().min(4 * FEW);
         self.json_ld.extend(found.published.into_iter().take(room));
@@ -232,7 +234,7 @@ impl Dates {
 
     fn html(&mut self, tag: &Tag) {
         if let Some(lang) = attribute(tag, &local_name!("lang")).filter(|_| self.language.is_empty()) {
-            self.language = clip(lang.trim(), 16).to_ascii_lowercase().replace('_', "-");
+            self.language = head(lang.trim(), 16).to_ascii_lowercase().replace('_', "-");
         }
     }
 
@@ -360,7 +362,7 @@ enum Sign {
 
 /// The date in an attribute's value.
 fn instant(value: &str) -> Option<Written> {
-    let value = clip(value, VALUE);
+    let value = head(value, VALUE);
     first(value, true).or_else(|| epoch(value))
 }
 

@@ -207,10 +207,5 @@ fn few(days: &mut Vec<Day>, day: Day) {
     }
 }
 
-/// The first bytes of a text, whole characters.
-fn clip(text: &str, bytes: usize) -> &str {
-    crate::read::tokens::head(text, bytes)
-}
-
 #[cfg(test)]
 mod tests;

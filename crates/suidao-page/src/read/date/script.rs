@@ -6,9 +6,9 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
 use super::written::{Written, epoch, first};
+use crate::read::json_ld::{self, JsonLd, OBJECTS};
+use crate::read::tokens::head;
 
-/// Objects of one script that are looked at.
-const OBJECTS: usize = 2_000;
 /// Bytes of a date.
 const DATE: usize = 48;
 
@@ -21,33 +21,25 @@ pub(super) struct Found {
     pub(super) changed: Vec<Written>,
 }
 
-/// Reads a script of JSON-LD. One that is broken is read as far as keys and values go.
-pub(super) fn json_ld(script: &str) -> Found {
-    let Ok(value) = serde_json::from_str::<Value>(script.trim().trim_end_matches(';')) else {
-        let of = |key: &str| values(script, key);
-        return Found {
-            published: of("\"datePublished\""),
-            created: of("\"dateCreated\""),
-            changed: of("\"dateModified\""),
-        };
+/// The dates in a script of JSON-LD.
+pub(super) fn json_ld(script: &JsonLd<'_>) -> Found {
+    let value = match script {
+        JsonLd::Whole(value) => value,
+        JsonLd::Broken(script) => {
+            let of = |key: &str| values(script, key);
+            return Found {
+                published: of("\"datePublished\""),
+                created: of("\"dateCreated\""),
+                changed: of("\"dateModified\""),
+            };
+        }
     };
     let mut found: [Found; 3] = Default::default();
-    let mut open = vec![&value];
-    for _ in 0..OBJECTS {
-        let Some(value) = open.pop() else { break };
-        match value {
-            Value::Array(items) => open.extend(items.iter().rev()),
-            Value::Object(object) => {
-                let rank = object.get("@type").map_or(Some(1), rank);
-                let Some(rank) = rank else { continue };
-                let date = |key: &str| object.get(key).and_then(value_of);
-                found[rank].published.extend(date("datePublished"));
-                found[rank].created.extend(date("uploadDate").or_else(|| date("dateCreated")));
-                found[rank].changed.extend(date("dateModified"));
-                open.extend(object.values().filter(|value| value.is_object() || value.is_array()));
-            }
-            _ => {}
-        }
+    for (rank, object) in json_ld::objects(value) {
+        let date = |key: &str| object.get(key).and_then(value_of);
+        found[rank].published.extend(date("datePublished"));
+        found[rank].created.extend(date("uploadDate").or_else(|| date("dateCreated")));
+        found[rank].changed.extend(date("dateModified"));
     }
     let mut best = Found::default();
     for kind in found {
@@ -63,29 +55,6 @@ pub(super) fn json_ld(script: &str) -> Found {
     best
 }
 
-/// How much an object of this type is the page: 0 for articles, 1 for pages, 2 for other things; none for what only
-/// stands on it.
-fn rank(kind: &Value) -> Option<usize> {
-    let names = |name: &str| -> Option<usize> {
-        let name = name.rsplit(['/', ':']).next().unwrap_or(name);
-        match name {
-            "Review" | "UserReview" | "CriticReview" | "Comment" | "Answer" | "Person" | "Organization" | "WebSite"
-            | "ImageObject" | "Event" | "Offer" => None,
-            _ if name.ends_with("Article") || name.ends_with("Posting") || name == "Report" => Some(0),
-            _ if name.ends_with("Page") => Some(1),
-            _ => Some(2),
-        }
-    };
-    match kind {
-        Value::String(name) => names(name),
-        Value::Array(kinds) => {
-            let ranks = kinds.iter().filter_map(Value::as_str).map(names);
-            ranks.flatten().min()
-        }
-        _ => Some(2),
-    }
-}
-
 fn value_of(value: &Value) -> Option<Written> {
     match value {
         Value::String(text) => date(text),
@@ -95,7 +64,7 @@ fn value_of(value: &Value) -> Option<Written> {
 }
 
 fn date(text: &str) -> Option<Written> {
-    first(super::clip(text, DATE), true)
+    first(head(text, DATE), true)
 }
 
 /// The dates behind a key, in order.
@@ -128,13 +97,13 @@ pub(super) fn data(script: &str, most: usize) -> Vec<Written> {
         let rest = rest.trim_start_matches(['"', '\'', '\\', ' ']).strip_prefix([':', '='])?;
         let rest = rest.trim_start_matches([' ', '"', '\'', '\\']);
         let end = rest.find(['"', '\'', '\\', ',', ';', '}', '\n']).unwrap_or(rest.len());
-        let text = super::clip(&rest[..end], DATE);
+        let text = head(&rest[..end], DATE);
         // `Mon, 27 Jun 2019` has a comma in it.
-        date(text).or_else(|| epoch(text)).or_else(|| date(super::clip(rest, 24)))
+        date(text).or_else(|| epoch(text)).or_else(|| date(head(rest, 24)))
     };
     KEYS.find_iter(script)
         .take(OBJECTS)
-        .filter_map(|found| value(super::clip(&script[found.end()..], 96)))
+        .filter_map(|found| value(head(&script[found.end()..], 96)))
         .take(most)
         .collect()
 }
@@ -144,6 +113,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn json_ld(script: &str) -> Found {
+        super::json_ld(&JsonLd::read(script))
+    }
 
     fn days(written: &[Written]) -> Vec<String> {
         written.iter().map(|written| written.day.to_string()).collect()

@@ -6,10 +6,9 @@ use crate::model::Fetched;
 use crate::read::Parsed;
 
 fn parse(url: &str, html: &str) -> Parsed {
-    let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
     let body = Bytes::from(html.to_owned());
     let url = CrawlUrl::parse(url).unwrap();
-    crate::read::parse(&Fetched { url, status: 200, headers, body, wire: None, asked: None, rendered: None })
+    crate::read::parse(&Fetched::html(url, body))
 }
 
 fn published(url: &str, html: &str) -> Option<String> {

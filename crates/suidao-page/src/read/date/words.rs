@@ -53,10 +53,7 @@ static LINE: LazyLock<(AhoCorasick, Vec<Sense>)> = LazyLock::new(|| {
 pub(super) fn sense(before: &str, behind: &str) -> Option<Sense> {
     let (line, senses) = &*LINE;
     // Of a long line only what stands beside the date.
-    let mut from = before.len().saturating_sub(BESIDE);
-    while !before.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = before.ceil_char_boundary(before.len().saturating_sub(BESIDE));
     let behind = head(behind, BESIDE);
     let (begins, before) = (from == 0, before[from..].to_lowercase());
     // Words side by side are one label, and the first tells what of: `更新时间`, `last updated date`.

@@ -233,8 +233,7 @@ impl Walk {
         let Some((field, _)) = self.field.filter(|(_, depth)| *depth == self.depth) else { return };
         let room = LONGEST.saturating_sub(self.text.len());
         if matches!(field, Field::Title | Field::About) {
-            let end = (0..=room.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-            self.text.push_str(&text[..end]);
+            self.text.push_str(&text[..text.floor_char_boundary(room)]);
         } else if text.len() > room {
             self.field = None;
         } else {

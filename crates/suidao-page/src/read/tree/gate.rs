@@ -26,7 +26,7 @@ const LINK: usize = 16;
 const BORDERS: usize = 200;
 
 /// How the tokenizer is to read what follows a start tag.
-pub fn raw_kind(name: &LocalName) -> Option<RawKind> {
+fn raw_kind(name: &LocalName) -> Option<RawKind> {
     match *name {
         local_name!("script") => Some(ScriptData),
         local_name!("title") | local_name!("textarea") => Some(Rcdata),

@@ -1,0 +1,111 @@
+//! Which elements of a post hold its text: the place that holds most of it in all posts, and neither the writer nor the
+//! time.
+
+use rustc_hash::FxHashMap;
+
+use super::fields::Part;
+use super::region::{Role, Survey, role};
+use super::tree::{NodeId, Tree};
+
+#[derive(Default)]
+struct Place {
+    posts: usize,
+    last: usize,
+    text: u64,
+    times: usize,
+    people: usize,
+    role: f64,
+    order: usize,
+}
+
+/// The elements that hold each post's text.
+pub(super) fn bodies(tree: &Tree, survey: &Survey, parts: &[Part]) -> Vec<Vec<NodeId>> {
+    // Of one post alone its place is nothing that others have too.
+    if let [part] = parts
+        && let Some(body) = called_body(tree, survey, part)
+    {
+        return vec![vec![body]];
+    }
+    let mut places: FxHashMap<u64, Place> = FxHashMap::default();
+    let mut inherited: FxHashMap<NodeId, f64> = FxHashMap::default();
+    for (at, part) in parts.iter().enumerate() {
+        let alone = part.roots.len() == 1;
+        for node in part.nodes() {
+            if !tree.is_element(node) || tree.is_hidden(node) {
+                continue;
+            }
+            let above = inherited.get(&tree.parent(node)).copied().unwrap_or(1.0);
+            let own = match role(tree, node) {
+                Role::Body if above >= 1.0 => 3.0,
+                Role::Furniture if !(alone && node == part.roots[0]) => 0.1,
+                Role::Quote => 0.02,
+                _ => 1.0,
+            };
+            // What stands in furniture is furniture, what stands in a body is no more than it.
+            inherited.insert(node, if above < 1.0 { above.min(own) } else { own.min(1.0) });
+            let place = places.entry(part.place(node)).or_default();
+            if place.posts == 0 {
+                (place.role, place.order, place.last) = (if above < 1.0 { above } else { own }, node, usize::MAX);
+            }
+            if place.last != at {
+                place.posts += 1;
+                place.last = at;
+            }
+            place.text += u64::from(survey.text(tree, node));
+            place.times += usize::from(survey.has_time(tree, node));
+            place.people += usize::from(survey.has_person(tree, node));
+        }
+    }
+    let worth = |place: &Place| {
+        let mixed = |count: usize| if count * 2 > parts.len() { 0.15 } else { 1.0 };
+        let common = if place.posts * 10 >= parts.len() * 6 { 1.0 } else { 0.2 };
+        place.text as f64 * place.role * mixed(place.times) * mixed(place.people) * common
+    };
+    let mut best: Option<(f64, usize, u64)> = None;
+    for (&key, place) in &places {
+        let own = (worth(place), place.order, key);
+        // Of equal ones the outermost.
+        if place.text > 0 && best.is_none_or(|best| own.0 > best.0 || own.0 == best.0 && own.1 < best.1) {
+            best = Some(own);
+        }
+    }
+    let chosen =
+        best.filter(|(_, _, key)| places[key].times * 2 <= parts.len() || places[key].people * 2 <= parts.len());
+    let Some((_, _, chosen)) = chosen else { return vec![Vec::new(); parts.len()] };
+    let body = |part: &Part| {
+        let mut end = 0;
+        let mut own = Vec::new();
+        for node in part.nodes() {
+            if node >= end
+                && tree.is_element(node)
+                && part.place(node) == chosen
+                && !(part.roots.len() == 1 && node == part.roots[0])
+            {
+                own.push(node);
+                end = tree.subtree(node).end;
+            }
+        }
+        if own.is_empty() {
+            own.extend(called_body(tree, survey, part));
+        }
+        own
+    };
+    parts.iter().map(body).collect()
+}
+
+/// The innermost element that calls itself the content and holds most: of a post whose template is not the others'.
+fn called_body(tree: &Tree, survey: &Survey, part: &Part) -> Option<NodeId> {
+    let plain = |node: NodeId| survey.plain(tree, &[node]);
+    let bodies: Vec<NodeId> = part
+        .nodes()
+        .filter(|&node| {
+            tree.is_element(node)
+                && !part.roots.contains(&node)
+                && role(tree, node) == Role::Body
+                && !(survey.has_time(tree, node) && survey.has_person(tree, node))
+                && plain(node) > 0
+        })
+        .collect();
+    let most = bodies.iter().map(|&node| plain(node)).max()?;
+    bodies.into_iter().filter(|&node| plain(node) * 10 >= most * 8).min_by_key(|&node| tree.subtree(node).len())
+}

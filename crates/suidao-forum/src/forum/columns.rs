@@ -1,0 +1,335 @@
+//! What stands in the lines of a list of threads: which number counts replies and which views, which time is of the
+//! beginning and which of the last reply, who wrote.
+//!
+//! Numbers, people and times are told by the words beside them, by the names of their elements, by the head of their
+//! column, and, where all that is silent, by what the same place holds in the other lines: threads are looked at more
+//! often than replied to, and a last reply is later than the post it replies to. A single time in a line that nothing
+//! names is taken for the last reply: most forums sort by it.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::fields::{
+    Number, Part, Said, Time, entry, initials, is_page_of, is_person, name, numbers, said_by, said_by_names, times,
+};
+use super::times::all;
+use super::titles::Line;
+use super::tree::{NodeId, Tree};
+use suidao_page::model::{Clock, CrawlUrl, Moment};
+
+/// What the heads of the columns say, by the column's number.
+pub(super) struct Heads(Vec<(usize, String)>);
+
+impl Heads {
+    /// Looks for the row of heads before the first line, in its table or in one of its own.
+    pub(super) fn of(tree: &Tree, first: Option<&Line>) -> Self {
+        let Some(line) = first else { return Self(Vec::new()) };
+        let is_row = |&at: &NodeId| tree.name(at) == "tr";
+        let own = std::iter::once(line.title).chain(tree.ancestors(line.title)).find(is_row);
+        let Some(own) = own else { return Self(Vec::new()) };
+        let cells = |row: NodeId| -> Vec<(usize, String)> {
+            let cells = tree.children(row).filter(|&cell| matches!(tree.name(cell), "td" | "th"));
+            cells.map(|cell| (tree.cell(cell), tree.text(cell).to_lowercase())).collect()
+        };
+        let widest = cells(own).last().map_or(0, |(at, _)| *at);
+        for row in (0..own).rev().filter(is_row).take(12) {
+            let heads = cells(row);
+            let speaking = heads.iter().filter(|(_, text)| text.len() <= 90 && !said_by(text).nothing()).count();
+            if speaking >= 2 && heads.last().is_some_and(|(at, _)| *at == widest) {
+                return Self(heads);
+            }
+        }
+        Self(Vec::new())
+    }
+
+    fn text(&self, tree: &Tree, node: NodeId, row: NodeId) -> &str {
+        let cell =
+            tree.ancestors(node).take_while(|&at| at != row).filter(|&at| matches!(tree.name(at), "td" | "th")).last();
+        let head = cell.and_then(|cell| self.0.iter().find(|(at, _)| *at == tree.cell(cell)));
+        head.map_or("", |(_, text)| text)
+    }
+}
+
+struct Person {
+    name: String,
+    place: u64,
+    said: Said,
+    /// What its address says, or that it has a line of its own.
+    likely: bool,
+}
+
+/// The parts of a line that can be fields.
+pub(super) struct Fields {
+    times: Vec<Time>,
+    numbers: Vec<Number>,
+    people: Vec<Person>,
+    /// A name without a link, where the words around call it the author's.
+    plain: Option<String>,
+}
+
+impl Fields {
+    pub(super) fn of(
+        tree: &Tree,
+        line: &Line,
+        heads: &Heads,
+        is_thread: &dyn Fn(&CrawlUrl) -> bool,
+        clock: Clock,
+    ) -> Self {
+        let part = Part { tree, roots: &line.roots };
+        let row = part.row();
+        // The title, and the pages of the thread.
+        let skip = |node: NodeId| {
+            node == line.title
+                || is_page_of(tree, node, line.url)
+                || tree.link(node).is_some_and(|url| {
+                    url != line.url && is_thread(url) && !tree.text(node).contains(char::is_alphabetic)
+                })
+        };
+        let title = |node: NodeId| node == line.title;
+        let mut own_times = times(&part, clock, &title);
+        for time in &mut own_times {
+            time.said = time.said.and(said_by(heads.text(tree, time.node, row)));
+        }
+        let in_name = |node: NodeId| skip(node) || tree.link(node).is_some() && is_person(tree, node);
+        let mut own_numbers = numbers(&part, clock, &in_name);
+        let mut order: FxHashMap<NodeId, usize> = FxHashMap::default();
+        for number in &mut own_numbers {
+            if number.shown.has(Said::REPLIES) != number.shown.has(Said::VIEWS) {
+                continue;
+            }
+            let names = said_by_names(tree, tree.parent(number.node), row);
+            let head = heads.text(tree, number.node, row);
+            let both = said_by(head);
+            number.shown = if names.has(Said::REPLIES) != names.has(Said::VIEWS) {
+                names
+            } else if both.has(Said::REPLIES) && both.has(Said::VIEWS) {
+                // "回复/查看" over "12/345".
+                let cell = tree.ancestors(number.node).find(|&at| matches!(tree.name(at), "td" | "th")).unwrap_or(0);
+                let at = order.entry(cell).or_default();
+                *at += 1;
+                let mut halves = head.split(['/', '|', '·', ' ']).filter(|half| !half.is_empty());
+                halves.nth(*at - 1).map_or(Said::default(), said_by)
+            } else {
+                number.shown.and(names).and(both)
+            };
+        }
+        let initials = initials(&part);
+        let mut people = Vec::new();
+        let mut plain = None;
+        for paragraph in part.paragraphs(&title) {
+            let mut last = usize::MAX;
+            for &(start, node) in &paragraph.pieces {
+                let link =
+                    std::iter::once(node).chain(tree.ancestors(node)).take(4).find(|&at| tree.link(at).is_some());
+                let Some(link) = link.filter(|&link| link != last && initials.binary_search(&link).is_err()) else {
+                    continue;
+                };
+                last = link;
+                if tree.link(link).is_some_and(is_thread) {
+                    continue;
+                }
+                let text = tree.text(link);
+                let Some(own) =
+                    name(&text, clock).filter(|own| own.chars().any(|c| !c.is_ascii_digit()) || is_person(tree, link))
+                else {
+                    continue;
+                };
+                let said = said_by(&paragraph.text[..start])
+                    .and(said_by_names(tree, link, row))
+                    .and(said_by(heads.text(tree, link, row)));
+                let alone = paragraph.text.trim() == text;
+                let likely = is_person(tree, link) || said.has(Said::AUTHOR) && !said.has(Said::VIEWS);
+                people.push(Person {
+                    name: own,
+                    place: part.place(tree.parent(link)),
+                    said,
+                    likely: likely || alone && said.has(Said::AUTHOR),
+                });
+            }
+            if plain.is_none() && paragraph.text.len() <= 120 {
+                plain = plain_author(tree, &paragraph.text, paragraph.node(0), row, heads, line.title, clock);
+            }
+        }
+        Self { times: own_times, numbers: own_numbers, people, plain }
+    }
+
+    pub(super) fn author(&self, place: Option<u64>) -> Option<String> {
+        let linked = self
+            .people
+            .iter()
+            .find(|person| person.likely && Some(person.place) == place)
+            .map(|person| person.name.clone());
+        linked.or_else(|| self.plain.clone())
+    }
+}
+
+/// "作者: 张三", "by ann", a cell below "作者", an element called `author`.
+fn plain_author(
+    tree: &Tree,
+    text: &str,
+    node: NodeId,
+    row: NodeId,
+    heads: &Heads,
+    title: NodeId,
+    clock: Clock,
+) -> Option<String> {
+    let names = said_by_names(tree, tree.parent(node), row);
+    let head = said_by(heads.text(tree, node, row));
+    let lower = text.to_lowercase();
+    let labels = ["作者", "楼主", "发帖人", "投稿者", "posted by", "started by", "by ", "author"];
+    let label = labels.iter().find(|label| lower.starts_with(**label)).filter(|_| lower.len() == text.len());
+    let above = |node: NodeId| tree.ancestors(node).find(|&at| matches!(tree.name(at), "td" | "th"));
+    let called = names.has(Said::AUTHOR) && !names.has(Said::LAST)
+        || head.has(Said::AUTHOR) && (above(node) != above(title) || !text.contains([':', '：']));
+    if label.is_none() && !called || said_by(&lower).and(names).and(head).has(Said::LAST) {
+        return None;
+    }
+    let text = label.map_or(text, |label| &text[label.len()..]);
+    let end = all(text, clock).first().map_or(text.len(), |time| time.text.start);
+    let own = text[..end]
+        .split(" - ")
+        .next()
+        .unwrap_or_default()
+        .split(['|', '·', ',', '，', '»', '•'])
+        .next()
+        .unwrap_or_default();
+    name(own, clock).filter(|own| own.chars().any(char::is_alphabetic))
+}
+
+/// The place of the thread's author in a line: where most lines have a person who did not reply last.
+pub(super) fn author_place(fields: &[Fields]) -> Option<u64> {
+    // For each place: how many are there, and after how many others the first of them.
+    let mut places: Vec<(u64, (usize, usize))> = Vec::new();
+    for own in fields {
+        for (order, person) in own.people.iter().enumerate() {
+            if person.likely
+                && !person.said.has(Said::LAST)
+                && let Some((count, first)) = entry(&mut places, person.place)
+            {
+                *first = if *count == 0 { order } else { *first };
+                *count += 1;
+            }
+        }
+    }
+    let most = places.iter().map(|(_, (count, _))| *count).max()?;
+    let common = places.into_iter().filter(|(_, (count, _))| *count * 3 >= most * 2);
+    common.min_by_key(|(_, (_, first))| *first).map(|(place, _)| place)
+}
+
+/// Which numbers of a line are replies and which are views.
+pub(super) struct Counts {
+    replies: Option<u64>,
+    /// The count is of posts, the first among them.
+    with_first: bool,
+    views: Option<u64>,
+}
+
+impl Counts {
+    pub(super) fn of(fields: &[Fields]) -> Self {
+        // For each place: what is said of it, how many are there, how many not alone in their line.
+        let mut places: Vec<(u64, (Said, usize, usize))> = Vec::new();
+        for number in fields.iter().flat_map(|own| &own.numbers) {
+            if let Some((said, count, beside)) = entry(&mut places, number.place) {
+                *said = said.and(number.shown);
+                *count += 1;
+                *beside += usize::from(!number.alone);
+            }
+        }
+        let called = |what: Said, not: Said| {
+            let named = places.iter().filter(|(_, (said, ..))| said.has(what) && !said.has(not));
+            named.max_by_key(|(_, (_, count, _))| *count).map(|(place, ..)| *place)
+        };
+        let mut views = called(Said::VIEWS, Said::REPLIES);
+        let mut replies = called(Said::REPLIES, Said::VIEWS);
+        let mut with_first = false;
+        if replies.is_none() {
+            replies = called(Said::POSTS, Said::VIEWS.and(Said::AUTHOR));
+            let counts = || fields.iter().filter_map(|own| own.number(replies));
+            with_first = replies.is_some() && counts().all(|count| count > 0);
+        }
+        let speaking = fields.iter().filter(|own| !own.numbers.is_empty()).count();
+        let silent = places.iter().filter(|(place, (said, count, beside))| {
+            let other = said.has(Said::LAST) || said.has(Said::OTHER) || said.has(Said::MEMBER);
+            *beside == 0 && !other && *count * 2 >= speaking && Some(*place) != views && Some(*place) != replies
+        });
+        let mut silent = silent.map(|(place, ..)| *place);
+        let more = |views: Option<u64>, replies: Option<u64>| {
+            let pairs = fields.iter().filter_map(|own| Some((own.number(views)?, own.number(replies)?)));
+            let (all, good) =
+                pairs.fold((0, 0), |(all, good), (views, replies)| (all + 1, good + usize::from(views >= replies)));
+            good * 10 >= all * 9
+        };
+        match (replies, views) {
+            (None, None) => {
+                (replies, views) = (silent.next(), silent.next());
+                if views.is_some() && !more(views, replies) && more(replies, views) {
+                    (replies, views) = (views, replies);
+                }
+            }
+            (None, Some(_)) => replies = silent.find(|&place| more(views, Some(place))),
+            (Some(_), None) => views = silent.find(|&place| more(Some(place), replies)),
+            _ => {}
+        }
+        Self { replies, with_first, views }
+    }
+
+    pub(super) fn read(&self, fields: &Fields) -> (Option<u32>, Option<u32>) {
+        let replies =
+            fields.number(self.replies).map(|count| if self.with_first { count.saturating_sub(1) } else { count });
+        (replies, fields.number(self.views))
+    }
+}
+
+impl Fields {
+    fn number(&self, place: Option<u64>) -> Option<u32> {
+        self.numbers.iter().find(|number| Some(number.place) == place).map(|number| number.value)
+    }
+}
+
+/// Which times of a line are of the thread's beginning and which of its last reply, by their places.
+pub(super) struct Moments {
+    created: FxHashSet<u64>,
+    last: FxHashSet<u64>,
+}
+
+impl Moments {
+    pub(super) fn of(fields: &[Fields]) -> Self {
+        // For each place: lines where it is called or proves the beginning, and the last reply.
+        let mut votes: FxHashMap<u64, (i32, i32)> = FxHashMap::default();
+        for own in fields {
+            for time in &own.times {
+                let vote = votes.entry(time.place).or_default();
+                if time.said.has(Said::LAST) {
+                    vote.1 += 4;
+                } else if time.said.has(Said::CREATED) {
+                    vote.0 += 4;
+                }
+            }
+            let latest = own.times.iter().max_by_key(|time| time.moment.at);
+            let earliest = own.times.iter().min_by_key(|time| time.moment.at);
+            if let (Some(first), Some(last)) = (earliest, latest)
+                && !first.moment.agrees(last.moment, 60)
+            {
+                votes.entry(first.place).or_default().0 += 2;
+                votes.entry(last.place).or_default().1 += 2;
+            }
+        }
+        let created = votes.iter().filter(|(_, (created, last))| created > last).map(|(place, _)| *place).collect();
+        let last = votes.iter().filter(|(_, (created, last))| last > created).map(|(place, _)| *place).collect();
+        Self { created, last }
+    }
+
+    pub(super) fn read(&self, fields: &Fields) -> (Option<Moment>, Option<Moment>) {
+        let find = |places: &FxHashSet<u64>| {
+            fields.times.iter().find(|time| places.contains(&time.place)).map(|time| time.moment)
+        };
+        let (created, last) = (find(&self.created), find(&self.last));
+        match (created, last, fields.times.as_slice()) {
+            (None, None, [only]) => (None, Some(only.moment)),
+            (None, None, [one, other, ..]) => {
+                let (first, last) = if one.moment.at <= other.moment.at { (one, other) } else { (other, one) };
+                (Some(first.moment), Some(last.moment))
+            }
+            found => (found.0, found.1),
+        }
+    }
+}

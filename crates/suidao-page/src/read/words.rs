@@ -1,0 +1,52 @@
+//! Word lists: the text files of `words/`, a word a line, `#` before a comment, `[name]` before a section.
+
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+pub(super) const AUTHORS: &str = include_str!("words/authors.txt");
+pub(super) const HTML: &str = include_str!("words/html.txt");
+pub(super) const LINES: &str = include_str!("words/lines.txt");
+pub(super) const ROLES: &str = include_str!("words/roles.txt");
+pub(super) const SCRIPTS: &str = include_str!("words/scripts.txt");
+
+/// The words of a section in their order, read when they are first asked for. A word that begins or ends with a blank stands
+/// in quotes.
+pub(crate) struct Words {
+    file: &'static str,
+    section: &'static str,
+    words: OnceLock<Vec<&'static str>>,
+}
+
+impl Words {
+    pub(crate) const fn of(file: &'static str, section: &'static str) -> Self {
+        Self { file, section, words: OnceLock::new() }
+    }
+
+    fn read(&self) -> Vec<&'static str> {
+        let lines = self.file.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let head = |line: &str| line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) == Some(self.section);
+        let section = lines.skip_while(|line| !head(line)).skip(1).take_while(|line| !line.starts_with('['));
+        section.map(|line| line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line)).collect()
+    }
+}
+
+impl Deref for Words {
+    type Target = [&'static str];
+
+    fn deref(&self) -> &Self::Target {
+        self.words.get_or_init(|| self.read())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_hold_words_without_comments_and_keep_blanks_in_quotes() {
+        const FILE: &str = "# Head.\n[one]\nb\n\n# Why.\na\n[two]\n\"go to \"\n";
+        assert_eq!(*Words::of(FILE, "one"), ["b", "a"]);
+        assert_eq!(*Words::of(FILE, "two"), ["go to "]);
+        assert!(Words::of(FILE, "three").is_empty());
+    }
+}
