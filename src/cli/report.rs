@@ -29,7 +29,6 @@ pub struct ReportArgs {
     pub json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
     let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;
     let directory = CrawlDirectory::new(&args.directory);

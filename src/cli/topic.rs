@@ -144,7 +144,6 @@ enum TfArg {
     Log,
 }
 
-/// Runs the verb.
 pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
     match &args.action {
         Action::Build(args) => build(args, voice)?,

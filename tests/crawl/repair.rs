@@ -364,9 +364,8 @@ fn a_crawl_with_a_secret_is_sound() {
     run(stage.crawl("crawl", &["--strategy", "breadth-first", "--max-pages", "20", "--set", secret])).expect(0);
     let dir = stage.path("crawl");
     let kept = fs::read_to_string(dir.join("state/config.toml")).unwrap();
-    assert!(kept.contains("***") && !kept.contains("hush"), "{kept}");
-    let told = check(&dir, &[]).expect(0);
-    assert!(told.out.contains("note:") && told.out.contains("without the secrets"), "{}", told.out);
+    assert!(kept.contains("made_with = [\"fetch.credentials\"]") && !kept.contains("hush"), "{kept}");
+    check(&dir, &[]).expect(0);
     fs::write(dir.join("state/config.toml"), format!("{kept}\n[crawl]\nin_flight = 0\n")).unwrap();
     assert!(check(&dir, &[]).expect(1).out.contains("open:"));
 }

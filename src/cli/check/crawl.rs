@@ -9,7 +9,6 @@ use suidao::config::Config;
 use suidao::config::kept::Use;
 use suidao::repair::{Checked, Level, Means, Repaired, check, repair};
 use suidao::store::CrawlDirectory;
-use suidao::strategy::StrategyName;
 
 use crate::cli::{Exit, inputs};
 
@@ -37,14 +36,12 @@ pub struct CrawlCheckArgs {
     json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let mut checked = check(&directory)?;
     let mut repaired = None;
     if args.repair {
-        let own = args.config.as_deref().map(|path| Config::load(Some(path), &[])).transpose()?;
-        directory.check_pages(own.is_some_and(|config| config.crawl.linked_pages))?;
+        directory.check_pages()?;
         if !args.json {
             findings(&checked)?;
         }
@@ -71,17 +68,10 @@ fn means(args: &CrawlCheckArgs, directory: &CrawlDirectory) -> Result<Means> {
     };
     let topic = topic.context("give the crawl's lexicon with -m")?;
     let config = match &args.config {
-        None if kept_config.exists() => Config::load_kept(&kept_config, &[], Use::Reading).map(|(config, _)| config),
+        None if kept_config.exists() => Config::load_kept(&kept_config, &[], Use::Reading),
         given => Config::load(given.as_deref(), &[]),
     };
     let config = config.context("give the crawl's configuration with -c")?;
-    if args.config.is_none() && config.strategy.name == StrategyName::ContextGraph {
-        bail!(
-            "{}: names a file of layers, and no file is read because a crawl directory names it; if the directory is yours, give -c {}",
-            kept_config.display(),
-            kept_config.display()
-        );
-    }
     Ok(Means { topic: inputs::layered(topic, &config.strategy)?, config })
 }
 

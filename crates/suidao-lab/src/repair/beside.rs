@@ -2,14 +2,13 @@
 //! log, files that are nobody's.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::check::{Checked, Surveyed, is_of_a_forum};
 use super::rebuild::{BUILDING, WHOLE};
 use super::{Level, write_lists};
 use suidao_live::config::Config;
 use suidao_live::config::kept::Use;
-use suidao_live::fetch::Credential;
 use suidao_page::topic::Lexicon;
 use suidao_store::store::{CrawlDirectory, Meta, StoreError, own};
 
@@ -56,16 +55,7 @@ pub(super) fn inputs(dir: &CrawlDirectory, meta: Option<&Meta>, checked: &mut Ch
         checked.find(Level::Open, &path, format!("is missing; {who} writes it"));
     } else if let Err(error) = Config::load_kept(&path, &[], Use::Reading) {
         checked.find(Level::Open, &path, format!("does not read ({error}); {who} writes it"));
-    } else if had_secrets(&path) {
-        let what = "is kept without the secrets of its credentials; give the configuration that has them (-c)";
-        checked.find(Level::Note, &path, what);
     }
-}
-
-/// Whether a kept configuration lacks secrets, which are never kept.
-fn had_secrets(path: &Path) -> bool {
-    let read = own::read_text(path, own::SMALL).ok().and_then(|text| toml::from_str::<Config>(&text).ok());
-    read.is_some_and(|config| config.fetch.credentials.iter().any(Credential::holds_secret))
 }
 
 /// What is made of the log: whether it says what the log says.
