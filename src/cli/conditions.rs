@@ -49,28 +49,15 @@ impl ConditionsArgs {
         self.over(Config::load(self.config.as_deref(), &self.sets)?)
     }
 
-    /// The same, where none is given over the one that a crawl directory keeps, as far as that is its to say; what is left
-    /// out of it is told.
-    pub fn load_over(&self, kept: &Path, purpose: Use, voice: Voice) -> Result<Config> {
+    /// The same, where none is given over the one that a crawl directory keeps; `fetches`: to ask servers by it.
+    pub fn load_over(&self, kept: &Path, fetches: bool) -> Result<Config> {
         if self.config.is_some() || !kept.exists() {
             return self.load();
         }
         let own = [(self.proxy.is_some(), "fetch.proxy"), (self.allow_private, "fetch.allow_private")];
-        let own = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key);
-        let keys: Vec<&str>;
-        let purpose = match purpose {
-            Use::Reading => Use::Reading,
-            Use::Fetching(given) => {
-                keys = given.iter().copied().chain(own).collect();
-                Use::Fetching(&keys)
-            }
-        };
-        let (config, left_out) = Config::load_kept(kept, &self.sets, purpose)?;
-        for left in left_out.iter().filter(|_| !voice.quiet) {
-            let kept = kept.display();
-            note!("suidao: {kept}: left out {left}; if the directory is yours, -c {kept} takes all of the file");
-        }
-        self.over(config)
+        let given: Vec<&str> = own.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
+        let purpose = if fetches { Use::Fetching(&given) } else { Use::Reading };
+        self.over(Config::load_kept(kept, &self.sets, purpose)?)
     }
 
     fn over(&self, mut config: Config) -> Result<Config> {

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::crawl::{Limits, TrapCounts, Unreached};
-use suidao::live::{self, Job, News, Report};
+use suidao::live::{Job, Report};
 use suidao::model::{FailureKind, Refusal, Stop, number};
 use suidao::store::CrawlDirectory;
 use suidao::store::directory::write_own;
@@ -95,7 +95,6 @@ impl CrawlArgs {
     }
 }
 
-/// Runs the verb.
 pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let config = args.config()?;
     let topic = Arc::new(inputs::layered(inputs::topic(&args.lexicon)?, &config.strategy)?);
@@ -107,15 +106,9 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
-    let mut operation = args.operating.begin(&config, &directory, voice)?;
     let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
     let mut screen = Screen::new(voice, args.json, job.config.goals());
-    let view = operation.view.clone();
-    let tell = |news: News| {
-        operation.tell(&news);
-        screen.tell(&news);
-    };
-    let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
+    let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();
     let report = report?;
     let summary = number::plain(summary(&job, &report));
@@ -206,18 +199,16 @@ fn summary(job: &Job, report: &Report) -> serde_json::Value {
         "hosts": progress.hosts,
         "hosts_visited": progress.hosts_visited,
         "hosts_relevant": progress.hosts_relevant,
-        "memory": report.memory.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
+        "memory": report.memory,
         "this_run": { "pages": report.pages_now, "seconds": report.seconds, "resumed": report.resumed },
         "config": job.config.shown(),
     })
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn harvest(report: &Report) -> f64 {
     report.progress.relevant as f64 / report.progress.pages.max(1) as f64
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn in_words(job: &Job, report: &Report) -> String {
     let progress = report.progress;
     let why = match report.stop {

@@ -61,7 +61,6 @@ struct Row {
     islands: usize,
 }
 
-/// Runs the verb.
 pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
     let say = |text: &str| {
         if !voice.quiet {
@@ -184,7 +183,6 @@ fn truth(world: &World, store: &Store) -> Result<(usize, usize)> {
     Ok((relevant, islands.len()))
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn table(rows: &[Row], islands: usize) -> String {
     let mut text = format!(
         "\n{:<18}{:>7}{:>10}{:>14}{:>10}{:>9}\n",

@@ -23,7 +23,6 @@ pub struct Wish<'a> {
     pub json: bool,
 }
 
-/// Shows it.
 pub fn show(
     wish: &Wish,
     config: &Config,

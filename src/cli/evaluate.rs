@@ -53,7 +53,6 @@ const TERMS: usize = 20;
 /// Marks at most, where none are given.
 const MARKS: u64 = 20;
 
-/// Runs the verb.
 pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
     let queries = match (&args.queries, &args.lexicon) {
         (Some(path), _) => queries(path)?,

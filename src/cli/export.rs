@@ -117,7 +117,6 @@ pub struct Wanted {
     pub retired: Vec<suidao::model::UrlId>,
 }
 
-/// Runs the verb.
 pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let mut filter = args.filter.filter()?;
     if let Some(Since::Day(day)) = args.since {

@@ -40,7 +40,6 @@ struct Visit {
     archive: Option<Location>,
 }
 
-/// Runs the verb.
 pub fn run(args: &HistoryArgs) -> Result<Exit> {
     let url =
         CrawlUrl::parse(&args.url).with_context(|| format!("{} is no URL; write it as http://host/path", args.url))?;
@@ -48,7 +47,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     let store = Store::open(&directory)?;
     let kept = directory.config_toml();
     let settings =
-        if kept.exists() { Config::load_kept(&kept, &[], Use::Reading)?.0.refresh } else { RefreshSettings::default() };
+        if kept.exists() { Config::load_kept(&kept, &[], Use::Reading)?.refresh } else { RefreshSettings::default() };
     let Story { id, visits, histories, round } = Story::read(&store, &url, &settings)?;
     let Some(id) = id else {
         bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());

@@ -92,8 +92,9 @@ pub fn kept_topic(path: &Path) -> Result<Topic> {
 /// The topic with the layers that the strategy needs, if it is one that needs them.
 pub fn layered(topic: Topic, strategy: &Settings) -> Result<Topic> {
     match &strategy.context_graph.model {
-        Some(path) if strategy.name == StrategyName::ContextGraph => with_layers(topic, Path::new(path)),
-        _ => Ok(topic),
+        _ if strategy.name != StrategyName::ContextGraph => Ok(topic),
+        Some(path) => with_layers(topic, Path::new(path)),
+        None => bail!("strategy.context-graph.model must name a file of layers, made by `suidao topic layers`"),
     }
 }
 

@@ -41,7 +41,6 @@ pub struct LayersArgs {
     max_pages: u64,
 }
 
-/// Runs the verb.
 pub fn run(args: &LayersArgs, voice: Voice) -> Result<()> {
     let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
     let topic = inputs::topic_of(args.model.as_deref(), &web)?;

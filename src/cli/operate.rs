@@ -7,10 +7,11 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::config::{self, Config};
-use suidao::live::{News, View};
+use suidao::live::{self, Job, News, Report, View};
 use suidao::status;
 use suidao::store::CrawlDirectory;
 
+use super::crawl::interrupted;
 use super::{Voice, journal};
 
 /// When a crawl is done.
@@ -53,9 +54,9 @@ pub struct OperatingArgs {
 }
 
 /// A crawl that can be looked at and that logs.
-pub struct Operation {
+struct Operation {
     /// The window into it; none if nobody asked for one.
-    pub view: Option<Arc<View>>,
+    view: Option<Arc<View>>,
     /// Ends the page when it is dropped.
     _page: Option<status::Server>,
     log: Option<PathBuf>,
@@ -72,8 +73,19 @@ impl OperatingArgs {
         listen.map(address).transpose()
     }
 
+    /// Runs a job until it ends or the user stops it.
+    pub fn run(&self, job: &Job, voice: Voice, mut tell: impl FnMut(&News)) -> Result<Report> {
+        let mut operation = self.begin(&job.config, &job.directory, voice)?;
+        let view = operation.view.clone();
+        let tell = |news: News| {
+            operation.tell(&news);
+            tell(&news);
+        };
+        Ok(live::run_in_view(job, view.as_ref(), tell, interrupted())?)
+    }
+
     /// Opens what was asked for, before anything is fetched: a port in use or a file that cannot be written is an error.
-    pub fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Voice) -> Result<Operation> {
+    fn begin(&self, config: &Config, directory: &CrawlDirectory, voice: Voice) -> Result<Operation> {
         let (mut view, mut page) = (None, None);
         if let Some(address) = self.address(config)? {
             let listener = TcpListener::bind(address).with_context(|| {
@@ -101,7 +113,7 @@ impl OperatingArgs {
 
 impl Operation {
     /// Takes in news of the crawl.
-    pub fn tell(&mut self, news: &News) {
+    fn tell(&mut self, news: &News) {
         if let (News::Ready { .. }, Some(path)) = (news, self.log.take())
             && let Err(error) = journal::open(&path, journal::Place::Kept, &self.config.log)
         {

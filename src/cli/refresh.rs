@@ -7,10 +7,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
-use suidao::config::kept::Use;
 use suidao::crawl::{Crawl, Goals, Planned, Refresh};
 use suidao::html::count;
-use suidao::live::{self, Job, News, Report};
+use suidao::live::{self, Job, Report};
 use suidao::model::{Budget, Millis, Stop, number, span};
 use suidao::revisit::history::{Tracked, days};
 use suidao::revisit::settings::{Policy, RefreshSettings};
@@ -19,7 +18,7 @@ use suidao::store::{CrawlDirectory, Meta, Store, date, refreshes};
 use suidao::topic::Topic;
 
 use super::conditions::ConditionsArgs;
-use super::crawl::{interrupted, unreached_in_words};
+use super::crawl::unreached_in_words;
 use super::names::one_of;
 use super::operate::OperatingArgs;
 use super::screen::Screen;
@@ -65,7 +64,6 @@ pub struct RefreshArgs {
     pub json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     // Says what is missing, if something is.
@@ -76,7 +74,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
             args.directory.display()
         );
     }
-    let config = args.config(&directory, voice)?;
+    let config = args.config(&directory)?;
     let topic = args.topic(&directory, &config)?;
     let budget = args.budget(&config)?;
     if args.plan {
@@ -93,13 +91,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         refresh: Some(budget),
     };
     let mut screen = Screen::new(voice, args.json, Goals::default());
-    let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
-    let view = operation.view.clone();
-    let tell = |news: News| {
-        operation.tell(&news);
-        screen.tell(&news);
-    };
-    let report = live::run_in_view(&job, view.as_ref(), tell, interrupted());
+    let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();
     let report = report?;
     let rounds = refreshes::write(&Store::open(&job.directory)?)?;
@@ -129,11 +121,8 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
 impl RefreshArgs {
     /// The configuration of the crawl, as far as it is the directory's to say, unless another is given; then --set and the
     /// flags of their own.
-    fn config(&self, directory: &CrawlDirectory, voice: Voice) -> Result<Config> {
-        let given = [(self.operating.status.is_some(), "status.listen"), (self.operating.log.is_some(), "log.file")];
-        let given: Vec<&str> = given.iter().filter(|(is_given, _)| *is_given).map(|(_, key)| *key).collect();
-        let purpose = if self.plan { Use::Reading } else { Use::Fetching(&given) };
-        let mut config = self.conditions.load_over(&directory.config_toml(), purpose, voice)?;
+    fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
+        let mut config = self.conditions.load_over(&directory.config_toml(), !self.plan)?;
         if let Some(policy) = self.policy {
             config.refresh.policy = policy;
         }
@@ -166,7 +155,6 @@ impl RefreshArgs {
             return Ok(Budget::PerDay(config.refresh.per_day));
         }
         let seconds = match self.minutes {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range
             Some(minutes) if (0.01..=1e6).contains(&minutes) => Some((minutes * 60.0).round() as u64),
             Some(minutes) => bail!("--minutes {minutes}: give a number from 0.01 to 1000000"),
             None => None,
@@ -200,7 +188,6 @@ fn plan(
     let planned = crawl.plan(now, most);
     let histories = crawl.histories().context("the crawl has no histories")?;
     let waiting = crawl.waiting(most);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     // a share of a number of requests
     let owed =
         (((1.0 - config.refresh.discovery) * most as f64).round() as usize).max(most.saturating_sub(waiting.len()));

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
-use suidao::live::conditions;
+use suidao::live::{conditions, resident_memory};
 use suidao::model::{Batch, CrawlUrl, Refusal, Stop, number};
 use suidao::recorded::{Judge, Mark, Opened, Tally, WebName};
 use suidao::replay::{Reading, replay};
@@ -121,11 +121,9 @@ struct Report {
     refusals: BTreeMap<Refusal, u64>,
     traps: TrapCounts,
     rows: Vec<Mark>,
-    memory: BTreeMap<&'static str, u64>,
     seconds: f64,
 }
 
-/// Runs the verb.
 pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     let config = args.config()?;
     let name = WebName::parse(&args.web, Path::new(""))?;
@@ -194,9 +192,8 @@ impl Run<'_> {
             keeps = keeps && keep(&batch);
         });
         let seconds = begun.elapsed().as_secs_f64();
-        let memory = crawl.memory().into_iter().collect();
         let (refusals, traps) = (crawl.refusals().clone(), crawl.traps());
-        let report = Report { stop, progress: crawl.progress(), refusals, traps, rows: tally.rows(), memory, seconds };
+        let report = Report { stop, progress: crawl.progress(), refusals, traps, rows: tally.rows(), seconds };
         (report, harvest)
     }
 
@@ -250,12 +247,11 @@ impl Run<'_> {
             "queued": report.progress.queued,
             "known": report.progress.known,
             "hosts_visited": report.progress.hosts_visited,
-            "memory": report.memory,
+            "memory": resident_memory(),
             "config": config.shown(),
         })
     }
 
-    #[allow(clippy::cast_precision_loss)] // counts of pages
     fn in_words(&self, web: &Opened, report: &Report) -> String {
         let Self { config, topic, judge, .. } = *self;
         let lexicon = topic.lexicon();
@@ -306,7 +302,6 @@ impl Run<'_> {
     }
 }
 
-#[allow(clippy::cast_precision_loss)] // counts of pages
 fn share(part: u64, all: u64) -> f64 {
     part as f64 / all.max(1) as f64
 }

@@ -25,7 +25,6 @@ pub struct ReportArgs {
     pub json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;

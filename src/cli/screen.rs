@@ -137,7 +137,6 @@ impl Screen {
         format!("{pace}{visits}  {} queued  {} hosts", progress.queued, progress.hosts_visited)
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn pace(&self, progress: &Progress) -> String {
         let Progress { pages, relevant, .. } = progress;
         let seconds = self.begun.elapsed().as_secs_f64().max(1e-3);

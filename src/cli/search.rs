@@ -47,7 +47,6 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-/// Runs the verb.
 pub fn run(args: &SearchArgs, voice: Voice) -> Result<Exit> {
     let mut filter = args.filter.filter_with(Duplicates::Best)?;
     // Listings are found too, below the documents.

@@ -130,7 +130,6 @@ struct TestArgs {
     labels: Option<PathBuf>,
 }
 
-/// Runs the verb.
 pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
     match &args.action {
         Action::Build(args) => build(args, voice)?,

@@ -23,7 +23,6 @@ pub struct WhyArgs {
     pub json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &WhyArgs) -> Result<Exit> {
     let url =
         CrawlUrl::parse(&args.url).with_context(|| format!("{} is no URL; write it as http://host/path", args.url))?;

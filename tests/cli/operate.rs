@@ -227,7 +227,7 @@ fn a_running_crawl_can_be_looked_at() {
     }
     assert!(!watched.get("/?refresh=off").head.contains("refresh: 10"));
     let page = sound(&got.body);
-    for id in ["harvest", "pages", "queue", "hosts", "errors", "memory"] {
+    for id in ["harvest", "pages", "queue", "hosts", "errors"] {
         assert_eq!(all(&page, &format!("section#{id}")).len(), 1, "{id}");
     }
     assert_eq!(all(&page, "#harvest svg").len(), 1);
@@ -281,7 +281,6 @@ fn metrics(watched: &Watched) {
         "suidao_read_duration_seconds_sum",
         "suidao_hosts{state=\"resting\"}",
         "suidao_robots_total{outcome=\"had\"}",
-        "suidao_memory_bytes{part=\"urls\"}",
         "suidao_unwritten_batches",
         "process_resident_memory_bytes",
     ] {

@@ -89,7 +89,6 @@ fn a_live_crawl_with_one_in_flight_is_the_replay() {
         &["strategy.name=dth", "strategy.dth.reading=preempt"],
         &["strategy.name=dth", "strategy.dth.reading=queue"],
         &["strategy.name=dth", "strategy.dth.reading=interleave"],
-        &["strategy.name=best-n-first", "strategy.best-n-first.n=16"],
         &["strategy.name=fish-search"],
         &["strategy.name=shark-search"],
         &["strategy.name=static-tunnel", "strategy.static-tunnel.k=4"],
@@ -127,7 +126,6 @@ fn a_crawl_in_two_runs_has_the_log_of_one() {
         &["strategy.name=dth", "strategy.dth.reading=interleave"],
         &["strategy.name=url-weight"],
         &["strategy.name=pagerank"],
-        &["strategy.name=best-n-first", "strategy.best-n-first.n=16"],
         &["strategy.name=random"],
     ] {
         let name = sets.join(" ");

@@ -231,7 +231,7 @@ fn sitemaps_and_feeds_bring_what_is_promising_and_nothing_else() {
     assert_eq!(without.pages().len(), 6, "off by default");
     assert!(without.events().all(|event| !matches!(event, Event::Hinted { .. } | Event::Sources { .. })));
     let sets = ["sources.sitemaps=true", "sources.feeds=true", "sources.after=2"];
-    for strategy in ["breadth-first", "tunnel", "dth", "best-first", "url-weight", "best-n-first"] {
+    for strategy in ["breadth-first", "tunnel", "dth", "best-first", "url-weight"] {
         let name = format!("strategy.name={strategy}");
         let log = crawl(&web, &[&sets[..], &[&name]].concat(), &["http://a.test/"]);
         let new: BTreeSet<&str> = log.pages().difference(&without.pages()).copied().collect();
@@ -295,13 +295,15 @@ fn the_rules_against_traps_hold_for_what_a_sitemap_names() {
     web.page("http://a.test/", true, 1, "", &[]);
     let urls = ["/a/b/a/b/a/b/zuqiu", "/x?back=/l?back=/l?back=/l", "/zuqiu?visit=1", "/zuqiu?visit=2"];
     let urls: String = urls.iter().map(|url| format!("<url><loc>http://a.test{url}</loc></url>")).collect();
-    web.add("http://a.test/sitemap.xml", 200, &[], format!("<urlset>{urls}</urlset>"));
+    let (map, trap) = ("http://a.test/sitemap.xml", "http://a.test/a/b/a/b/a/b/map.xml");
+    web.robots("a.test", &format!("Sitemap: {map}\nSitemap: {trap}\n"));
+    web.add(map, 200, &[], format!("<urlset>{urls}</urlset>"));
     web.page("http://a.test/zuqiu", true, 2, "", &[]);
     let sets = ["sources.sitemaps=true", "sources.after=1", "traps.session_parameters=[\"visit\"]"];
     let log = crawl(&web, &sets, &["http://a.test/"]);
     assert_eq!(log.pages(), ["http://a.test/", "http://a.test/zuqiu"].into());
     let reasons: Vec<Refusal> = log.skipped().into_values().collect();
-    assert_eq!(reasons, [Refusal::RepeatingPath, Refusal::RepeatingQuery]);
+    assert_eq!(reasons, [Refusal::RepeatingPath, Refusal::RepeatingPath, Refusal::RepeatingQuery]);
 }
 
 #[test]

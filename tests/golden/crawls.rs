@@ -16,7 +16,7 @@ use suidao::world::{
 
 use super::{compare, digest};
 
-const STRATEGIES: [&str; 17] = [
+const STRATEGIES: [&str; 16] = [
     "name=tunnel",
     "name=dth",
     "name=dth dth.reading=preempt",
@@ -24,7 +24,6 @@ const STRATEGIES: [&str; 17] = [
     "name=dth dth.reading=interleave",
     "name=best-first",
     "name=best-first best-first.focus=hard",
-    "name=best-n-first best-n-first.n=16",
     "name=breadth-first",
     "name=fish-search",
     "name=shark-search",

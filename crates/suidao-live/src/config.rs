@@ -13,7 +13,6 @@ use suidao_crawl::crawl::{Goals, Limits, Politeness, Sources};
 use suidao_crawl::revisit::settings::RefreshSettings;
 use suidao_crawl::strategy::{Settings as Strategy, scope::Scope};
 use suidao_crawl::trap::Traps;
-use suidao_page::model::CrawlUrl;
 use suidao_page::read::{UnknownLanguage, language_code};
 
 /// Why a configuration cannot be used.
@@ -21,12 +20,7 @@ use suidao_page::read::{UnknownLanguage, language_code};
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration {path}: {source}; check the path given with -c")]
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    Read { path: String, source: std::io::Error },
     /// Not TOML, an unknown key, or a value of another kind.
     #[error("the configuration {from} does not fit: {reason}; `suidao check config` shows every key")]
     Shape {
@@ -41,14 +35,18 @@ pub enum ConfigError {
     /// The configuration of a crawl directory is no file to be read.
     #[error(transparent)]
     Kept(#[from] suidao_store::store::StoreError),
-    /// The configuration of a crawl directory reaches out of it, and without that something else would be fetched.
+    /// The configuration of a crawl directory reaches out of it.
     #[error(
-        "{path}: these settings are not taken from a crawl directory, because others may have made it: {keys}. If the directory is yours, -c {path} takes all of the file"
+        "{path}: {key} is not taken from a crawl directory, because others may have made it; remove it there, and give it with a flag, --set or your own configuration (-c)"
     )]
-    LeftOut {
-        /// The file.
+    NotKept { path: String, key: &'static str },
+    /// Something else would be fetched than the crawl did.
+    #[error(
+        "{path}: the crawl was made with {keys}, which no crawl directory keeps; give that again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"
+    )]
+    MadeWith {
         path: String,
-        /// What is not taken, why, and how to give it.
+        /// What the crawl was made with.
         keys: String,
     },
     /// A value of `[fetch]` that cannot be used.
@@ -59,7 +57,6 @@ pub enum ConfigError {
     Value {
         /// Where it was said, with a colon; empty if that is not known.
         place: String,
-        /// The key.
         key: String,
         /// What it must be.
         reason: String,
@@ -87,8 +84,9 @@ pub struct General {
     pub outage_patience: f64,
     /// Seconds after which the reading of one page is given up, so that a page made to hurt costs itself and not the crawl.
     pub reading_timeout: f64,
-    /// Whether pages are written to where `pages/` leads if it is a symbolic link.
-    pub linked_pages: bool,
+    /// Keys that the crawl was made with and its directory does not keep; written there by suidao.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub made_with: Vec<String>,
 }
 
 impl Default for General {
@@ -102,7 +100,7 @@ impl Default for General {
             link_threshold: None,
             outage_patience: 600.0,
             reading_timeout: 30.0,
-            linked_pages: false,
+            made_with: Vec::new(),
         }
     }
 }
@@ -229,6 +227,70 @@ pub struct Config {
     pub traps: Traps,
 }
 
+/// Keys whose values are numbers, with the least and the most that each may be. Times of `[politeness]` are in seconds,
+/// of `[refresh]` in days.
+const RANGES: [(&str, f64, f64); 58] = [
+    ("crawl.in_flight", 1.0, 10_000.0),
+    ("crawl.outage_patience", 0.0, 1e9),
+    ("crawl.reading_timeout", 0.1, 1e9),
+    ("crawl.page_threshold", 0.0, 1.0),
+    ("crawl.link_threshold", 0.0, 1.0),
+    ("limits.pages", 1.0, f64::INFINITY),
+    ("limits.requests", 1.0, f64::INFINITY),
+    ("limits.redirects", 0.0, 15.0),
+    ("limits.retries", 0.0, 15.0),
+    ("stop.pages", 1.0, f64::INFINITY),
+    ("stop.relevant", 1.0, f64::INFINITY),
+    ("stop.bytes", 1.0, f64::INFINITY),
+    ("stop.minutes", 0.001, 1e7),
+    ("politeness.delay", 0.0, 1e9),
+    ("politeness.delay_factor", 0.0, 1e3),
+    ("politeness.max_crawl_delay", 0.0, 1e9),
+    ("politeness.max_delay", 0.0, 1e9),
+    ("politeness.per_domain", 1.0, f64::INFINITY),
+    ("politeness.domain_delay", 0.0, 1e9),
+    ("politeness.per_address", 1.0, f64::INFINITY),
+    ("politeness.address_delay", 0.0, 1e9),
+    ("politeness.backoff", 0.0, 1e9),
+    ("politeness.max_backoff", 0.0, 1e9),
+    ("politeness.robots_retry", 0.0, 1e9),
+    ("politeness.robots_max_age", 60.0, 1e9),
+    ("politeness.give_up", 0.0, 1e9),
+    ("politeness.patience", 0.0, 1e9),
+    ("scope.max_url_length", 1.0, 8_192.0),
+    ("sources.after", 1.0, f64::INFINITY),
+    ("sources.per_host", 1.0, 50_000.0),
+    ("strategy.tunnel.half-worth", 1e-6, 1e6),
+    ("strategy.tunnel.listing", 0.0, 2.0),
+    ("strategy.tunnel.inherit", 0.0, 2.0),
+    ("strategy.tunnel.bridge", 0.0, 2.0),
+    ("strategy.tunnel.explore-seeds", 0.0, 2.0),
+    ("strategy.tunnel.explore-found", 0.0, 2.0),
+    ("strategy.dth.kdepth", 1.0, f64::INFINITY),
+    ("strategy.dth.interleave", 1.0, f64::INFINITY),
+    ("strategy.static-tunnel.k", 1.0, f64::INFINITY),
+    ("strategy.shark-search.delta", 0.0, 1.0),
+    ("strategy.shark-search.beta", 0.0, 1.0),
+    ("strategy.shark-search.gamma", 0.0, 1.0),
+    ("strategy.pagerank.damping", 0.0, 0.999),
+    ("strategy.url-weight.at-random", 1.0, f64::INFINITY),
+    ("fetch.connect_timeout", 1e-3, 86_400.0),
+    ("fetch.read_timeout", 1e-3, 86_400.0),
+    ("fetch.timeout", 1e-3, 86_400.0),
+    // Each request under way may hold as much.
+    ("fetch.max_body", 1.0, 268_435_456.0),
+    ("fetch.max_wire", 1.0, 268_435_456.0),
+    ("refresh.discovery", 0.0, 1.0),
+    ("refresh.requests", 1.0, f64::INFINITY),
+    ("refresh.per_day", 1.0, 1e9),
+    ("refresh.per_host", 1.0, f64::INFINITY),
+    ("refresh.prior", 0.001, 36_500.0),
+    ("refresh.grace", 0.0, 36_500.0),
+    ("refresh.shortest", 0.0, 36_500.0),
+    ("log.max_size", 1e3, 1e12),
+    ("log.files", 1.0, 1e3),
+];
+
 impl Config {
     /// Reads the file, if one is given, and applies the assignments in order. The file is the user's own; that of a crawl
     /// directory is read by [`Config::load_kept`].
@@ -261,7 +323,7 @@ impl Config {
         Goals { pages, ..self.stop.clone() }
     }
 
-    /// The configuration as it may be shown and kept: without the password of a proxy.
+    /// The configuration as it may be shown: without the password of a proxy.
     pub fn shown(&self) -> Self {
         Self { fetch: self.fetch.shown(), ..self.clone() }
     }
@@ -276,53 +338,26 @@ impl Config {
             key: key.into(),
             reason: reason.into(),
         };
-        self.politeness.check().map_err(value)?;
-        self.stop.check().map_err(value)?;
-        self.refresh.check().map_err(value)?;
+        let table = toml::Table::try_from(self)
+            .map_err(|error| ConfigError::Shape { from: "given".into(), reason: error.to_string() })?;
+        for (key, least, most) in RANGES {
+            let number = |value: &toml::Value| value.as_float().or_else(|| Some(value.as_integer()? as f64));
+            let number = kept::get(&table, key).and_then(number);
+            if number.is_some_and(|number| !(least..=most).contains(&number)) {
+                let range =
+                    if most.is_finite() { format!("from {least} to {most}") } else { format!("of at least {least}") };
+                return Err(value((key, &format!("must be a number {range}"))));
+            }
+        }
         self.render.check().map_err(value)?;
         self.traps.check().map_err(value)?;
-        self.sources.check().map_err(value)?;
         self.keep.codes()?;
-        self.strategy.check().map_err(|(key, reason)| value((key, reason)))?;
         self.fetch.check()?;
-        if self.crawl.in_flight == 0 || self.crawl.in_flight > 10_000 {
-            return Err(value(("crawl.in_flight", "must lie between 1 and 10000")));
-        }
-        if !(0.0..=1e9).contains(&self.crawl.outage_patience) {
-            return Err(value(("crawl.outage_patience", "must be a number of seconds from 0 to 1e9")));
-        }
-        if !(0.1..=1e9).contains(&self.crawl.reading_timeout) {
-            return Err(value(("crawl.reading_timeout", "must be a number of seconds from 0.1 to 1e9")));
-        }
-        for (key, threshold) in
-            [("crawl.page_threshold", self.crawl.page_threshold), ("crawl.link_threshold", self.crawl.link_threshold)]
-        {
-            if threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
-                return Err(value((key, "must lie between 0 and 1")));
-            }
+        if self.strategy.url_weight.by_weight < self.strategy.url_weight.at_random {
+            return Err(value(("strategy.url-weight.by-weight", "must be at least at-random")));
         }
         if self.status.listen.as_deref().is_some_and(|text| address(text).is_err()) {
             return Err(value(("status.listen", "must be a port, or address and port, as \"127.0.0.1:9090\"")));
-        }
-        if !(1..=CrawlUrl::LONGEST).contains(&self.scope.max_url_length) {
-            return Err(value(("scope.max_url_length", "must lie between 1 and 8192")));
-        }
-        if !(1_000..=1 << 40).contains(&self.log.max_size) {
-            return Err(value(("log.max_size", "must lie between 1000 and 2^40 bytes")));
-        }
-        if !(1..=1_000).contains(&self.log.files) {
-            return Err(value(("log.files", "must lie between 1 and 1000")));
-        }
-        if self.limits.pages == Some(0) {
-            return Err(value(("limits.pages", "(--max-pages) must be at least 1")));
-        }
-        if self.limits.requests == Some(0) {
-            return Err(value(("limits.requests", "(--max-requests) must be at least 1")));
-        }
-        for (key, count) in [("limits.redirects", self.limits.redirects), ("limits.retries", self.limits.retries)] {
-            if count > 15 {
-                return Err(value((key, "must be at most 15")));
-            }
         }
         if let Some(other) = self.scope.schemes.iter().find(|scheme| !matches!(scheme.as_str(), "http" | "https")) {
             return Err(ConfigError::Value {
@@ -463,6 +498,25 @@ mod tests {
         ] {
             let error = load(text, sets).unwrap_err();
             assert!(error.contains(told), "{text} {sets:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_range_is_of_a_key_that_there_is_and_holds_its_default() {
+        let mut every = Config::default();
+        (every.crawl.page_threshold, every.crawl.link_threshold) = (Some(0.5), Some(0.5));
+        (every.limits.pages, every.limits.requests) = (Some(1), Some(1));
+        (every.stop.pages, every.stop.relevant, every.stop.bytes) = (Some(1), Some(1), Some(1));
+        (every.stop.minutes, every.refresh.per_host) = (Some(1.0), Some(1));
+        every.check().unwrap();
+        let table = toml::Table::try_from(&every).unwrap();
+        for (key, least, _) in RANGES {
+            assert!(kept::get(&table, key).is_some(), "{key}");
+            let below = load("", &[&format!("{key}={}", least - 1.0)]).unwrap_err();
+            assert!(below.contains(key), "{below}");
+        }
+        for (set, key) in [("politeness.give_up=nan", "give_up"), ("politeness.delay_factor=1e9", "delay_factor")] {
+            assert!(load("", &[set]).unwrap_err().contains(key));
         }
     }
 

@@ -102,8 +102,8 @@ pub struct Report {
     pub seconds: f64,
     /// Whether it went on from an earlier run.
     pub resumed: bool,
-    /// Bytes of memory that the parts of the machine took at its end.
-    pub memory: Vec<(&'static str, u64)>,
+    /// Bytes of memory that the process took at its end.
+    pub memory: Option<u64>,
     /// URLs refused, by reason.
     pub refusals: BTreeMap<Refusal, u64>,
     /// Of a refresh: when the first of the known pages may be asked for again.
@@ -174,7 +174,7 @@ fn keep_inputs(job: &Job) -> Result<(), StoreError> {
     let write = |path: std::path::PathBuf, text: String| write_own(&path, |out| Ok(out.write_all(text.as_bytes())?));
     write(job.directory.topic_toml(), job.topic.lexicon().to_toml())?;
     // Every value of it came from TOML or is a number.
-    let config = toml::to_string(&job.config.shown()).unwrap_or_default();
+    let config = toml::to_string(&job.config.kept()).unwrap_or_default();
     write(job.directory.config_toml(), config)
 }
 
@@ -200,7 +200,7 @@ pub fn run_in_view(
     mut tell: impl FnMut(News),
     interrupt: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Report, LiveError> {
-    job.directory.check_pages(job.config.crawl.linked_pages)?;
+    job.directory.check_pages()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(LiveError::Threads)?;
     // Listened to from now on: what comes before the loop may take its time.
@@ -335,7 +335,6 @@ pub fn run_in_view(
     }
     let seconds = clock().duration_since(begun).as_secs_f64();
     let progress = crawl.progress();
-    let memory = crawl.memory();
     let (forum, traps, refusals) = (crawl.forum(), crawl.traps(), crawl.refusals().clone());
     let trouble = report_on.iter().map(|id| (*id, crawl.url(*id))).collect();
     let pages_now = progress.pages - before;
@@ -346,7 +345,7 @@ pub fn run_in_view(
         pages_now,
         seconds,
         resumed,
-        memory,
+        memory: resident_memory(),
         refusals,
         failures,
         next_due,
@@ -355,6 +354,13 @@ pub fn run_in_view(
         forum,
         trouble,
     })
+}
+
+/// Memory of this process in bytes, where the system says so in a file (Linux).
+pub fn resident_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 /// Pages of a forum that gave trouble, a few of them.

@@ -4,7 +4,6 @@ use anyhow::Result;
 use suidao::config::Config;
 use suidao::model::number;
 
-/// Shows it.
 pub fn show(config: &Config, as_json: bool) -> Result<()> {
     if as_json {
         say!("{}", serde_json::to_string_pretty(&config.shown())?);

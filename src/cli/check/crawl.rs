@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use serde_json::json;
-use suidao::config::Config;
 use suidao::store::{CrawlDirectory, verify};
 
 use crate::cli::Exit;
@@ -23,20 +22,15 @@ pub struct CrawlCheckArgs {
     /// the crawl goes on
     #[arg(long)]
     repair: bool,
-    /// Configuration file, where `pages/` is a link that may be written through (crawl.linked_pages)
-    #[arg(short, long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// Write one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let (checked, aside) = if args.repair {
-        let own = args.config.as_deref().map(|path| Config::load(Some(path), &[])).transpose()?;
-        directory.check_pages(own.is_some_and(|config| config.crawl.linked_pages))?;
+        directory.check_pages()?;
         verify::repair(&directory)?
     } else {
         (verify::check(&directory)?, None)

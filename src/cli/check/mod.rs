@@ -59,7 +59,6 @@ enum What {
     },
 }
 
-/// Runs the verb.
 pub fn run(args: &CheckArgs, voice: Voice) -> Result<Exit> {
     match &args.what {
         What::Page(args) => return page::show(args, voice),

@@ -72,7 +72,6 @@ pub struct CompareArgs {
     json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
     let (plan, base) = args.plan()?;
     let config = args.config()?;
@@ -231,17 +230,13 @@ fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Rival)>> {
 
 /// The settings of a strategy by its name; `without`: a task that has no layers.
 fn strategy(name: &str, config: &Config, without: Option<&TaskPlan>) -> Result<Settings> {
-    let mut settings = config.strategy.named(name)?;
-    if settings.name == StrategyName::ContextGraph {
-        if let Some(task) = without {
-            bail!(
-                "context-graph needs the layers of {}: make them with `suidao topic layers`, and give them with --layers \
-                 FILE, or as layers = \"FILE\" in the task",
-                task.name
-            );
-        }
-        // Each task has its own.
-        settings.context_graph.model.get_or_insert_default();
+    let settings = config.strategy.named(name)?;
+    if let Some(task) = without.filter(|_| settings.name == StrategyName::ContextGraph) {
+        bail!(
+            "context-graph needs the layers of {}: make them with `suidao topic layers`, and give them with --layers FILE, or as \
+             layers = \"FILE\" in the task",
+            task.name
+        );
     }
     Config { strategy: settings.clone(), ..config.clone() }.check()?;
     Ok(settings)

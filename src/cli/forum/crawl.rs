@@ -1,7 +1,6 @@
 //! `suidao forum crawl`: every thread of a forum once, and, when run again, what was said since.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -9,7 +8,7 @@ use serde_json::json;
 use suidao::crawl::ForumMode;
 use suidao::forum::map;
 use suidao::forum::tally::Tally;
-use suidao::live::{self, Job, News, Report, View};
+use suidao::live::{Job, News, Report};
 use suidao::model::{CrawlUrl, Stop, UrlId, number};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, own};
@@ -53,23 +52,16 @@ pub struct ForumCrawlArgs {
     pub conditions: ConditionsArgs,
 }
 
-/// Runs the verb.
 pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
     let (job, _) = job(args, voice)?;
     let mut screen = Screen::new(voice, false, job.config.goals());
-    let mut operation = args.operating.begin(&job.config, &job.directory, voice)?;
-    let view = operation.view.clone();
-    let tell = |news: &News, _: &Run| {
-        operation.tell(news);
-        screen.tell(news);
-    };
-    let (report, run) = follow(&job, view.as_ref(), tell)?;
+    let followed = follow(args, &job, voice, |news, _| screen.tell(news));
     screen.clear();
-    finish(args, &job, &report, &run)?;
+    let (report, tally) = followed?;
+    finish(args, &job, &report, &tally)?;
     if !voice.quiet {
-        note!("{}", in_words(args, &report, &run));
+        note!("{}", in_words(args, &report, &tally));
     }
-    let Run { tally, .. } = run;
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,
         (_, Some(Err(_)) | None) | (Some(Stop::OnlyUnreachable | Stop::RequestLimit), _) => Exit::Short,
@@ -92,28 +84,26 @@ pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
     Ok((super::job(start.clone(), topic, config, CrawlDirectory::new(&args.output), mode), start))
 }
 
-/// What a run told.
-#[derive(Default)]
-pub struct Run {
-    /// Counts.
-    pub tally: Tally,
-}
-
 /// Runs the crawl, counting. `tell` is told what happens and the counts so far.
-pub fn follow(job: &Job, view: Option<&Arc<View>>, mut tell: impl FnMut(&News, &Run)) -> Result<(Report, Run)> {
-    let mut run = Run::default();
-    let listen = |news: News| {
-        if let News::Batch(batch, _) = &news {
-            run.tally.observe(batch);
+pub fn follow(
+    args: &ForumCrawlArgs,
+    job: &Job,
+    voice: Voice,
+    mut tell: impl FnMut(&News, &Tally),
+) -> Result<(Report, Tally)> {
+    let mut tally = Tally::default();
+    let listen = |news: &News| {
+        if let News::Batch(batch, _) = news {
+            tally.observe(batch);
         }
-        tell(&news, &run);
+        tell(news, &tally);
     };
-    let report = live::run_in_view(job, view, listen, super::super::crawl::interrupted())?;
-    Ok((report, run))
+    let report = args.operating.run(job, voice, listen)?;
+    Ok((report, tally))
 }
 
 /// Writes the forum file and the summary.
-pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> Result<()> {
+pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, tally: &Tally) -> Result<()> {
     if let Some(Ok(map)) = &report.forum {
         let path = job.directory.root().join("forum.toml");
         if path.exists() {
@@ -123,7 +113,6 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, run: &Run) -> R
             write_own(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
         }
     }
-    let tally = &run.tally;
     let summary = number::plain(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "strategy": "boards",
@@ -175,8 +164,7 @@ fn list(report: &Report, ids: &[UrlId]) -> String {
 }
 
 /// How it ended, and what it brought.
-pub fn in_words(args: &ForumCrawlArgs, report: &Report, run: &Run) -> String {
-    let tally = &run.tally;
+pub fn in_words(args: &ForumCrawlArgs, report: &Report, tally: &Tally) -> String {
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted; the same command goes on.".to_owned(),
         (_, Some(Err(why))) => format!("{} is not understood as a forum: {why}.", args.forum),

@@ -39,7 +39,6 @@ pub struct DiscoverArgs {
     pub conditions: ConditionsArgs,
 }
 
-/// Runs the verb.
 pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
     let config = args.conditions.load()?;
     let start = start(&args.url)?;

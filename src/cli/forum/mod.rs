@@ -38,7 +38,6 @@ enum ForumVerb {
     Schedule(schedule::ScheduleArgs),
 }
 
-/// Runs the verb.
 pub fn run(args: &ForumArgs, voice: Voice) -> Result<Exit> {
     match &args.verb {
         ForumVerb::Discover(args) => discover::run(args, voice),

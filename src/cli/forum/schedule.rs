@@ -44,7 +44,6 @@ pub struct ScheduleArgs {
     pub json: bool,
 }
 
-/// Runs the verb.
 pub fn run(args: &ScheduleArgs, voice: Voice) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;

@@ -4,13 +4,14 @@ use anyhow::Result;
 use clap::Args;
 use suidao::crawl::Watch;
 use suidao::forum::schedule::Method;
+use suidao::forum::tally::Tally;
 use suidao::html::count;
 use suidao::live::News;
 use suidao::model::{Event, Stop};
 
 use super::super::names::one_of;
 use super::super::{Exit, Voice};
-use super::crawl::{ForumCrawlArgs, Run, finish, follow, in_words, job};
+use super::crawl::{ForumCrawlArgs, finish, follow, in_words, job};
 
 /// Fetch every thread of a forum, then come back to every board at its hours, until stopped.
 ///
@@ -30,15 +31,11 @@ pub struct WatchArgs {
     pub per_day: Option<u32>,
 }
 
-/// Runs the verb.
 pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
     let (mut job, _) = job(&args.crawl, voice)?;
     job.watch = Some(Watch { per_day: args.per_day, method: args.method });
-    let mut last = suidao::forum::tally::Tally::default();
-    let mut operation = args.crawl.operating.begin(&job.config, &job.directory, voice)?;
-    let view = operation.view.clone();
-    let tell = |news: &News, run: &Run| {
-        operation.tell(news);
+    let mut last = Tally::default();
+    let tell = |news: &News, now: &Tally| {
         let News::Batch(batch, _) = news else { return };
         for event in &batch.events {
             let Event::Forum(step) = event else { continue };
@@ -46,7 +43,6 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
                 continue;
             }
             // What the visits before this one brought, now that it is known.
-            let now = &run.tally;
             note!(
                 "{} pages since the last visit: {} threads, {} further pages, {} lists; now visiting {}",
                 now.pages - last.pages,
@@ -58,10 +54,10 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
             last = now.clone();
         }
     };
-    let (report, run) = follow(&job, view.as_ref(), tell)?;
-    finish(&args.crawl, &job, &report, &run)?;
+    let (report, tally) = follow(&args.crawl, &job, voice, tell)?;
+    finish(&args.crawl, &job, &report, &tally)?;
     if !voice.quiet {
-        note!("{}", in_words(&args.crawl, &report, &run));
+        note!("{}", in_words(&args.crawl, &report, &tally));
     }
     Ok(match (report.stop, &report.forum) {
         (None, _) => Exit::Interrupted,

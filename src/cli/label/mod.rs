@@ -55,7 +55,6 @@ struct Judged<'a> {
     topic: Option<Topic>,
 }
 
-/// Runs the verb.
 pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     let filter = args.filter.filter()?;
     let topic = args.model.as_deref().map(super::inputs::topic).transpose()?;

@@ -31,7 +31,6 @@ struct Text {
 }
 
 impl Text {
-    #[allow(clippy::cast_possible_truncation)] // half of a digest is one
     fn of(sketch: &Sketch) -> Option<Self> {
         (sketch.chars > 0).then_some(Self {
             simhash: sketch.simhash,
@@ -62,13 +61,6 @@ pub(super) struct Canonicals {
 }
 
 impl Canonicals {
-    /// Bytes that the pages take; what is held back is of few.
-    pub fn memory(&self) -> usize {
-        const PAIR: usize = size_of::<(UrlId, UrlId)>() + 1;
-        self.texts.capacity() * (size_of::<(UrlId, Text)>() + 1)
-            + (self.copies.capacity() + self.moved.capacity()) * PAIR
-    }
-
     /// Where a URL led to, by a redirect or because it is taken under another spelling.
     pub fn moved_to(&self, id: UrlId) -> Option<UrlId> {
         self.moved.get(&id).copied()

@@ -49,20 +49,6 @@ impl Crawl {
             self.progress.requests += 1;
             self.progress.requests_held += u64::from(failure.is_some_and(Failure::is_hosts));
         }
-        if matches!(
-            event,
-            Event::Settled(_)
-                | Event::Redirected { .. }
-                | Event::Moved { .. }
-                | Event::Retried { .. }
-                | Event::Failed { .. }
-                | Event::Refused { .. }
-                | Event::Unchanged { .. }
-                | Event::Hinted { .. }
-        ) {
-            self.frontier.begin(self.progress.queued);
-            self.frontier.gone();
-        }
         match event {
             Event::Discovered(discovered) => {
                 let (host, new) = self.hosts.number(&discovered.url);

@@ -86,9 +86,7 @@ impl HostQueues {
 /// A queued URL whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// Its host.
     pub host: HostId,
-    /// The URL.
     pub id: UrlId,
     /// The lane it waited in.
     pub lane: Lane,
@@ -110,7 +108,6 @@ impl Claim {
     }
 }
 
-/// The queues of all hosts.
 pub struct Frontier {
     discipline: Discipline,
     seed: u64,
@@ -119,7 +116,6 @@ pub struct Frontier {
     heads: Vec<BinaryHeap<(Entry, Reverse<u32>)>>,
     /// Pushes to stack lanes so far: the rank on a stack.
     stacked: u32,
-    batch: OpenBatch,
 }
 
 /// A host's queues as they are kept: by lane what waits and what was announced of it, and whether it may be served.
@@ -130,25 +126,14 @@ type KeptQueues = (Vec<(u8, Vec<Entry>, Option<Entry>)>, bool);
 pub(super) struct KeptFrontier {
     hosts: Vec<KeptQueues>,
     heads: Vec<Vec<(Entry, u32)>>,
-    /// Of the first portion: pushes to stacks so far, and the open batch.
-    rest: Option<(u32, OpenBatch)>,
-}
-
-/// With [`Discipline::Batches`]: the batch that is worked off.
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct OpenBatch {
-    /// URLs of it that are not yet fetched, refused or moved.
-    left: u64,
-    /// Those of them that are taken.
-    out: u64,
-    /// What came in meanwhile.
-    held: Vec<(HostId, Lane, Entry)>,
+    /// Of the first portion: pushes to stacks so far.
+    stacked: Option<u32>,
 }
 
 impl Frontier {
     /// An empty frontier; `seed` drives what the discipline does at random.
     pub fn new(discipline: Discipline, seed: u64) -> Self {
-        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0, batch: OpenBatch::default() }
+        Self { discipline, seed, hosts: Vec::new(), heads: Vec::new(), stacked: 0 }
     }
 
     /// All of it, to be kept, in portions: the queues of some thousand hosts each, and all else with the first.
@@ -161,43 +146,40 @@ impl Frontier {
     }
 
     fn keep_of(&self, hosts: &[HostQueues], is_first: bool) -> KeptFrontier {
-        let Self { discipline: _, seed: _, hosts: _, heads, stacked, batch } = self;
+        let Self { discipline: _, seed: _, hosts: _, heads, stacked } = self;
         let heads = if is_first { heads.as_slice() } else { &[] };
         let queue = |(lane, queue): &(u8, Queue)| (*lane, queue.heap.as_slice().to_vec(), queue.announced());
         KeptFrontier {
             hosts: hosts.iter().map(|host| (host.lanes.iter().map(queue).collect(), host.ready)).collect(),
             heads: heads.iter().map(|heads| heads.iter().map(|(entry, host)| (*entry, host.0)).collect()).collect(),
-            rest: is_first.then(|| (*stacked, batch.clone())),
+            stacked: is_first.then_some(*stacked),
         }
     }
 
     /// Takes back a portion of what was kept, the first in the place of all it has.
     pub(super) fn take_kept(&mut self, kept: KeptFrontier) {
-        let KeptFrontier { hosts, heads, rest } = kept;
+        let KeptFrontier { hosts, heads, stacked } = kept;
         let queue = |(lane, heap, announced): (u8, Vec<Entry>, Option<Entry>)| {
             (lane, Queue { heap: OctonaryHeap::from(heap), announced: announced.and_then(NonZeroU64::new) })
         };
         let host = |(lanes, ready): KeptQueues| HostQueues { lanes: lanes.into_iter().map(queue).collect(), ready };
-        if let Some((stacked, batch)) = rest {
+        if let Some(stacked) = stacked {
             self.hosts.clear();
             let of_lane =
                 |heads: Vec<(Entry, u32)>| heads.into_iter().map(|(entry, host)| (entry, std::cmp::Reverse(host)));
             self.heads = heads.into_iter().map(|heads| of_lane(heads).collect()).collect();
-            (self.stacked, self.batch) = (stacked, batch);
+            self.stacked = stacked;
         }
         self.hosts.extend(hosts.into_iter().map(host));
     }
 
     /// Entries, those that are stale among them; none if one is of a URL or a host beyond so many.
     pub(super) fn waiting(&self, urls: usize, hosts: usize) -> Option<u64> {
-        let queues = self.hosts.iter().flat_map(|host| &host.lanes).flat_map(|(_, queue)| queue.heap.iter());
-        let held = self.batch.held.iter().map(|(.., entry)| entry);
+        let mut queues = self.hosts.iter().flat_map(|host| &host.lanes).flat_map(|(_, queue)| queue.heap.iter());
         let mut heads = self.heads.iter().flat_map(|heads| heads.iter());
-        let known = self.hosts.len() <= hosts
-            && heads.all(|(_, Reverse(host))| (*host as usize) < self.hosts.len())
-            && self.batch.held.iter().all(|(host, ..)| (host.0 as usize) < hosts);
+        let known = self.hosts.len() <= hosts && heads.all(|(_, Reverse(host))| (*host as usize) < self.hosts.len());
         let count = |count: u64, entry: &Entry| ((id_of(*entry).0 as usize) < urls).then_some(count + 1);
-        queues.chain(held).try_fold(0, count).filter(|_| known)
+        queues.try_fold(0, count).filter(|_| known)
     }
 
     fn is_stack(&self, lane: Lane) -> bool {
@@ -222,11 +204,7 @@ impl Frontier {
     /// Takes in one URL, or a better place for one that is in already.
     pub fn push(&mut self, host: HostId, id: UrlId, place: Place) {
         let entry = self.entry(id, place);
-        if matches!(self.discipline, Discipline::Batches(_)) {
-            self.batch.held.push((host, place.lane, entry));
-        } else {
-            self.insert(host, place.lane, entry);
-        }
+        self.insert(host, place.lane, entry);
     }
 
     fn entry(&mut self, id: UrlId, place: Place) -> Entry {
@@ -238,45 +216,15 @@ impl Frontier {
         }
     }
 
-    /// Gives back a URL that was taken and not fetched, to wait at this place; it stays in its batch.
+    /// Gives back a URL that was taken and not fetched, to wait at this place.
     pub fn give_back(&mut self, host: HostId, id: UrlId, place: Place) {
         let entry = self.entry(id, place);
-        self.put_back(Head { host, id, lane: place.lane, entry });
+        self.insert(host, place.lane, entry);
     }
 
     /// Gives back a head that was taken and not fetched: it stands where it stood.
     pub fn put_back(&mut self, head: Head) {
-        self.batch.out = self.batch.out.saturating_sub(1);
         self.insert(head.host, head.lane, head.entry);
-    }
-
-    /// Begins a batch, if one is due, of the best of all that wait, `queued` in number. To be called before anything
-    /// is taken, and before what was taken is told to be [gone](Frontier::gone): so the batches of a crawl are a
-    /// function of its events, and go on after a restart where they were. A batch ends when the last of it has come
-    /// back, so however many are in flight, what is in a batch depends on the batches before it alone.
-    pub fn begin(&mut self, queued: u64) {
-        if let Discipline::Batches(most) = self.discipline
-            && self.batch.left == 0
-        {
-            self.batch.left = queued.min(u64::from(most));
-            self.release();
-        }
-    }
-
-    /// A URL taken is fetched, failed, refused or moved.
-    pub fn gone(&mut self) {
-        self.batch.left = self.batch.left.saturating_sub(1);
-        self.batch.out = self.batch.out.saturating_sub(1);
-    }
-
-    /// Lets in what waits for the next batch; false if there is nothing.
-    pub fn release(&mut self) -> bool {
-        let held = std::mem::take(&mut self.batch.held);
-        let some = !held.is_empty();
-        for (host, lane, entry) in held {
-            self.insert(host, lane, entry);
-        }
-        some
     }
 
     fn insert(&mut self, host: HostId, lane: Lane, entry: Entry) {
@@ -336,12 +284,6 @@ impl Frontier {
     pub fn pop(&mut self, turn: u64, waits: impl Fn(UrlId, Claim) -> bool) -> Option<Head> {
         let lane = match self.discipline {
             Discipline::BestFirst => Lane::MAIN,
-            Discipline::Batches(_) => {
-                let batch = &self.batch;
-                let head = if batch.out < batch.left { self.pop_lane(Lane::MAIN, &waits) } else { None };
-                self.batch.out += u64::from(head.is_some());
-                return head;
-            }
             Discipline::LowestFirst => {
                 let highest = u8::try_from(self.heads.len().saturating_sub(1)).unwrap_or(u8::MAX);
                 return (0..=highest).find_map(|lane| self.pop_lane(Lane(lane), &waits));
@@ -394,13 +336,6 @@ impl Frontier {
                 lanes.entry(*lane).or_default().push(queue.heap.as_slice());
             }
         }
-        let mut held: BTreeMap<u8, Vec<[Entry; 1]>> = BTreeMap::new();
-        for &(_, lane, entry) in &self.batch.held {
-            held.entry(lane.0).or_default().push([entry]);
-        }
-        for (lane, entries) in &held {
-            lanes.entry(*lane).or_default().extend(entries.iter().map(<[Entry; 1]>::as_slice));
-        }
         let best = |(lane, mut heaps): (u8, Vec<&[Entry]>)| {
             let lane = Lane(lane);
             let stack = self.is_stack(lane);
@@ -431,19 +366,6 @@ impl Frontier {
             (lane, found)
         };
         lanes.into_iter().map(best).collect()
-    }
-
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        let lanes = self.hosts.iter().flat_map(|host| &host.lanes);
-        let queues: usize = lanes.map(|(_, queue)| queue.heap.capacity() * size_of::<Entry>()).sum();
-        let own: usize = self.hosts.iter().map(|host| host.lanes.capacity() * size_of::<(u8, Queue)>()).sum();
-        let heads: usize = self.heads.iter().map(|heads| heads.capacity() * size_of::<(Entry, Reverse<u32>)>()).sum();
-        self.hosts.capacity() * size_of::<HostQueues>()
-            + queues
-            + own
-            + heads
-            + self.batch.held.capacity() * size_of::<(HostId, Lane, Entry)>()
     }
 
     /// The best head of a lane among the hosts that are ready, after outdated ones are cleared away; stays in place.

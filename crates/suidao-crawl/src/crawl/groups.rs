@@ -19,7 +19,6 @@ use suidao_page::model::{HostId, Millis, Priority, UrlId};
 
 use super::politeness::{Politeness, millis};
 
-/// Number of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct GroupId(u32);
 
@@ -136,11 +135,6 @@ impl Groups {
         self.groups.push(Group { is_domain, in_flight: 0, ready_at, held, hosts: 0, timer: None, loose: false });
         self.by_name.insert(name, group);
         group
-    }
-
-    /// Bytes allocated, but for the queues of those that are held back.
-    pub fn memory(&self) -> usize {
-        self.groups.capacity() * size_of::<Group>() + self.by_name.capacity() * (size_of::<(Name, GroupId)>() + 1)
     }
 
     fn get(&self, group: GroupId) -> &Group {

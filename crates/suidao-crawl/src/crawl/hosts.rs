@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use core::net::IpAddr;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use serde::{Deserialize, Serialize};
 
 use suidao_page::model::{CrawlUrl, Failure, HostId, Millis, Priority, RobotsRules, UrlId};
 
 use super::groups::{GroupId, Groups};
 use super::health::Health;
-use super::names::Names;
 use super::politeness::{Politeness, millis};
 use super::robots::Robots;
 
@@ -37,13 +38,11 @@ pub(super) struct Host {
     pub https: Option<bool>,
     /// Not to be asked before.
     pub ready_at: Millis,
-    /// Pages fetched.
     pub pages: u32,
     /// Whether one of them was relevant.
     pub relevant: bool,
     /// Answers since the last page that were soft 404s.
     pub missing: u32,
-    /// URLs that wait.
     pub queued: u32,
     /// Those of them that have failed and stand aside, as long as others may show whether the host answers.
     pub aside: Vec<UrlId>,
@@ -106,7 +105,7 @@ impl Host {
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Hosts {
     hosts: Vec<Host>,
-    names: Names,
+    names: IndexSet<Box<str>, FxBuildHasher>,
     /// Hosts that wait for their time, soonest first.
     timers: BinaryHeap<Reverse<(Millis, u32)>>,
     /// Bytes that the rules of all their robots.txt files take.
@@ -128,7 +127,7 @@ impl Hosts {
         let host = HostId(u32::try_from(self.hosts.len()).expect("fewer hosts than URLs"));
         let domain = self.groups.of_domain(url.host());
         self.hosts.push(Host { domain, ..Host::default() });
-        self.names.push(url.authority());
+        self.names.insert(url.authority().into());
         (host, true)
     }
 
@@ -139,10 +138,9 @@ impl Hosts {
 
     /// The number of the host of `url`, if it is known.
     pub fn id_of(&self, url: &CrawlUrl) -> Option<HostId> {
-        self.names.find(url.authority()).map(HostId)
+        self.names.get_index_of(url.authority()).map(|number| HostId(number as u32))
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.hosts.len()
     }
@@ -159,7 +157,7 @@ impl Hosts {
 
     /// Their names, by number.
     pub fn names(&self) -> Vec<&str> {
-        self.names.iter().collect()
+        self.names.iter().map(|name| &**name).collect()
     }
 
     /// Learns what came of asking for the robots.txt of an origin of a host. Where all rules together take too much those that
@@ -209,16 +207,6 @@ impl Hosts {
     pub fn forget_robots(&mut self, host: HostId) {
         let forgotten = std::mem::take(&mut self.get_mut(host).robots);
         self.rules -= forgotten.iter().flatten().map(|robots| robots.memory()).sum::<u64>();
-    }
-
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        self.hosts.capacity() * size_of::<Host>()
-            + self.names.memory()
-            + self.groups.memory()
-            + self.timers.capacity() * size_of::<Reverse<(Millis, u32)>>()
-            + self.hosts.iter().flat_map(|host| &host.robots).flatten().count() * size_of::<Robots>()
-            + usize::try_from(self.rules).unwrap_or(usize::MAX)
     }
 
     /// Every host gets another chance, whatever it did before; those whose last request failed stand back for that, until
@@ -393,7 +381,6 @@ mod tests {
         let of = |hosts: &Hosts, n| hosts.get(host(n)).robots(false).map_or(0, Robots::memory);
         let all = |hosts: &Hosts| (0..20).map(|n| of(hosts, n)).sum::<u64>();
         assert_eq!(hosts.rules, all(&hosts));
-        assert!(hosts.memory() as u64 > hosts.rules);
 
         let kept = postcard::to_stdvec(&hosts).unwrap();
         let mut again: Hosts = postcard::from_bytes(&kept).unwrap();

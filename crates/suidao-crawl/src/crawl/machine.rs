@@ -131,12 +131,7 @@ pub enum Wanted {
     /// A page of the host that cannot exist, to see what it answers then.
     Absent(HostId),
     /// The robots.txt of the host, for http or https.
-    Robots {
-        /// The host.
-        host: HostId,
-        /// Whether the rules are for https.
-        https: bool,
-    },
+    Robots { host: HostId, https: bool },
 }
 
 /// Permission for one fetch. Must be settled, once; a crash instead of that leaves the URL queued.
@@ -172,7 +167,6 @@ pub enum Next {
 /// Where the crawl stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Pages fetched.
     pub pages: u64,
     /// Relevant ones among them.
     pub relevant: u64,
@@ -189,11 +183,8 @@ pub struct Progress {
     pub failed: u64,
     /// URLs refused, at the door or when their turn came.
     pub refused: u64,
-    /// URLs that wait.
     pub queued: u64,
-    /// URLs known.
     pub known: u64,
-    /// Hosts known.
     pub hosts: u64,
     /// Hosts with at least one page fetched.
     pub hosts_visited: u64,
@@ -216,7 +207,6 @@ pub(super) struct Ended {
     pub links: Vec<Link>,
 }
 
-/// The crawl.
 pub struct Crawl {
     pub(super) conditions: Conditions,
     pub(super) strategy: Box<dyn Strategy>,
@@ -312,11 +302,6 @@ impl Crawl {
         self.urls.url(id)
     }
 
-    /// The sitemaps that the robots.txt of this URL's host names, as far as that was asked for; of any host.
-    pub fn sitemaps(&self, url: &CrawlUrl) -> Vec<CrawlUrl> {
-        self.hosts.of(url).map(|host| host.sitemaps().collect()).unwrap_or_default()
-    }
-
     /// Where the crawl stands.
     pub fn progress(&self) -> Progress {
         self.progress
@@ -362,11 +347,9 @@ impl Crawl {
         self.hosts.get_mut(ticket.host).in_flight = false;
         self.learn_address(&mut events, &ticket, delivery, now);
         self.count_request(ticket.again, false, now);
-        self.learn_scheme(&mut events, &ticket, &outcome, now);
+        let scheme = self.learn_scheme(&mut events, &ticket, &outcome, now);
         // No answer under https: the same will be asked under http before anything is held against the host.
-        let asked_again = ticket.url.is_https()
-            && matches!(outcome, Outcome::Failed(_))
-            && matches!(events.last(), Some(Event::Scheme { https: false, .. }));
+        let asked_again = ticket.url.is_https() && matches!(outcome, Outcome::Failed(_)) && scheme == Some(false);
         let is_hints = matches!(ticket.wanted, Wanted::Hints(_));
         let is_plain = matches!(ticket.wanted, Wanted::Plain(_));
         match ticket.wanted {

@@ -11,7 +11,6 @@ mod groups;
 mod health;
 mod hosts;
 mod machine;
-mod names;
 mod next;
 mod outcome;
 mod overview;

@@ -63,14 +63,11 @@ impl Crawl {
         self.visit_due(now);
         let turn = self.attempts + self.pages_in_flight;
         loop {
-            self.frontier.begin(self.progress.queued);
             let Some((head, again)) = self.take(turn, now) else {
                 if self.let_more_go(now) {
                     continue;
                 }
                 match self.idle(now) {
-                    // The rest of the batch cannot be had: what waits for the next need not wait for it.
-                    Next::Done(Stop::OnlyUnreachable) if self.frontier.release() => continue,
                     Next::Done(Stop::OnlyUnreachable) if self.hurry(now) => continue,
                     // Once, until something comes back: what cannot be taken now cannot be given up now.
                     Next::Done(Stop::OnlyUnreachable) if !self.closing && self.close() => continue,
@@ -103,6 +100,7 @@ impl Crawl {
             let spelt = || self.at_home(&url).or_else(|| self.plain(&url));
             if let Some(home) = if again { None } else { spelt() } {
                 self.move_home(head.id, &home, now);
+                self.release_pending(now);
                 self.make_ready(head.host);
                 self.let_others_go(groups, now);
                 continue;

@@ -7,7 +7,7 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, HostId, Lane, LinkState
 
 use super::frontier::Claim;
 use super::goals::Goals;
-use super::machine::{Crawl, Ended, Progress};
+use super::machine::{Crawl, Progress};
 
 /// Where a crawl stands, in as much detail as fits on a page.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,6 @@ pub struct Overview {
     pub lanes: Vec<LaneView>,
     /// URLs refused so far by their first reason, those included that were queued after all; the most first.
     pub refusals: Vec<(Refusal, u64)>,
-    /// Bytes of memory by part, as allocated.
-    pub memory: Vec<(&'static str, u64)>,
 }
 
 /// How many hosts are at what; a host counts once, as the first that holds.
@@ -47,16 +45,13 @@ pub struct HostCounts {
     pub idle: u64,
 }
 
-/// One host.
 #[derive(Clone, Debug)]
 pub struct HostView {
     /// Its name, with the port if that is not the scheme's.
     pub name: Box<str>,
-    /// Pages fetched.
     pub pages: u32,
     /// Whether one of them was relevant.
     pub relevant: bool,
-    /// URLs that wait.
     pub queued: u32,
     /// Requests in a row that brought no answer.
     pub failures: u32,
@@ -84,14 +79,12 @@ pub struct Waits {
 pub struct Unreached {
     /// The first of them, and why.
     pub hosts: Vec<(Box<str>, Failure)>,
-    /// How many there are.
     pub all: u64,
 }
 
 /// One lane of the frontier.
 #[derive(Clone, Debug)]
 pub struct LaneView {
-    /// Which.
     pub lane: Lane,
     /// Its best, in the order in which they would leave if every host were ready.
     pub heads: Vec<(CrawlUrl, Place)>,
@@ -146,7 +139,6 @@ impl Crawl {
             failing,
             lanes: self.lanes(most),
             refusals,
-            memory: self.memory(),
         }
     }
 
@@ -199,24 +191,6 @@ impl Crawl {
             heads: ids.into_iter().map(|id| (self.urls.url(id), self.urls.get(id).place())).collect(),
         });
         lanes.filter(|lane| !lane.heads.is_empty()).collect()
-    }
-
-    /// Bytes of memory by part, as allocated; what maps take beside their entries is estimated.
-    pub fn memory(&self) -> Vec<(&'static str, u64)> {
-        let links: usize =
-            self.ended.values().map(|ended| ended.links.capacity() * size_of::<suidao_page::model::Link>()).sum();
-        let parts = [
-            ("urls", self.urls.memory()),
-            ("hosts", self.hosts.memory()),
-            ("frontier", self.frontier.memory()),
-            ("tunnel-ends", self.ended.capacity() * (size_of::<(UrlId, Ended)>() + 1) + links),
-            ("refused", self.skipped.capacity() * (size_of::<u64>() + 1)),
-            ("strategy", self.strategy.memory()),
-            ("canonicals", self.canonicals.memory()),
-            ("traps", self.watched.memory()),
-            ("due", self.left_due.capacity() * (size_of::<UrlId>() + 1)),
-        ];
-        parts.into_iter().map(|(part, bytes)| (part, bytes as u64)).collect()
     }
 }
 

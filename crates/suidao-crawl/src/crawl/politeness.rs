@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Most seconds that any of the settings may be: thirty years.
-const MOST: f64 = 1e9;
-
 /// When a host, a domain and an address may be asked. Times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -69,42 +66,6 @@ impl Default for Politeness {
 }
 
 impl Politeness {
-    /// What is wrong with the settings, if anything: the key and the sentence.
-    ///
-    /// # Errors
-    /// The key and what it must be.
-    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        for (key, value) in [
-            ("politeness.delay", self.delay),
-            ("politeness.max_crawl_delay", self.max_crawl_delay),
-            ("politeness.max_delay", self.max_delay),
-            ("politeness.domain_delay", self.domain_delay),
-            ("politeness.address_delay", self.address_delay),
-            ("politeness.backoff", self.backoff),
-            ("politeness.max_backoff", self.max_backoff),
-            ("politeness.robots_retry", self.robots_retry),
-            ("politeness.robots_max_age", self.robots_max_age),
-            ("politeness.give_up", self.give_up),
-            ("politeness.patience", self.patience),
-        ] {
-            if !(0.0..=MOST).contains(&value) {
-                return Err((key, "must be a number of seconds from 0 to 1e9"));
-            }
-        }
-        if !(0.0..=1e3).contains(&self.delay_factor) {
-            return Err(("politeness.delay_factor", "must be a number from 0 to 1000"));
-        }
-        for (key, most) in [("politeness.per_domain", self.per_domain), ("politeness.per_address", self.per_address)] {
-            if most == 0 {
-                return Err((key, "must be at least 1"));
-            }
-        }
-        if self.robots_max_age < 60.0 {
-            return Err(("politeness.robots_max_age", "must be at least 60 seconds"));
-        }
-        Ok(())
-    }
-
     /// Whether requests are spaced out at all.
     pub(super) fn spaces(&self) -> bool {
         self.delay > 0.0
@@ -113,27 +74,5 @@ impl Politeness {
 
 /// Seconds of the configuration as milliseconds.
 pub(super) fn millis(seconds: f64) -> u64 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
-    let ms = (seconds * 1000.0).round() as u64;
-    ms
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_cannot_be_waited_for_is_named() {
-        Politeness::default().check().unwrap();
-        let wrong = |change: &dyn Fn(&mut Politeness)| {
-            let mut politeness = Politeness::default();
-            change(&mut politeness);
-            politeness.check().unwrap_err().0
-        };
-        assert_eq!(wrong(&|p| p.max_delay = -1.0), "politeness.max_delay");
-        assert_eq!(wrong(&|p| p.give_up = f64::NAN), "politeness.give_up");
-        assert_eq!(wrong(&|p| p.delay_factor = 1e9), "politeness.delay_factor");
-        assert_eq!(wrong(&|p| p.per_address = 0), "politeness.per_address");
-        assert_eq!(wrong(&|p| p.robots_max_age = 59.0), "politeness.robots_max_age");
-    }
+    (seconds * 1000.0).round() as u64
 }

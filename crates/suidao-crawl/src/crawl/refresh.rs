@@ -41,11 +41,9 @@ pub struct Refresh {
 pub struct Planned {
     /// Its number.
     pub id: UrlId,
-    /// The page.
     pub url: CrawlUrl,
     /// What a visit is worth now.
     pub value: f64,
-    /// Why.
     pub worth: Worth,
 }
 
@@ -117,7 +115,6 @@ impl Refreshing {
     fn is_turn(&self) -> bool {
         let Some(round) = &self.round else { return false };
         let [all, again] = [0, 1].map(|at| round.spent[at] + self.in_flight[at]);
-        #[allow(clippy::cast_precision_loss)] // far from 2^52
         let owed = (1.0 - self.wish.settings.discovery) * (all + 1) as f64 - again as f64;
         owed > 1e-9
     }
@@ -133,7 +130,6 @@ impl Refreshing {
         };
         let [all, visits] = [0, 1].map(|at| spent[at] + self.in_flight[at]);
         let due = (self.due.len() as u64).saturating_sub(self.in_flight[1]);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
         // a share of a count
         let discovery = (self.wish.settings.discovery * *most as f64).round() as u64;
         self.open
@@ -196,7 +192,6 @@ impl Crawl {
     fn most_sources(&self) -> usize {
         let Some(refreshing) = &self.refreshing else { return 0 };
         match refreshing.wish.budget {
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
             // a share of a count
             Budget::Round { requests: Some(most), .. } => {
                 (most as f64 * (1.0 - refreshing.wish.settings.discovery) / 4.0) as usize
@@ -218,7 +213,6 @@ impl Crawl {
             return;
         }
         let most = requests.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-        #[allow(clippy::cast_possible_truncation)] // what a visit is worth
         let due = self.plan(now, most).into_iter().map(|planned| (planned.id, planned.value as f32)).collect();
         let event = Event::Refresh(Box::new(RefreshStep { due, ..RefreshStep::default() }));
         self.apply(&event, now);
@@ -430,7 +424,6 @@ impl Crawl {
         else {
             return;
         };
-        #[allow(clippy::cast_possible_truncation)] // what a visit is worth
         let event = Event::Refresh(Box::new(RefreshStep { due: vec![(page, value as f32)], ..RefreshStep::default() }));
         self.apply(&event, now);
         self.pending.push(event);

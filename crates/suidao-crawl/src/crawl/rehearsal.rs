@@ -115,8 +115,6 @@ impl Crawl {
                 self.count_request(ticket.again, false, now);
                 self.pages_in_flight -= 1;
                 self.progress.pages += u64::from(!ticket.again);
-                self.frontier.begin(self.progress.queued);
-                self.frontier.gone();
                 self.leave(id, LinkState::Fetched, None, now);
             }
         }

@@ -341,7 +341,6 @@ fn normal(text: &[u8], pattern: bool) -> Vec<u8> {
         match (byte, digit(at), digit(at + 1)) {
             (b'%', Some(high), Some(low)) => {
                 at += 2;
-                #[allow(clippy::cast_possible_truncation)] // two digits
                 let code = (high * 16 + low) as u8;
                 let joins = code.is_ascii_hexdigit() && bare.is_some_and(|bare| out.len() - bare <= 2);
                 if is_unreserved(code) && !joins { out.push(code) } else { escape(&mut out, code) }

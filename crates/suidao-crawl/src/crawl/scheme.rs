@@ -41,8 +41,14 @@ impl Crawl {
     }
 
     /// What a settling says of the scheme that the host answers: the first that it answers, http if it cannot be
-    /// connected under https, and whichever it redirects the same URL to.
-    pub(super) fn learn_scheme(&mut self, events: &mut Vec<Event>, ticket: &Ticket, outcome: &Outcome, now: Millis) {
+    /// connected under https, and whichever it redirects the same URL to. The scheme, where that is news.
+    pub(super) fn learn_scheme(
+        &mut self,
+        events: &mut Vec<Event>,
+        ticket: &Ticket,
+        outcome: &Outcome,
+        now: Millis,
+    ) -> Option<bool> {
         let host = ticket.host;
         let known = self.hosts.get(host).https;
         let asked = ticket.url.is_https();
@@ -58,8 +64,8 @@ impl Crawl {
             }
             _ => known.is_none().then_some(asked),
         };
-        if let Some(https) = https.filter(|https| self.conditions.scope.one_scheme && known != Some(*https)) {
-            self.tell(events, Event::Scheme { host, https }, now);
-        }
+        let https = https.filter(|https| self.conditions.scope.one_scheme && known != Some(*https))?;
+        self.tell(events, Event::Scheme { host, https }, now);
+        Some(https)
     }
 }

@@ -12,7 +12,7 @@ use suidao_page::model::{
 use super::forums::Made;
 use super::health::asks_to_wait;
 use super::machine::{Conditions, Crawl, Ended};
-use crate::trap::row::rows;
+use crate::trap::series::goes_on;
 use suidao_forum::forum::shape::{sessions, without};
 
 impl Crawl {
@@ -116,8 +116,7 @@ impl Crawl {
         let left_be = claim.map(|_| Refusal::Copy).or(repeats.then_some(Refusal::NearDuplicate));
         let mut judged = self.judge(&visit, &targets, left_be);
         let signs = looked.map_or_else(Signs::default, |looked| {
-            let seen = (page.sketch, page.listing, page.relevance);
-            let barren = self.barren(url, &looked, seen, (&candidates, &targets));
+            let barren = self.is_barren(&looked, (page.sketch, page.listing), &visit, &targets);
             Signs { barren, ..looked.signs }
         });
         judged.links.extend(claim.and_then(|claim| self.lead_to(claim, &page, place)));
@@ -157,11 +156,12 @@ impl Crawl {
     pub(super) fn judge(&self, visit: &Visit, targets: &[UrlId], left_be: Option<Refusal>) -> Judged {
         let mut judged = Judged::default();
         let verdicts = self.strategy.judge(visit);
+        let page = (left_be == Some(Refusal::NearDuplicate)).then(|| self.urls.url(visit.id));
         debug_assert_eq!(verdicts.len(), targets.len(), "one verdict per link");
         for ((&to, candidate), verdict) in targets.iter().zip(visit.links).zip(verdicts) {
             let verdict = match left_be {
                 // Further pages of a list are followed all the same: its first may say what a post of it says.
-                Some(Refusal::NearDuplicate) if !rows(&candidate.url).is_empty() => self.cap(verdict),
+                Some(_) if page.as_ref().is_some_and(|page| goes_on(page, &candidate.url)) => self.cap(verdict),
                 Some(reason) => Verdict::Drop(reason),
                 None => self.cap(verdict),
             };
@@ -261,11 +261,13 @@ impl Crawl {
         }
         let known = self.urls.get(id);
         let (place, redirects) = (Self::ahead(known.place()), known.redirects() + 1);
-        let link = if redirects > self.conditions.limits.redirects.min(15) {
-            self.skip(events, to, Some(id), Refusal::Redirects, now);
-            None
-        } else if let Some(reason) = self.refuses(to) {
-            self.skip(events, to, Some(id), reason, now);
+        let too_many = redirects > self.conditions.limits.redirects.min(15);
+        let refusal = if too_many { Some(Refusal::Redirects) } else { self.refuses(to) };
+        let link = if let Some(reason) = refusal {
+            // What is known may be fetched for another reason.
+            if self.urls.find(to).is_none() {
+                self.skip(events, to, Some(id), reason, now);
+            }
             None
         } else {
             let target = self.number(events, to, Origin::Redirect(id), "", now);
@@ -368,7 +370,6 @@ fn add_wanted(outlinks: &mut Vec<Outlink>, made: &Made) {
     let linked: FxHashMap<&CrawlUrl, f32> =
         outlinks.iter().map(|outlink| (&outlink.url, outlink.relevance.get())).collect();
     let worths: Vec<f32> = made.wants.iter().filter_map(|want| linked.get(&want.url)).copied().collect();
-    #[allow(clippy::cast_precision_loss)] // some dozens
     let mean = Relevance::new(worths.iter().sum::<f32>() / worths.len().max(1) as f32);
     let missing: Vec<Outlink> = made
         .wants

@@ -48,20 +48,6 @@ impl Sources {
     fn is_on(&self) -> bool {
         self.sitemaps || self.feeds
     }
-
-    /// What is wrong with the settings, if anything: the key and the sentence.
-    ///
-    /// # Errors
-    /// The key and what it must be.
-    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        if self.after == 0 {
-            return Err(("sources.after", "must be at least 1"));
-        }
-        if !(1..=50_000).contains(&self.per_host) {
-            return Err(("sources.per_host", "must lie between 1 and 50000"));
-        }
-        Ok(())
-    }
 }
 
 /// What was asked of a host.
@@ -158,7 +144,7 @@ impl Crawl {
             Some(own) if own == host => {}
             _ => return Some(Refusal::ForeignSource),
         }
-        (!self.may_be_asked(host, url)).then(|| self.conditions.scope.refuses(url).unwrap_or(Refusal::Host))
+        (!self.may_be_asked(host, url)).then(|| self.refuses(url).unwrap_or(Refusal::Host))
     }
 
     /// What is taken of what a sitemap or a feed names: links, and further sitemaps (among `sources` too).

@@ -88,7 +88,8 @@ impl Texts {
     }
 
     /// Bytes allocated.
-    pub fn memory(&self) -> usize {
+    #[cfg(test)]
+    fn memory(&self) -> usize {
         let of = |portion: &Portion| portion.packed.capacity() + portion.blocks.capacity() * size_of::<u32>();
         self.portions.iter().map(of).sum()
     }
@@ -104,7 +105,6 @@ fn next<'a>(packed: &'a [u8], text: &mut Vec<u8>) -> &'a [u8] {
 }
 
 /// A number, seven bits a byte, the lowest first.
-#[allow(clippy::cast_possible_truncation)] // seven bits are cut out
 fn put(packed: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         packed.push(number as u8 & 0x7f | 0x80);

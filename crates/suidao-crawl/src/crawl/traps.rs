@@ -5,15 +5,15 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::strategy::Candidate;
+use crate::strategy::Visit;
 use crate::trap::mirror::Mirrors;
-use crate::trap::row::{Row, are_relatives, rows};
 use crate::trap::runs::{Runs, Seen};
+use crate::trap::series::Series;
 use crate::trap::session::{Sessions, without};
 use crate::trap::{Traps, absent, path};
 use suidao_page::model::{
-    AbsentPage, CrawlUrl, Event, HostId, LinkState, Millis, Outlink, Page, Refusal, Region, Relevance, Settled, Signs,
-    Sketch, TrapStep, UrlId,
+    AbsentPage, CrawlUrl, Event, HostId, LinkState, Millis, Outlink, Page, Refusal, Region, Settled, Signs, Sketch,
+    TrapStep, UrlId,
 };
 use suidao_page::text::twins::Twins;
 
@@ -42,7 +42,7 @@ pub struct TrapCounts {
     pub session_parameters: u64,
     /// Hosts that have the same pages as another.
     pub mirrors: u64,
-    /// Calendars, lists and sets of parameters that were ended.
+    /// Series of pages that were ended.
     pub ended: u64,
 }
 
@@ -75,11 +75,6 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Bytes that the pages seen and the rows they lie in take; the rest is of few hosts.
-    pub fn memory(&self) -> usize {
-        self.twins.memory() + self.runs.memory()
-    }
-
     /// Whether a host is to be asked for a page that cannot exist.
     fn wants_probe(&self, host: HostId) -> bool {
         let Some(suspicion) = self.suspicions.get(&host) else { return false };
@@ -89,7 +84,7 @@ impl Watched {
 
 /// A page as the rules see it, before its links are judged.
 pub(super) struct Looked {
-    rows: Vec<Row>,
+    series: Option<Series>,
     pub signs: Signs,
     /// Its links are left be.
     pub repeats: bool,
@@ -111,7 +106,7 @@ impl Crawl {
         if self.watched.runs.ended() == 0 && self.watched.mirrors.is_empty() || self.urls.find(url).is_some() {
             return None;
         }
-        self.watched.runs.refuses(url).or_else(|| self.is_mirrored(url, true).then_some(Refusal::Mirror))
+        self.refuses_learnt(url, true)
     }
 
     /// Why a URL whose turn has come is not fetched after all.
@@ -128,7 +123,14 @@ impl Crawl {
         if most > 0 && self.hosts.get(self.urls.get(id).host()).missing >= u32::from(most) {
             return Some(Refusal::MissingPages);
         }
-        self.watched.runs.refuses(url).or_else(|| self.is_mirrored(url, false).then_some(Refusal::Mirror))
+        self.refuses_learnt(url, false)
+    }
+
+    fn refuses_learnt(&self, url: &CrawlUrl, new: bool) -> Option<Refusal> {
+        if self.watched.runs.has_ended(url) {
+            return Some(Refusal::Series);
+        }
+        self.is_mirrored(url, new).then_some(Refusal::Mirror)
     }
 
     /// Whether a mirror of the URL's host has its page; or, where it is new, will have.
@@ -207,45 +209,35 @@ impl Crawl {
     /// Looks at a page that came for the first time, before its links are judged.
     pub(super) fn look_for_traps(&self, id: UrlId, url: &CrawlUrl, page: &Page) -> Looked {
         let traps = &self.conditions.traps;
-        let rows = rows(url);
         let title = title(&page.title);
         let leader = self.watched.twins.find(page.sketch, title).filter(|leader| leader.page != id.0);
         let depth = self.urls.get(id).place().trail.depth;
-        // Lists say the same for long and still lead on: their rows end by what they bring. And under another title the same
+        // Lists say the same for long and still lead on: their series end by what they bring. And under another title the same
         // text may lead elsewhere: a tag's page may show a post, whole. A host's home page leads to all that it has: whether
         // that is another's is for its pages to tell.
         let is_home = url.path() == "/" && url.query().is_none();
-        let tells = page.sketch.chars >= TELLING && !page.listing && rows.is_empty() && depth > 0 && !is_home;
+        let tells = page.sketch.chars >= TELLING && !page.listing && depth > 0 && !is_home;
         let repeats = traps.near_duplicates && tells && leader.is_some_and(|leader| leader.title == title);
         let twin = leader.map(|leader| UrlId(leader.page));
-        Looked { rows, signs: Signs { twin, missing: page.missing, barren: 0 }, repeats }
+        Looked { series: Series::of(url), signs: Signs { twin, missing: page.missing, barren: false }, repeats }
     }
 
-    /// In which of its rows a page brings nothing of its own, given its links.
-    pub(super) fn barren(
+    /// Whether a page brings nothing of its own to its series, given its links.
+    pub(super) fn is_barren(
         &self,
-        url: &CrawlUrl,
         looked: &Looked,
-        (sketch, listing, relevance): (Sketch, bool, Relevance),
-        (candidates, targets): (&[Candidate], &[UrlId]),
-    ) -> u8 {
-        if looked.rows.is_empty() {
-            return 0;
-        }
-        let is_content = |candidate: &Candidate| candidate.region != Region::Navigation;
-        let any = candidates.iter().any(is_content);
-        let content = candidates.iter().zip(targets).filter(|(candidate, _)| is_content(candidate) || !any);
-        let content: Vec<(&CrawlUrl, UrlId, Vec<Row>)> =
-            content.map(|(candidate, to)| (&candidate.url, *to, rows(&candidate.url))).collect();
-        let mut barren = 0;
-        for (at, row) in looked.rows.iter().enumerate() {
-            let leads = content.iter().filter(|(link, _, rows)| !are_relatives(row, url, link, rows));
-            let leads: Vec<UrlId> = leads.map(|(_, to, _)| *to).collect();
-            let relevant = relevance >= self.conditions.page_threshold;
-            let seen = Seen { leads: &leads, sketch, listing, relevant };
-            barren |= u8::from(self.watched.runs.is_barren(row, &seen)) << at;
-        }
-        barren
+        (sketch, listing): (Sketch, bool),
+        visit: &Visit,
+        targets: &[UrlId],
+    ) -> bool {
+        let Some(series) = &looked.series else { return false };
+        let any = visit.links.iter().any(|link| link.region != Region::Navigation);
+        let leads = visit.links.iter().zip(targets).filter(|(link, _)| {
+            let is_content = link.region != Region::Navigation || !any;
+            is_content && Series::of(&link.url).is_none_or(|other| !series.is_relative(&other))
+        });
+        let leads: Vec<UrlId> = leads.map(|(_, to)| *to).collect();
+        self.watched.runs.is_barren(series, &Seen { leads: &leads, sketch, listing, relevant: visit.relevant })
     }
 
     /// A page cannot be had: where it was asked for without a parameter with which it came, that is no session's.
@@ -300,8 +292,7 @@ impl Crawl {
 
     /// The traps' part of the fold: a page that came for the first time.
     pub(super) fn observe_page(&mut self, page: &Settled) {
-        let Traps { calendar, pagination, facets, sessions, soft_404, mirrors, near_duplicates, .. } =
-            self.conditions.traps;
+        let Traps { series: most, sessions, soft_404, mirrors, near_duplicates, .. } = self.conditions.traps;
         let compares = near_duplicates || soft_404 || mirrors > 0;
         if page.forum.is_some() {
             return;
@@ -314,14 +305,10 @@ impl Crawl {
             None if compares => twins.add(id.0, sketch, title),
             None => {}
         }
-        if calendar.max(pagination).max(facets) > 0 {
-            for (at, row) in (0_u8..).zip(rows(&url)) {
-                let links = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
-                let run = runs.observe(&row, page.signs.barren >> at & 1 == 1, sketch, links);
-                let limit = row.kind.limit(&self.conditions.traps);
-                if limit > 0 && run >= limit {
-                    due.push(TrapStep::Barren { id, row: at, reason: row.kind.refusal() });
-                }
+        if let Some(series) = Series::of(&url).filter(|_| most > 0) {
+            let links = page.links.iter().map(|link| link.to).chain(page.known.iter().copied());
+            if runs.observe(&series, page.signs.barren, sketch, links) >= most {
+                due.push(TrapStep::Barren { id });
             }
         }
         if soft_404 {
@@ -357,10 +344,9 @@ impl Crawl {
             }
         }
         for &partner in self.watched.mirrors.partners(host) {
-            let differs = twin.is_none_or(|twin| self.urls.get(twin).host() != partner)
-                && self.on_host(url, partner).is_some_and(|there| self.urls.get(there).state == LinkState::Fetched)
-                // What says the same as a third host may say the same as this one.
-                && twin.is_none();
+            // What says the same as a third host may say the same as this one.
+            let differs = twin.is_none()
+                && self.on_host(url, partner).is_some_and(|there| self.urls.get(there).state == LinkState::Fetched);
             if differs && let Some(name) = self.watched.names.get(&partner) {
                 compared.push((partner, name.clone(), false));
             }
@@ -414,9 +400,9 @@ impl Crawl {
                 }
                 self.watched.counts.mirrors = self.watched.mirrors.len() as u64;
             }
-            TrapStep::Barren { id, row, reason } => {
-                if let Some(row) = rows(&self.urls.url(*id)).get(usize::from(*row)) {
-                    self.watched.runs.end(row, *reason);
+            TrapStep::Barren { id } => {
+                if let Some(series) = Series::of(&self.urls.url(*id)) {
+                    self.watched.runs.end(&series);
                 }
                 self.watched.counts.ended = self.watched.runs.ended() as u64;
             }
@@ -430,7 +416,6 @@ impl Crawl {
 }
 
 /// Hash of a title: the one that tells templates apart.
-#[allow(clippy::cast_possible_truncation)] // half of it will do
 fn title(title: &str) -> u32 {
     xxh3_64(title.as_bytes()) as u32
 }

@@ -99,7 +99,6 @@ struct Indexed {
 }
 
 impl Indexed {
-    #[allow(clippy::cast_possible_truncation)] // the two halves
     fn new(fingerprint: u64, id: u32) -> Self {
         Self { high: (fingerprint >> 32) as u32, low: fingerprint as u32, id }
     }
@@ -112,11 +111,6 @@ impl Indexed {
 impl Urls {
     pub fn len(&self) -> usize {
         self.known.len()
-    }
-
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        self.known.memory() + self.texts.memory() + self.index.allocation_size()
     }
 
     pub fn find(&self, url: &CrawlUrl) -> Option<UrlId> {

@@ -16,7 +16,6 @@ const DAY: i64 = 86_400;
 pub struct Watch {
     /// Visits a day, all boards together; eight for each if nothing is said.
     pub per_day: Option<u32>,
-    /// When.
     pub method: Method,
 }
 
@@ -79,7 +78,6 @@ impl Watching {
         let local = seconds(last) + i64::from(offset);
         let cycle = i64::from(*length) * DAY;
         let begins = local.div_euclid(cycle) * cycle;
-        #[allow(clippy::cast_possible_truncation)] // hours of some days
         let seconds = |hours: f64| (hours * 3600.0).round() as i64;
         let all = (0..2).flat_map(|round| instants.iter().map(move |hours| begins + round * cycle + seconds(*hours)));
         // The second of the last visit itself is over.

@@ -145,21 +145,6 @@ impl Agenda {
         }
     }
 
-    /// Pages that wait.
-    pub fn len(&self) -> usize {
-        self.pages.len()
-    }
-
-    /// Whether none does.
-    pub fn is_empty(&self) -> bool {
-        self.pages.is_empty()
-    }
-
-    /// What a visit must be worth: the mean of what visits lately were, where no limit of a host held them back. 0 before the first.
-    pub fn threshold(&self) -> f64 {
-        self.price.value
-    }
-
     /// Takes a page in, visited last on the day `last`; if it is in, what is known of it is replaced.
     pub fn put(&mut self, page: UrlId, host: HostId, worth: Worth, last: f64) {
         self.remove(page);
@@ -192,7 +177,6 @@ impl Agenda {
         self.announce(host);
     }
 
-    /// Forgets a page.
     pub fn remove(&mut self, page: UrlId) {
         if let Some(slot) = self.pages.remove(&page) {
             self.queues[slot.host as usize].live -= 1;
@@ -436,7 +420,6 @@ impl Agenda {
     }
 
     /// Visits that a host takes in a span of days, and in which span a day is.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     fn limit(&self, now: f64) -> Option<(u32, i64)> {
         let (most, days) =
             self.per_host.map(|cap| if cap >= 1.0 { (cap as u32, 1.0) } else { (1, 1.0 / cap.max(1e-9)) })?;
@@ -500,9 +483,7 @@ fn due(worth: &Worth, last: f64, price: f64) -> u32 {
 
 /// Days before the first are told apart too.
 fn tick(day: f64) -> u32 {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    let tick = (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32;
-    tick
+    (day * TICKS + f64::from(1_u32 << 31)).clamp(0.0, f64::from(READY - 1)) as u32
 }
 
 fn entry(due: u32, page: UrlId) -> Entry {
@@ -629,8 +610,8 @@ mod tests {
                 let (page, _) = agenda.take(now).unwrap();
                 agenda.put(page, HostId(0), worth(pages[page.0 as usize]), now);
             }
-            assert!(price[place] == 0.0 || (agenda.threshold() / price[place]).ln().abs() < 0.3, "back where it was");
-            price[place] = agenda.threshold();
+            assert!(price[place] == 0.0 || (agenda.price.value / price[place]).ln().abs() < 0.3, "back where it was");
+            price[place] = agenda.price.value;
         }
         assert!(price[1] < price[0] / 2.0, "{price:?}: more visits are worth less each");
     }
@@ -672,7 +653,7 @@ mod tests {
                 agenda.put(UrlId(page), HostId(0), plain(f64::from(page + round) / 100.0), 0.0);
             }
         }
-        assert_eq!(agenda.len(), 10);
+        assert_eq!(agenda.pages.len(), 10);
         assert!(agenda.queues[0].heap.len() < 100 && agenda.heads.len() < 100, "outdated entries are dropped");
         agenda.put(UrlId(3), HostId(0), Worth { doubt: 0.01, ..plain(10.0) }, 0.0);
         assert_eq!(agenda.take(1.0).unwrap().0, UrlId(3), "a signal");
@@ -680,7 +661,7 @@ mod tests {
         agenda.remove(UrlId(9));
         let rest: Vec<u32> = std::iter::from_fn(|| agenda.take(1.0)).map(|(page, _)| page.0).collect();
         assert_eq!(rest, [8, 7, 6, 5, 4, 2, 1, 0]);
-        assert!(agenda.is_empty() && agenda.take(2.0).is_none());
+        assert!(agenda.pages.is_empty() && agenda.take(2.0).is_none());
     }
 
     #[test]
@@ -693,7 +674,7 @@ mod tests {
         assert!(agenda.take(0.0).is_none(), "all visited just now");
         let order: Vec<u32> = std::iter::from_fn(|| agenda.take(3.0)).map(|(page, _)| page.0).collect();
         assert_eq!(order, [2, 3, 4]);
-        assert_eq!(agenda.len(), 1);
+        assert_eq!(agenda.pages.len(), 1);
     }
 
     proptest! {
@@ -744,7 +725,7 @@ mod tests {
                         }
                     }
                 }
-                prop_assert_eq!(agenda.len(), map.len());
+                prop_assert_eq!(agenda.pages.len(), map.len());
             }
         }
     }

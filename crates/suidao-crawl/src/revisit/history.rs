@@ -20,7 +20,6 @@ const NEW_LINKS: [f64; 2] = [1.0, 0.1];
 /// What the own text of a listing counts: it is the way to documents, and none itself.
 const LISTING: f64 = 0.2;
 
-/// One page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tracked {
     /// When it was fetched first.
@@ -45,7 +44,6 @@ pub struct Tracked {
     pub new_links: u32,
     /// Pages fetched that were found on it first, and the sum of their relevance.
     pub led_to: (u32, f64),
-    /// Links to it.
     pub inlinks: u32,
     /// Eq. (1), at its last visit.
     pub relevance: f64,
@@ -185,7 +183,6 @@ impl Tracked {
     /// From when on it may be asked for: not too soon after the last time, when it is missing not before its grace is over, and
     /// by the adaptive schedule not before its interval is.
     pub fn ripe(&self, settings: &RefreshSettings) -> Millis {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // settings are checked, and `as` saturates
         let millis = |days: f64| (days * DAY).ceil() as u64;
         let rested = self.asked.after(settings.shortest_ms());
         match (self.missing, settings.policy) {
@@ -221,7 +218,6 @@ impl Tracked {
 }
 
 /// Milliseconds as days.
-#[allow(clippy::cast_precision_loss)] // exact for 285,000 years
 pub fn days(ms: u64) -> f64 {
     ms as f64 / DAY
 }
@@ -240,7 +236,6 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// None yet.
     pub fn new(settings: &RefreshSettings) -> Self {
         Self { settings: settings.clone(), ..Self::default() }
     }
@@ -327,17 +322,14 @@ impl Histories {
         }
     }
 
-    /// One page.
     pub fn get(&self, id: UrlId) -> Option<&Tracked> {
         self.pages.get(&id)
     }
 
-    /// All pages, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (UrlId, &Tracked)> {
         self.pages.iter().map(|(id, page)| (*id, page))
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.pages.len()
     }

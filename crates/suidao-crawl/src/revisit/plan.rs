@@ -6,12 +6,9 @@ use rustc_hash::FxHashMap;
 use super::Worth;
 use suidao_page::model::{HostId, UrlId};
 
-/// A page that could be visited.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// The page.
     pub page: UrlId,
-    /// Its host.
     pub host: HostId,
     /// What makes a visit worth its request.
     pub worth: Worth,

@@ -49,7 +49,6 @@ impl Changes {
     /// A visit so many days after the one before, and whether the page had changed. Less than a second, or no number, counts
     /// as a second; more than 136 years as that.
     pub fn observe(&mut self, days: f64, changed: bool) {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates; no number is 0
         let seconds = ((days * DAY).round() as u32).max(1);
         if !changed {
             self.unchanged = self.unchanged.saturating_add(seconds);
@@ -122,7 +121,6 @@ impl Changes {
 }
 
 fn bucket(days: f64) -> usize {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
     let power = days.log2().floor().clamp(f64::from(FIRST), f64::from(FIRST) + BUCKETS as f64 - 1.0) as i32;
     usize::try_from(power - FIRST).expect("clamped from below")
 }

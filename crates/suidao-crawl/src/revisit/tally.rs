@@ -53,7 +53,6 @@ pub struct Round {
 /// All rounds of a crawl.
 #[derive(Clone, Debug, Default)]
 pub struct Rounds {
-    /// In order.
     pub rounds: Vec<Round>,
     due: FxHashSet<UrlId>,
     found: (Option<UrlId>, u64),

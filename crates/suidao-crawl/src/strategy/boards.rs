@@ -6,7 +6,6 @@ use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Refusal, Role, Trail, 
 
 use super::{Strategy, Visit};
 
-/// By boards.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Boards;
 

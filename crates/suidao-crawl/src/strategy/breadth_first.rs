@@ -4,7 +4,6 @@ use suidao_page::model::{Lane, Place, Priority, Tunnel, Verdict};
 
 use super::{Strategy, Visit};
 
-/// Breadth-first search.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BreadthFirst;
 

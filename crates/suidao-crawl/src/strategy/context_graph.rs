@@ -12,7 +12,6 @@ use suidao_page::topic::OTHER;
 
 use super::{Strategy, Visit, merge_trails};
 
-/// Context graphs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ContextGraph {

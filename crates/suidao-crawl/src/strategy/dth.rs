@@ -42,7 +42,6 @@ impl std::fmt::Display for Reading {
     }
 }
 
-/// Dynamic tunnelling.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Dth {

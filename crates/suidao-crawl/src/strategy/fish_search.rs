@@ -19,7 +19,6 @@ use super::{Strategy, Visit};
 /// α: how many times the width a relevant page's links are.
 const ALPHA: f32 = 1.5;
 
-/// Fish-search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct FishSearch {
@@ -43,7 +42,6 @@ impl Strategy for FishSearch {
             Tunnel::Left(0) => return vec![Verdict::Drop(Refusal::TunnelEnd); visit.links.len()],
             Tunnel::Left(left) => left - 1,
         };
-        #[allow(clippy::cast_precision_loss, clippy::cast_sign_loss)] // a width has few digits
         let (score, first) =
             if visit.relevant { (1.0, (ALPHA * self.width as f32) as usize) } else { (0.5, self.width as usize) };
         let place = |at: usize| Place {

@@ -5,7 +5,6 @@
 //! that learns sums up events besides, and remembers nothing that they do not hold.
 
 mod best_first;
-mod best_n_first;
 mod boards;
 mod breadth_first;
 mod context_graph;
@@ -26,7 +25,6 @@ use serde::{Deserialize, Serialize};
 use strum::VariantArray as _;
 
 pub use best_first::{BestFirst, Focus};
-pub use best_n_first::BestNFirst;
 pub use boards::Boards;
 pub use breadth_first::BreadthFirst;
 pub use context_graph::ContextGraph;
@@ -48,7 +46,6 @@ use suidao_page::model::{
 /// A link as strategies see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// Where it leads.
     pub url: CrawlUrl,
     /// Eq. (3)'s parts.
     pub evidence: Evidence,
@@ -122,11 +119,6 @@ pub trait Strategy: Send + Sync {
         None
     }
 
-    /// Bytes of memory that what it remembers takes, as far as it knows.
-    fn memory(&self) -> usize {
-        0
-    }
-
     /// What it has learnt, in pieces that [`recall`](Strategy::recall) takes in this order; nothing where nothing is
     /// remembered. For a restart that need not observe every event again.
     fn learnt(&self) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
@@ -184,8 +176,6 @@ pub enum StrategyName {
     Dth,
     /// Best first by the relevance of the page a link was found on
     BestFirst,
-    /// The same, the 256 best at a time (Menczer, Pant, Srinivasan 2004)
-    BestNFirst,
     /// First links of relevant pages, dying out off topic (De Bra, Post 1994)
     FishSearch,
     /// By anchor, context and what the path hands down (Hersovici et al. 1998)
@@ -212,27 +202,15 @@ pub enum StrategyName {
 pub struct Settings {
     /// Which strategy drives the crawl.
     pub name: StrategyName,
-    /// Parameters of `dth`.
     pub dth: Dth,
-    /// Parameters of `tunnel`.
     pub tunnel: TunnelSettings,
-    /// Parameters of `best-first`.
     pub best_first: BestFirst,
-    /// Parameters of `best-n-first`.
-    pub best_n_first: BestNFirst,
-    /// Parameters of `fish-search`.
     pub fish_search: FishSearch,
-    /// Parameters of `shark-search`.
     pub shark_search: SharkSearch,
-    /// Parameters of `static-tunnel`.
     pub static_tunnel: StaticTunnel,
-    /// Parameters of `context-graph`.
     pub context_graph: ContextGraph,
-    /// Parameters of `pagerank`.
     pub pagerank: PageRank,
-    /// Parameters of `url-weight`.
     pub url_weight: UrlWeight,
-    /// Parameters of `random`.
     pub random: Random,
 }
 
@@ -261,13 +239,11 @@ fn variant<T: serde::de::DeserializeOwned>(word: &str) -> Option<T> {
 }
 
 impl Settings {
-    /// The strategy chosen.
     pub fn build(&self, page_threshold: Relevance) -> Box<dyn Strategy> {
         match self.name {
             StrategyName::Dth => Box::new(self.dth.clone()),
             StrategyName::Tunnel => Box::new(tunnel::TunnelSearch::new(self.tunnel.clone(), page_threshold)),
             StrategyName::BestFirst => Box::new(self.best_first.clone()),
-            StrategyName::BestNFirst => Box::new(self.best_n_first.clone()),
             StrategyName::FishSearch => Box::new(self.fish_search.clone()),
             StrategyName::SharkSearch => Box::new(self.shark_search.clone()),
             StrategyName::StaticTunnel => Box::new(self.static_tunnel.clone()),
@@ -295,7 +271,6 @@ impl Settings {
         match settings.name {
             StrategyName::Dth => settings.dth.reading = variant(word).ok_or_else(wrong)?,
             StrategyName::BestFirst => settings.best_first.focus = variant(word).ok_or_else(wrong)?,
-            StrategyName::BestNFirst => settings.best_n_first.n = word.parse().map_err(|_| wrong())?,
             StrategyName::StaticTunnel => settings.static_tunnel.k = word.parse().map_err(|_| wrong())?,
             StrategyName::Random => settings.random.seed = word.parse().map_err(|_| wrong())?,
             _ => return Err(wrong()),
@@ -308,67 +283,9 @@ impl Settings {
         match self.name {
             StrategyName::Dth => format!("dth {}", self.dth.reading),
             StrategyName::BestFirst => format!("best-first {}", self.best_first.focus),
-            StrategyName::BestNFirst => format!("best-n-first {}", self.best_n_first.n),
             StrategyName::StaticTunnel => format!("static-tunnel {}", self.static_tunnel.k),
             name => name.to_string(),
         }
-    }
-
-    /// What is wrong with the parameters, if anything: the key and the sentence.
-    ///
-    /// # Errors
-    /// The key and what it must be.
-    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
-        if self.tunnel.kdepth == 0 {
-            return Err(("strategy.tunnel.kdepth", "must be at least 1"));
-        }
-        if self.tunnel.half_worth <= 0.0 || !self.tunnel.half_worth.is_finite() {
-            return Err(("strategy.tunnel.half-worth", "must be more than 0"));
-        }
-        let own = &self.tunnel;
-        for (key, share) in [
-            ("strategy.tunnel.listing", own.listing),
-            ("strategy.tunnel.inherit", own.inherit),
-            ("strategy.tunnel.bridge", own.bridge),
-            ("strategy.tunnel.explore-seeds", own.explore_seeds),
-            ("strategy.tunnel.explore-found", own.explore_found),
-        ] {
-            if !(0.0..=2.0).contains(&share) {
-                return Err((key, "must lie between 0 and 2"));
-            }
-        }
-        if self.dth.kdepth == 0 {
-            return Err(("strategy.dth.kdepth", "must be at least 1"));
-        }
-        if self.dth.interleave == 0 {
-            return Err(("strategy.dth.interleave", "must be at least 1"));
-        }
-        if self.name == StrategyName::ContextGraph && self.context_graph.model.is_none() {
-            return Err(("strategy.context-graph.model", "must name a file of layers, made by `suidao topic layers`"));
-        }
-        if self.best_n_first.n == 0 {
-            return Err(("strategy.best-n-first.n", "must be at least 1"));
-        }
-        if self.static_tunnel.k == 0 {
-            return Err(("strategy.static-tunnel.k", "must be at least 1"));
-        }
-        let shark = &self.shark_search;
-        for (key, share) in [
-            ("strategy.shark-search.delta", shark.delta),
-            ("strategy.shark-search.beta", shark.beta),
-            ("strategy.shark-search.gamma", shark.gamma),
-        ] {
-            if !(0.0..=1.0).contains(&share) {
-                return Err((key, "must lie between 0 and 1"));
-            }
-        }
-        if !(0.0..1.0).contains(&self.pagerank.damping) {
-            return Err(("strategy.pagerank.damping", "must lie in [0, 1)"));
-        }
-        if self.url_weight.at_random == 0 || self.url_weight.by_weight < self.url_weight.at_random {
-            return Err(("strategy.url-weight.by-weight", "must be at least at-random, which must be at least 1"));
-        }
-        Ok(())
     }
 }
 
@@ -433,9 +350,7 @@ pub mod tests {
             let label = Settings { name: *name, ..Settings::default() }.label();
             assert_eq!(Settings::default().named(&label).map(|found| found.label()), Ok(label));
         }
-        for label in
-            ["dth preempt", "dth queue", "dth interleave", "best-first hard", "best-n-first 16", "static-tunnel 4"]
-        {
+        for label in ["dth preempt", "dth queue", "dth interleave", "best-first hard", "static-tunnel 4"] {
             assert_eq!(Settings::default().named(label).unwrap().label(), label);
         }
         let based = Settings { dth: Dth { kdepth: 4, ..Dth::default() }, ..Settings::default() };

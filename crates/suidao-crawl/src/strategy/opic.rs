@@ -10,13 +10,11 @@ use suidao_page::model::{Lane, Place, Priority, Tunnel, Verdict};
 
 use super::{Strategy, Visit, merge_trails};
 
-/// On-line importance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Opic;
 
 impl Strategy for Opic {
     fn judge(&self, visit: &Visit) -> Vec<Verdict> {
-        #[allow(clippy::cast_precision_loss)] // a page has thousands of links at most
         let share = visit.place.priority.get() / visit.links.len().max(1) as f32;
         let place = Place { lane: Lane::MAIN, priority: Priority::new(share), trail: visit.trail(Tunnel::Unbounded) };
         vec![Verdict::Follow(place); visit.links.len()]

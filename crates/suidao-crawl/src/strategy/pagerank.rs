@@ -33,7 +33,6 @@ impl Strategy for PageRank {
         if !visit.relevant {
             return vec![Verdict::Drop(Refusal::OffTopicPage); out];
         }
-        #[allow(clippy::cast_precision_loss)] // a page has thousands of links at most
         let share = self.damping * visit.place.priority.get() / out.max(1) as f32;
         let place = Place {
             lane: Lane::MAIN,

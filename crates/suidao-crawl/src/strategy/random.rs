@@ -12,7 +12,6 @@ use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Trail, Tunnel, Verdict
 
 use super::{Strategy, Visit, merge_trails};
 
-/// Random order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Random {
@@ -30,7 +29,6 @@ impl Random {
     /// When a URL found at `now` is due; negative, so that the first due ranks highest.
     fn place(&self, url: &CrawlUrl, now: f32, trail: Trail) -> Place {
         let bits = xxh3_64_with_seed(url.as_str().as_bytes(), self.seed);
-        #[allow(clippy::cast_precision_loss)] // 24 bits are a float's
         let uniform = ((bits >> 40) as f32 + 0.5) / (1u32 << 24) as f32;
         Place { lane: Lane::MAIN, priority: Priority::new(-(now - uniform.ln())), trail }
     }

@@ -1,6 +1,8 @@
 //! Which URLs the crawl may touch at all, whatever they are worth. Pure: a URL in, a reason or none out.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use url::Host;
 
 use super::port;
 use suidao_page::model::{CrawlUrl, Refusal};
@@ -12,10 +14,13 @@ pub struct Scope {
     /// Schemes that may be fetched: `http`, `https`.
     pub schemes: Vec<String>,
     /// If not empty, only these hosts; an entry stands for its subdomains too.
+    #[serde(deserialize_with = "hosts")]
     pub allow_hosts: Vec<String>,
     /// Never these hosts, nor their subdomains.
+    #[serde(deserialize_with = "hosts")]
     pub deny_hosts: Vec<String>,
-    /// Extensions of the path's last segment that are no pages, lower case, without the dot.
+    /// Extensions of the path's last segment that are no pages.
+    #[serde(deserialize_with = "extensions")]
     pub deny_extensions: Vec<String>,
     /// Longest URL, in bytes; Chinese characters count nine in a path.
     pub max_url_length: usize,
@@ -110,6 +115,27 @@ impl Scope {
     }
 }
 
+/// Host names as URLs have them, in lower case and punycode; a dot or `*.` before one says the same as none.
+fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let host = |name: String| {
+        let bare = name.trim().trim_start_matches('*').trim_start_matches('.').trim_end_matches('.');
+        let wrong = |_| D::Error::custom(format!("{name:?} is no host: give its name alone, as in example.cn"));
+        Host::parse(bare).map(|host| host.to_string()).map_err(wrong)
+    };
+    Vec::<String>::deserialize(deserializer)?.into_iter().map(host).collect()
+}
+
+/// Extensions in lower case, without the dot.
+fn extensions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let extension = |name: String| {
+        let bare = name.trim().trim_start_matches('.').to_ascii_lowercase();
+        let sound = !bare.is_empty() && !bare.contains(['.', '/']);
+        let wrong = || D::Error::custom(format!("{name:?} is no extension: give what follows the last dot, as in pdf"));
+        if sound { Ok(bare) } else { Err(wrong()) }
+    };
+    Vec::<String>::deserialize(deserializer)?.into_iter().map(extension).collect()
+}
+
 /// Whether `host` is `domain` or one of its subdomains.
 fn is_under(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
@@ -137,6 +163,35 @@ mod tests {
         assert_eq!(refuses(&scope, "http://www.a.cn/"), None);
         assert_eq!(refuses(&scope, "http://aa.cn/"), Some(Refusal::Host));
         assert_eq!(refuses(&scope, "http://x.ads.a.cn/"), Some(Refusal::Host));
+    }
+
+    #[test]
+    fn lists_are_read_as_urls_are() {
+        let scope: Scope = toml::from_str(
+            "deny_hosts = ['Ads.Example.com', '.a.cn', '*.b.cn.', '中文.cn', '1.2.3.4']\ndeny_extensions = ['.PDF']",
+        )
+        .unwrap();
+        for url in [
+            "http://ads.example.com/",
+            "http://x.a.cn/",
+            "http://a.cn:8080/",
+            "http://b.cn/",
+            "http://中文.cn/",
+            "http://1.2.3.4/",
+        ] {
+            assert_eq!(refuses(&scope, url), Some(Refusal::Host), "{url}");
+        }
+        assert_eq!(refuses(&scope, "http://c.cn/x.pdf"), Some(Refusal::Extension));
+        for wrong in [
+            "deny_hosts = ['http://a.cn']",
+            "allow_hosts = ['a.cn:8080']",
+            "deny_hosts = ['a.cn/x']",
+            "deny_hosts = ['']",
+            "deny_extensions = ['tar.gz']",
+        ] {
+            let told = toml::from_str::<Scope>(wrong).unwrap_err().to_string();
+            assert!(told.contains("is no host") || told.contains("is no extension"), "{wrong}: {told}");
+        }
     }
 
     #[test]

@@ -18,7 +18,6 @@ use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Relevance, Trail, Tunn
 
 use super::{Candidate, Strategy, Visit};
 
-/// Shark-search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SharkSearch {

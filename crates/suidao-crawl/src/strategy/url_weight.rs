@@ -1,9 +1,9 @@
 //! URL weight by directory depth, paper 004 (Tianwang): a page is worth what its URL looks like.
 //!
 //! ```text
-//! weight = max(0, 10 - #'/' in the path - #'?' - #'&' - 2 #{search, proxy, gate})
+//! weight = max(0, 10 - #'/' - #'?' - #'&' - 2 #{search, proxy, gate})
 //! ```
-//! a trailing `/` does not count. Rules 1 and 3 of the paper both charge the slash; they are read as one rule. Rule 4:
+//! Slashes and question marks of the path and the query count, a trailing `/` of the path does not. Rules 1 and 3 of the paper both charge the slash; they are read as one rule. Rule 4:
 //! N by descending weight, then M at random, N >= M >= 1: eleven weights are eleven lanes, each in order of discovery.
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,6 @@ use super::{Strategy, Visit};
 /// Paper 004's w0.
 const HEAVIEST: usize = 10;
 
-/// Crawl by URL weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct UrlWeight {

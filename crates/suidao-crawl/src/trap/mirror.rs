@@ -59,7 +59,6 @@ impl Mirrors {
         }
     }
 
-    /// The mirrors of a host.
     pub fn of(&self, host: HostId) -> &[HostId] {
         self.mirrored.get(&host).map_or(&[], Vec::as_slice)
     }

@@ -5,8 +5,8 @@
 pub mod absent;
 pub mod mirror;
 pub mod path;
-pub mod row;
 pub mod runs;
+pub mod series;
 pub mod session;
 
 use serde::{Deserialize, Serialize};
@@ -19,12 +19,8 @@ pub struct Traps {
     pub repeats: usize,
     /// Most path segments.
     pub max_segments: usize,
-    /// Pages of a calendar in a row that may bring nothing of their own.
-    pub calendar: u16,
-    /// Pages of a list in a row that may.
-    pub pagination: u16,
-    /// Combinations of the same parameters in a row that may.
-    pub facets: u16,
+    /// Pages of a series (a calendar, a list, combinations of parameters) in a row that may bring nothing of their own.
+    pub series: u16,
     /// Whether parameters that behave like a session's are dropped from the URLs of their host.
     pub sessions: bool,
     /// Further parameters that are dropped from all URLs, beside those that the normal form has none of.
@@ -44,9 +40,7 @@ impl Default for Traps {
         Self {
             repeats: 3,
             max_segments: 20,
-            calendar: 12,
-            pagination: 8,
-            facets: 40,
+            series: 20,
             sessions: true,
             session_parameters: Vec::new(),
             soft_404: true,
@@ -63,9 +57,7 @@ impl Traps {
         Self {
             repeats: 0,
             max_segments: 0,
-            calendar: 0,
-            pagination: 0,
-            facets: 0,
+            series: 0,
             sessions: false,
             session_parameters: Vec::new(),
             soft_404: false,
@@ -83,12 +75,8 @@ impl Traps {
         if self.repeats == 1 {
             return Err(("traps.repeats", "must be at least 2, or 0 for never"));
         }
-        for (key, number) in
-            [("traps.calendar", self.calendar), ("traps.pagination", self.pagination), ("traps.facets", self.facets)]
-        {
-            if matches!(number, 1 | 2) {
-                return Err((key, "must be at least 3, or 0 for never"));
-            }
+        if matches!(self.series, 1 | 2) {
+            return Err(("traps.series", "must be at least 3, or 0 for never"));
         }
         if self.mirrors == 1 {
             return Err(("traps.mirrors", "must be at least 2, or 0 for never: two pages may be equal by chance"));
@@ -115,7 +103,7 @@ mod tests {
         assert_eq!(key(|_| {}), None);
         assert_eq!(key(|traps| *traps = Traps::off()), None);
         assert_eq!(key(|traps| traps.repeats = 1), Some("traps.repeats"));
-        assert_eq!(key(|traps| traps.calendar = 2), Some("traps.calendar"));
+        assert_eq!(key(|traps| traps.series = 2), Some("traps.series"));
         assert_eq!(key(|traps| traps.mirrors = 1), Some("traps.mirrors"));
         assert_eq!(key(|traps| traps.session_parameters = vec!["a=b".into()]), Some("traps.session_parameters"));
     }

@@ -97,7 +97,6 @@ impl Sessions {
             }
             let Some(rest) = without(url, |other| other == name) else { continue };
             let key = key(&rest, name);
-            #[allow(clippy::cast_possible_truncation)] // half of it tells values apart
             let came = Came { value: xxh3_64(value.as_bytes()) as u32, digest: sketch.digest, simhash: sketch.simhash };
             let before = match self.came.get(&key) {
                 Some(before) => *before,
@@ -186,12 +185,7 @@ impl Sessions {
         self.hosts.contains(&host).then(|| without(url, |name| self.is_session(host, name))).flatten()
     }
 
-    /// Parameters that were found to be a session's.
-    pub fn len(&self) -> usize {
-        self.known.len()
-    }
-
-    /// Whether none was.
+    /// Whether no parameter was found to be a session's.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }

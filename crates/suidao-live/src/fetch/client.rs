@@ -96,7 +96,6 @@ pub enum FetcherError {
 /// What a page loads.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::fetch) struct Part<'a> {
-    /// The page.
     pub page: &'a CrawlUrl,
     /// Header fields that go with the request for it.
     pub fields: &'a [(String, String)],
@@ -112,17 +111,9 @@ pub struct Fetcher {
     allowed: Allowed,
     proxy: Option<Url>,
     connect_timeout: Duration,
-    /// By origin.
-    known_to: Arc<FxHashMap<String, Known>>,
+    /// Sensitive header fields by origin.
+    known_to: Arc<FxHashMap<String, HeaderMap>>,
     cookies: Option<Arc<Cookies>>,
-}
-
-/// How one origin is asked that knows us.
-struct Known {
-    /// Sensitive header fields.
-    headers: HeaderMap,
-    /// A client that shows a certificate, or trusts one, and is used for this origin alone.
-    client: Option<Client>,
 }
 
 /// Nothing of it: it holds secrets.
@@ -135,7 +126,7 @@ impl fmt::Debug for Fetcher {
 impl Fetcher {
     /// A fetcher that keeps to `settings`. The limit of files that this process may have open is raised as far as the
     /// system permits. Proxies named by the environment are not used; of the environment only the
-    /// variables that credentials name are read, and their files.
+    /// variables that credentials name are read.
     ///
     /// On a machine without certificates of authorities the fetcher works for http; https then fails as
     /// [`FailureKind::Tls`], and a warning is logged.
@@ -169,30 +160,15 @@ impl Fetcher {
         };
         let mut known_to = FxHashMap::default();
         for credential in &settings.credentials {
-            let Access { origin, headers: own, identity, authorities } =
-                credential.access(&|name| std::env::var(name).ok())?;
-            let client = match (identity, authorities) {
-                (None, none) if none.is_empty() => None,
-                (identity, authorities) => {
-                    let mut builder = builder(&checked, &headers, lookup).map_err(FetcherError::Client)?;
-                    if let Some(identity) = identity {
-                        builder = builder.identity(identity);
-                    }
-                    // Without authorities of its own it is the system's that count.
-                    if !authorities.is_empty() {
-                        builder = builder.tls_certs_only(authorities);
-                    }
-                    Some(builder.build().map_err(FetcherError::Client)?)
-                }
-            };
-            known_to.insert(origin, Known { headers: own, client });
+            let Access { origin, headers: own } = credential.access(&|name| std::env::var(name).ok())?;
+            known_to.insert(origin, own);
         }
         Ok(Self {
             client,
             headers,
             max_body: checked.max_body,
             max_wire: checked.max_wire,
-            allowed: if checked.proxy.is_some() { checked.allowed.with_own_names() } else { checked.allowed },
+            allowed: checked.allowed,
             proxy: checked.proxy,
             connect_timeout: checked.connect_timeout,
             known_to: Arc::new(known_to),
@@ -262,14 +238,13 @@ impl Fetcher {
         let known_to = if self.known_to.is_empty() { None } else { self.known_to.get(&url.origin()) };
         let own = part.is_none_or(|part| part.page.origin() == url.origin());
         let known_to = known_to.filter(|_| own);
-        let client = known_to.and_then(|known| known.client.as_ref()).unwrap_or(&self.client);
-        let mut request = client.get(target.clone());
-        if let Some(known) = known_to {
-            request = request.headers(known.headers.clone());
+        let mut request = self.client.get(target.clone());
+        if let Some(secrets) = known_to {
+            request = request.headers(secrets.clone());
         }
         if let Some(cookies) = self.cookies.as_ref().filter(|_| own)
             && let Some(value) = cookies.header(&target)
-            && known_to.is_none_or(|known| !known.headers.contains_key(COOKIE))
+            && known_to.is_none_or(|secrets| !secrets.contains_key(COOKIE))
         {
             request = request.header(COOKIE, value);
         }

@@ -1,4 +1,4 @@
-//! Who we are to a host that asks: passwords, tokens, header fields and client certificates of `[[fetch.credentials]]`.
+//! Who we are to a host that asks: passwords, tokens and header fields of `[[fetch.credentials]]`.
 //!
 //! It goes to the origin it was given for (scheme, host and port) and to no other, as each request, redirects included,
 //! is matched by itself. It is never printed: a [`Secret`] shows and writes `***`, header values are marked as
@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use data_encoding::BASE64;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, Identity};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::settings::SettingsError;
@@ -77,15 +76,6 @@ pub struct Credential {
     /// Header fields and the variables of the environment that hold their values.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers_env: BTreeMap<String, String>,
-    /// PEM file of a client certificate and what it is signed by; its key too, unless `key` is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub certificate: Option<PathBuf>,
-    /// PEM file of the certificate's private key, not encrypted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<PathBuf>,
-    /// PEM file of the authorities that this origin's own certificate may be signed by, instead of the system's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub authority: Option<PathBuf>,
 }
 
 /// A credential with its secrets at hand.
@@ -94,15 +84,13 @@ pub(super) struct Access {
     pub origin: String,
     /// Marked as sensitive.
     pub headers: HeaderMap,
-    pub identity: Option<Identity>,
-    pub authorities: Vec<Certificate>,
 }
 
 /// Where secrets come from: variables by name.
 pub(super) type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 impl Credential {
-    /// Whether it can be used, as far as that is seen without the environment and the files it names.
+    /// Whether it can be used, as far as that is seen without the environment.
     pub(super) fn check(&self) -> Result<String, SettingsError> {
         let wrong = |problem: &str| Err(self.wrong(problem));
         if self.origin.contains('@') {
@@ -113,7 +101,7 @@ impl Credential {
         };
         if [&self.password, &self.bearer].into_iter().flatten().chain(self.headers.values()).any(|s| s.0 == HIDDEN) {
             return wrong(
-                "was kept without its secret, as always: give the configuration that has it (-c), or let it name a variable of the environment",
+                "stands there without its secret, as it is shown: give the configuration that has it (-c), or let it name a variable of the environment",
             );
         }
         if self.password.is_some() && self.password_env.is_some() || self.bearer.is_some() && self.bearer_env.is_some()
@@ -131,12 +119,6 @@ impl Credential {
         if self.user.is_some() && bearer {
             return wrong("has a password and a token, and a request holds one: give one");
         }
-        if self.key.is_some() && self.certificate.is_none() {
-            return wrong("has a key and no certificate");
-        }
-        if self.certificate.is_some() && origin.starts_with("http:") {
-            return wrong("has a certificate, which http cannot show: give an https origin");
-        }
         let names = || self.headers.keys().chain(self.headers_env.keys());
         for name in names() {
             let name = name.to_ascii_lowercase();
@@ -151,10 +133,8 @@ impl Credential {
         {
             return wrong("sets one header field twice");
         }
-        if !password && !bearer && self.certificate.is_none() && self.authority.is_none() && names().next().is_none() {
-            return wrong(
-                "says nothing: give user, bearer, headers, certificate or authority, or one that ends in _env",
-            );
+        if !password && !bearer && names().next().is_none() {
+            return wrong("says nothing: give user, bearer or headers, or one that ends in _env");
         }
         Ok(origin)
     }
@@ -172,7 +152,7 @@ impl Credential {
         self.password.is_some() || self.bearer.is_some() || !self.headers.is_empty()
     }
 
-    /// Gets secrets and files.
+    /// Gets the secrets.
     pub(super) fn access(&self, environment: Environment) -> Result<Access, SettingsError> {
         let origin = self.check()?;
         let variable = |name: &String| {
@@ -210,35 +190,7 @@ impl Credential {
         for (name, value) in &self.headers_env {
             set(name, &variable(value)?.0)?;
         }
-        let identity = match &self.certificate {
-            Some(certificate) => {
-                let mut pem = self.read(certificate)?;
-                if let Some(key) = &self.key {
-                    pem.push(b'\n');
-                    pem.extend(self.read(key)?);
-                }
-                warn_if_open(self.key.as_deref().unwrap_or(certificate), "key");
-                // What the library says of a file that it cannot read may hold a part of it.
-                let identity = Identity::from_pem(&pem);
-                Some(identity.map_err(|_| {
-                    self.wrong("has a certificate and key that are no PEM of such (PKCS #8, not encrypted)")
-                })?)
-            }
-            None => None,
-        };
-        let authorities = match &self.authority {
-            Some(path) => Certificate::from_pem_bundle(&self.read(path)?)
-                .ok()
-                .filter(|found| !found.is_empty())
-                .ok_or_else(|| self.wrong(&format!("has no certificate of an authority in {}", path.display())))?,
-            None => Vec::new(),
-        };
-        Ok(Access { origin, headers, identity, authorities })
-    }
-
-    fn read(&self, path: &Path) -> Result<Vec<u8>, SettingsError> {
-        std::fs::read(path)
-            .map_err(|error| self.wrong(&format!("names {}, which cannot be read ({error})", path.display())))
+        Ok(Access { origin, headers })
     }
 
     fn wrong(&self, problem: &str) -> SettingsError {
@@ -353,10 +305,6 @@ mod tests {
             ("origin = 'a.cn'\nheaders = { X = 'hush', x = 'hush' }", "twice"),
             ("origin = 'a.cn'\nbearer = 'hush'\nheaders = { Authorization = 'hush' }", "twice"),
             ("origin = 'a.cn'\nbearer = '***'", "-c"),
-            ("origin = 'a.cn'\nkey = '/no/such'", "no certificate"),
-            ("origin = 'a.cn'\ncertificate = '/no/such'", "/no/such"),
-            ("origin = 'http://a.cn'\ncertificate = '/no/such'", "https origin"),
-            ("origin = 'a.cn'\nauthority = '/dev/null'", "/dev/null"),
         ] {
             let one = credential(toml);
             let message = one.access(&environment).map(|_| ()).unwrap_err().to_string();

@@ -5,7 +5,7 @@
 //! addresses that were judged, so a name that answers differently the second time (DNS rebinding) gains nothing.
 //! Addresses written in the URL never reach a resolver and are judged by [`Allowed::refuses`] before the request. With a
 //! proxy, names are resolved there, and only such literals and names can be refused here that are private by what they say
-//! ([`reach_of_name`], [`reach_by_proxy`]) or by this machine's hosts file.
+//! ([`reach_of_name`], [`reach_by_proxy`]).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 use url::Host;
 
@@ -32,16 +31,11 @@ enum Reach {
     Metadata,
 }
 
-/// Whether `address` belongs to the public Internet.
+/// Who is behind `address`.
 ///
-/// Refused are the special-purpose blocks of RFC 6890 and its registry: private, loopback, link-local, unspecified,
+/// Not public are the special-purpose blocks of RFC 6890 and its registry: private, loopback, link-local, unspecified,
 /// shared (100.64/10), documentation, benchmarking, multicast, reserved and broadcast; of IPv6 all but global unicast
-/// (2000::/3). IPv6 addresses that carry an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are as public as that is. A
-/// public address at which a cloud keeps its metadata (168.63.129.16) is refused too.
-pub fn is_public(address: IpAddr) -> bool {
-    reach(address) == Reach::Public
-}
-
+/// (2000::/3). IPv6 addresses that carry an IPv4 address (v4-mapped, NAT64, 6to4, Teredo) are as public as that is.
 fn reach(address: IpAddr) -> Reach {
     match address {
         IpAddr::V4(v4) => reach_v4(v4),
@@ -124,28 +118,6 @@ fn reach_by_proxy(name: &str) -> Reach {
     if is_single || OWN.contains(&top) { Reach::Private } else { Reach::Public }
 }
 
-/// This machine's hosts file.
-#[cfg(not(windows))]
-const HOSTS: &str = "/etc/hosts";
-#[cfg(windows)]
-const HOSTS: &str = r"C:\Windows\System32\drivers\etc\hosts";
-
-/// Names of a hosts file that stand for addresses of which none may be asked. What is no line of one is passed over.
-fn own_names(hosts: &str, permits: impl Fn(IpAddr) -> bool) -> FxHashSet<Box<str>> {
-    let mut names: FxHashMap<String, bool> = FxHashMap::default();
-    for line in hosts.lines() {
-        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
-        let address = words.next().and_then(|word| word.split('%').next()).map(str::parse::<IpAddr>);
-        if let Some(Ok(address)) = address {
-            for name in words {
-                let name = name.trim_end_matches('.').to_ascii_lowercase();
-                *names.entry(name).or_default() |= permits(address);
-            }
-        }
-    }
-    names.into_iter().filter(|(_, permitted)| !permitted).map(|(name, _)| name.into()).collect()
-}
-
 /// What may be asked beside the public Internet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Allowed {
@@ -155,8 +127,6 @@ pub(super) struct Allowed {
     pub addresses: Arc<[IpAddr]>,
     /// Names are resolved by a proxy, where nobody sees whether their address is one of these.
     pub proxied: bool,
-    /// Names that this machine's hosts file gives to addresses that may not be asked.
-    pub own_names: Arc<FxHashSet<Box<str>>>,
     /// Ports that belong to services that are not the web, and may be asked all the same.
     pub ports: Arc<[u16]>,
 }
@@ -173,15 +143,6 @@ impl Allowed {
             Reach::Private => self.private,
             Reach::Metadata => false,
         }
-    }
-
-    /// The same, with the names that this machine's hosts file gives to addresses that may not be asked: a proxy on this
-    /// machine or beside it resolves them alike. Where that file cannot be read there are none.
-    pub(super) fn with_own_names(self) -> Self {
-        let hosts = std::fs::read(HOSTS).unwrap_or_default();
-        let permits = |address: IpAddr| self.permits_reach(reach(address));
-        let own_names = Arc::new(own_names(&String::from_utf8_lossy(&hosts), permits));
-        Self { own_names, ..self }
     }
 
     /// Whether `url` names a port of a service that is not the web.
@@ -201,10 +162,7 @@ impl Allowed {
             Some(Host::Domain(name)) if !self.proxied => {
                 !self.permits_reach(reach_of_name(name)) && self.addresses.is_empty()
             }
-            Some(Host::Domain(name)) => {
-                let is_own = self.own_names.contains(name.trim_end_matches('.'));
-                !self.permits_reach(reach_of_name(name).max(reach_by_proxy(name))) || is_own
-            }
+            Some(Host::Domain(name)) => !self.permits_reach(reach_of_name(name).max(reach_by_proxy(name))),
             None => true,
         }
     }
@@ -336,7 +294,7 @@ mod tests {
             ("fec0::1", false),
             ("ff02::1", false),
         ] {
-            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
+            assert_eq!(reach(address.parse().unwrap()) == Reach::Public, public, "{address}");
         }
     }
 
@@ -451,12 +409,8 @@ mod tests {
 
     #[test]
     fn names_of_ones_own_network_are_not_asked_of_a_proxy() {
-        let hosts = "127.0.0.1 localhost loopback.example.cn\n10.0.0.5\tWiki.Example.CN wiki # the wiki's\n\
-                     8.8.8.8 dns.example.cn both.example.cn\n10.0.0.6 both.example.cn\nfe80::1%lo0 card.example.cn\n\
-                     # 10.0.0.7 not.example.cn\nno line\n0.0.0.0 ads.example.cn\n";
         let here = Allowed::default();
-        let own_names = Arc::new(own_names(hosts, |address| here.permits(address)));
-        let there = Allowed { proxied: true, own_names, ..Allowed::default() };
+        let there = Allowed { proxied: true, ..Allowed::default() };
         for text in [
             "http://localhost.localdomain/",
             "http://localhost4/",
@@ -475,26 +429,14 @@ mod tests {
             "http://wiki.corp/",
             "http://wiki.intranet/",
             "http://wiki.private./",
-            "http://wiki.example.cn/",
-            "http://WIKI.example.cn./",
-            "http://loopback.example.cn/",
-            "http://card.example.cn/",
-            "http://ads.example.cn/",
         ] {
             assert!(there.refuses(&url(text)), "{text}");
         }
-        for text in [
-            "http://lan.cn/",
-            "http://home.example.cn/",
-            "http://localdomain.example.com/",
-            "http://dns.example.cn/",
-            "http://both.example.cn/",
-            "http://not.example.cn/",
-            "http://8.8.8.8/",
-        ] {
+        for text in ["http://lan.cn/", "http://home.example.cn/", "http://localdomain.example.com/", "http://8.8.8.8/"]
+        {
             assert!(!there.refuses(&url(text)), "{text}");
         }
-        for text in ["http://kubernetes/", "http://nas.lan/", "http://wiki.example.cn/"] {
+        for text in ["http://kubernetes/", "http://nas.lan/"] {
             assert!(!here.refuses(&url(text)), "{text}: without a proxy the resolver's answer is judged");
         }
         let private = Allowed { private: true, proxied: true, ..Allowed::default() };
@@ -555,9 +497,9 @@ mod tests {
                 Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
                 Ipv6Addr::new(0x2001, 0, 0x808, 0x808, 0, 0, !high, !low),
             ] {
-                proptest::prop_assert_eq!(is_public(v6.into()), is_public(v4.into()), "{}", v6);
+                proptest::prop_assert_eq!(reach(v6.into()), reach(v4.into()), "{}", v6);
             }
-            proptest::prop_assert!(!is_public(v4.to_ipv6_compatible().into()));
+            proptest::prop_assert!(reach(v4.to_ipv6_compatible().into()) != Reach::Public);
         }
     }
 }

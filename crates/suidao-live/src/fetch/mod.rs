@@ -24,6 +24,5 @@ mod secrets;
 pub use client::{Fetcher, FetcherError};
 pub use credentials::warn_if_open;
 pub use credentials::{Credential, Secret};
-pub use guard::is_public;
 pub use retry::retry_after;
 pub use settings::{Settings, SettingsError};

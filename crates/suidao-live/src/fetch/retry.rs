@@ -1,8 +1,6 @@
 //! `Retry-After` (RFC 9110, 10.2.3): how long a server asks to be left alone.
 
-use jiff::civil::DateTime;
-use jiff::fmt::rfc2822;
-use jiff::tz::TimeZone;
+use std::time::UNIX_EPOCH;
 
 use suidao_page::model::{Fetched, Millis};
 
@@ -32,15 +30,8 @@ pub fn retry_after(answer: &Fetched, now: Millis) -> Option<u64> {
 
 /// An HTTP date in milliseconds since the Unix epoch; earlier ones are 0.
 fn date(text: &str) -> Option<u64> {
-    // A wrong day of the week is no reason not to wait.
-    let parser = rfc2822::DateTimeParser::new().relaxed_weekday(true);
-    let timestamp = parser.parse_timestamp(text).ok().or_else(|| {
-        // RFC 850 and C's asctime: both mean GMT.
-        let forms = ["%A, %d-%b-%y %H:%M:%S GMT", "%a %b %e %H:%M:%S %Y"];
-        let civil = forms.iter().find_map(|form| DateTime::strptime(form, text).ok())?;
-        civil.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-    })?;
-    Some(u64::try_from(timestamp.as_millisecond()).unwrap_or(0))
+    let since = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).ok()
 }
 
 #[cfg(test)]

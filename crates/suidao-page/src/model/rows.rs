@@ -45,7 +45,8 @@ impl<T> Rows<T> {
     }
 
     /// Bytes allocated, without what the items own.
-    pub fn memory(&self) -> usize {
+    #[cfg(test)]
+    fn memory(&self) -> usize {
         self.0.iter().map(|portion| portion.capacity() * size_of::<T>()).sum()
     }
 }

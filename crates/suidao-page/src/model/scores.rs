@@ -127,9 +127,6 @@ pub enum Discipline {
         /// M of rule 4.
         at_random: u32,
     },
-    /// One lane, so many at a time: the best that wait are a batch, and what comes in while it is worked off, better
-    /// places included, waits for the next.
-    Batches(u32),
     /// The lanes in order, the lowest first.
     LowestFirst,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CrawlUrl, Failure, HostId, Refusal, Sketch, UrlId};
+use super::{CrawlUrl, Failure, HostId, Sketch, UrlId};
 
 /// What about a page may be a trap's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,8 +11,8 @@ pub struct Signs {
     pub twin: Option<UrlId>,
     /// It says of itself, with a good status, that there is no such page.
     pub missing: bool,
-    /// Of the rows of pages that its URL lies in (`trap::row::rows`): a bit for each in which it brings nothing of its own.
-    pub barren: u8,
+    /// It brings nothing of its own to the series of pages that its URL lies in.
+    pub barren: bool,
 }
 
 /// What the crawl has come to know of a host's traps.
@@ -42,14 +42,10 @@ pub enum TrapStep {
         /// The other.
         of: String,
     },
-    /// A row of pages brings nothing any more: nothing further of it is fetched.
+    /// A series of pages brings nothing any more: nothing further of it is fetched.
     Barren {
         /// Its last page.
         id: UrlId,
-        /// Which of the rows that the page lies in.
-        row: u8,
-        /// What it is.
-        reason: Refusal,
     },
     /// A page that cannot exist was asked for, and nobody answered, or only that it should be asked for later.
     Unanswered {

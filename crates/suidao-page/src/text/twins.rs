@@ -64,15 +64,6 @@ impl Twins {
         near.filter(|(distance, _)| *distance <= NEAR).min().map(|(_, leader)| leader)
     }
 
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        let parts: usize = self.by_part.values().map(|leaders| leaders.capacity() * size_of::<(u32, u32)>()).sum();
-        parts
-            + self.by_text.capacity() * (size_of::<(u64, Leader)>() + 1)
-            + self.by_part.capacity() * (size_of::<((u8, u16), Vec<(u32, u32)>)>() + 1)
-            + self.leaders.capacity() * size_of::<(u64, Leader)>()
-    }
-
     /// Takes in a leader: a page that [`Twins::find`] finds no other for.
     pub fn add(&mut self, page: u32, sketch: Sketch, title: u32) {
         if sketch.chars == 0 {

@@ -27,7 +27,7 @@ use suidao_page::model::{Batch, Millis};
 pub const FORMAT: u32 = 1;
 
 /// Version byte of a value.
-const VALUE_VERSION: u8 = 6;
+const VALUE_VERSION: u8 = 7;
 
 /// How many values are unpacked at a time, in parallel, when the log is read.
 const READ_AHEAD: usize = 1024;

@@ -115,14 +115,6 @@ pub enum StoreError {
         /// What it is.
         what: &'static str,
     },
-    /// `pages/` is a symbolic link, and nobody said that pages are to be written there.
-    #[error("{} is a symbolic link to {}. To write pages there, give --set crawl.linked_pages=true or set it in your own configuration (-c); or replace the link with a directory", pages.display(), to.display())]
-    PagesElsewhere {
-        /// The link.
-        pages: PathBuf,
-        /// Where it leads.
-        to: PathBuf,
-    },
     /// A file that is larger than any of its kind.
     #[error("{} is larger than {most} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
     TooLarge {

@@ -23,17 +23,12 @@ impl CrawlDirectory {
         check_below(&self.state(), |path| path != browser)
     }
 
-    /// That pages are written into the directory itself, unless `elsewhere` is as well.
+    /// That pages are written into the directory itself.
     ///
     /// # Errors
-    /// [`StoreError::PagesElsewhere`] if `pages/` is a symbolic link, [`StoreError::NotOwn`] if it is a file.
-    pub fn check_pages(&self, elsewhere: bool) -> Result<(), StoreError> {
-        let pages = self.pages();
-        match fs::read_link(&pages) {
-            Ok(_) if elsewhere => Ok(()),
-            Ok(to) => Err(StoreError::PagesElsewhere { pages, to }),
-            Err(_) => check_directory(&pages),
-        }
+    /// [`StoreError::NotOwn`] if `pages/` is none.
+    pub fn check_pages(&self) -> Result<(), StoreError> {
+        check_directory(&self.pages())
     }
 }
 
@@ -216,7 +211,6 @@ mod tests {
         symlink("nowhere", dir.profiles().join("profile/lock")).unwrap();
         dir.check_state().unwrap();
         symlink(outside.path(), dir.pages()).unwrap();
-        assert!(matches!(dir.check_pages(false), Err(StoreError::PagesElsewhere { .. })));
-        dir.check_pages(true).unwrap();
+        assert!(matches!(dir.check_pages(), Err(StoreError::NotOwn { .. })));
     }
 }

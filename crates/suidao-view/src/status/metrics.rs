@@ -9,7 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
-use suidao_live::live::{Glance, View};
+use suidao_live::live::{Glance, View, resident_memory};
 
 /// What the text is.
 pub(super) const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -89,13 +89,10 @@ pub(super) fn text(view: &View, glance: Option<&Glance>) -> Result<String, Error
         ];
         let states = states.into_iter().map(|(state, count)| (state.to_owned(), count));
         all.register("hosts", "Hosts by what they are at", gauges("state", states));
-        let memory = overview.memory.iter().map(|(part, bytes)| ((*part).to_owned(), *bytes));
-        let about = "Memory of the parts of the machine, as allocated";
-        all.register_with_unit("memory", about, Unit::Bytes, gauges("part", memory));
     }
     let mut out = String::new();
     let mut process = Registry::with_prefix("process");
-    if let Some(bytes) = resident() {
+    if let Some(bytes) = resident_memory() {
         process.register_with_unit("resident_memory", "Memory of the whole process", Unit::Bytes, gauge(bytes));
     }
     encode(&mut out, &process)?;
@@ -128,13 +125,6 @@ fn gauges(label: &'static str, values: impl Iterator<Item = (String, u64)>) -> F
 /// A refusal as it stands in events.
 pub(super) fn reason_name(reason: suidao_page::model::Refusal) -> String {
     serde_json::to_value(reason).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
-/// Memory of the process in bytes, where the system says so in a file (Linux).
-pub(super) fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]

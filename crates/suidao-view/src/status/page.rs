@@ -6,12 +6,12 @@ use std::fmt::Write;
 use crate::html::{self, Column, count, escape, per_cent, table, thousands};
 use crate::plot::{self, Along, Interval, Line, Style, curves};
 use suidao_crawl::crawl::{HostView, Overview};
-use suidao_live::live::{Glance, RecentFailure, RecentPage, Tally};
+use suidao_live::live::{Glance, RecentFailure, RecentPage, Tally, resident_memory};
 use suidao_page::model::{CrawlUrl, Millis, Place, Tunnel, span};
 use suidao_store::store::date;
 use suidao_store::store::harvest::HarvestLine;
 
-use super::metrics::{reason_name, resident};
+use super::metrics::reason_name;
 
 /// Lines of a harvest of which the latest rate is told: a hundred pages each.
 const LATEST: usize = 10;
@@ -35,7 +35,6 @@ pub(super) fn page(directory: &str, tally: &Tally, glance: Option<&Glance>, paus
         queue(&glance.overview),
         hosts(tally, glance),
         errors(tally, &glance.overview),
-        memory(&glance.overview),
     ] {
         body += &section;
     }
@@ -100,7 +99,7 @@ fn head(tally: &Tally, glance: &Glance, paused: bool) -> String {
         ),
         ("failed", thousands(progress.failed), format!("{} refused", thousands(progress.refused))),
         ("of pages", size(progress.bytes), format!("{} visits again", thousands(progress.visits))),
-        ("memory", resident().map_or_else(|| "–".to_owned(), size), "of the process".to_owned()),
+        ("memory", resident_memory().map_or_else(|| "–".to_owned(), size), "of the process".to_owned()),
     ];
     out += "<ul class=\"tiles\">\n";
     for (name, figure, more) in tiles {
@@ -291,17 +290,6 @@ fn errors(tally: &Tally, overview: &Overview) -> String {
         inside += &table("the last failures", &columns, &rows);
     }
     section("errors", "Failed and refused", if inside.is_empty() { "<p>Nothing.</p>\n" } else { &inside })
-}
-
-fn memory(overview: &Overview) -> String {
-    let known = overview.progress.known.max(1) as f64;
-    let rows: Vec<_> = overview
-        .memory
-        .iter()
-        .map(|(part, bytes)| vec![(*part).to_owned(), size(*bytes), format!("{:.1}", *bytes as f64 / known)])
-        .collect();
-    let columns = [Column::Text("part of the machine"), Column::Number("memory"), Column::Number("bytes a known URL")];
-    section("memory", "Memory", &table("memory by part", &columns, &rows))
 }
 
 /// A page with a link to it, and its title if it has one.

@@ -81,30 +81,6 @@ fn the_lowest_lane_is_emptied_first() {
 }
 
 #[test]
-fn a_batch_is_the_best_that_wait_and_the_next_begins_when_it_is_back() {
-    let mut frontier =
-        frontier(Discipline::Batches(2), &[(0, 0, 0, 0.1), (1, 1, 0, 0.5), (2, 2, 0, 0.9), (3, 3, 0, 0.7)]);
-    let take = |frontier: &mut Frontier, queued| {
-        frontier.begin(queued);
-        frontier.pop(0, |_, _| true)
-    };
-    assert_eq!(take(&mut frontier, 4).unwrap().id, UrlId(2));
-    // Better than all that wait, and found while the batch is worked off: for the next.
-    frontier.make_ready(HostId(4));
-    frontier.push(HostId(4), UrlId(4), place(0, 1.0));
-    let second = take(&mut frontier, 4).unwrap();
-    assert_eq!(second.id, UrlId(3));
-    assert_eq!(take(&mut frontier, 3), None, "the batch is all out");
-    frontier.put_back(second);
-    frontier.make_ready(HostId(3));
-    assert_eq!(take(&mut frontier, 4).unwrap().id, UrlId(3), "what is given back stays in its batch");
-    frontier.gone();
-    assert_eq!(take(&mut frontier, 3), None, "one of them is not back");
-    frontier.gone();
-    assert_eq!(take(&mut frontier, 3).unwrap().id, UrlId(4));
-}
-
-#[test]
 fn the_stack_is_last_in_first_out_and_the_best_child_leaves_first() {
     let mut frontier = Frontier::new(Discipline::Preempt, 7);
     frontier.make_ready(HostId(0));

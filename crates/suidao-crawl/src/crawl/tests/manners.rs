@@ -471,13 +471,12 @@ proptest! {
         per_address in 1u32..4,
         kills in proptest::collection::vec(0u64..60_000, 0..4),
         robots: bool,
-        which in 0usize..4,
+        which in 0usize..3,
     ) {
         let strategy = || -> Box<dyn crate::strategy::Strategy> {
             match which {
                 0 => Box::new(BreadthFirst),
-                1 => Box::new(BestNFirst { n: 4 }),
-                2 => Box::new(Dth { reading: Reading::Preempt, kdepth: 9, ..Dth::default() }),
+                1 => Box::new(Dth { reading: Reading::Preempt, kdepth: 9, ..Dth::default() }),
                 _ => Box::new(UrlWeight::default()),
             }
         };

@@ -17,7 +17,6 @@ pub(super) struct Form {
     pub template: u64,
 }
 
-/// Reads a URL.
 pub(super) fn form(url: &CrawlUrl) -> Form {
     let decoded = decoded(url);
     let segments = segments(&decoded);

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::TunnelSettings;
 use super::kind;
-use super::sums::{Block, Family, Host, Members, Numbers, Strangers, Tally, Template, Yield};
+use super::sums::{Block, Family, Host, Members, Strangers, Table, Tally, Template, Yield};
 use suidao_page::model::{CrawlUrl, Digest, Event, Link, Region, Relevance, Rows, Settled, UrlId, Verdict};
 use suidao_page::read::address::Kind;
 
@@ -63,20 +63,15 @@ pub(super) struct Learner {
     settings: TunnelSettings,
     threshold: Relevance,
     known: Rows<Known>,
-    hosts: Vec<Host>,
-    families: Vec<Family>,
-    templates: Vec<Template>,
-    blocks: Vec<Block>,
+    /// By the hashes of their names.
+    hosts: Table<u64, Host>,
+    families: Table<FamilyKey, Family>,
+    templates: Table<u64, Template>,
+    blocks: Table<BlockKey, Block>,
     /// All documents.
     all: Yield,
     /// By place in the tag tree, of whatever host: themes are shared.
-    places: Vec<Yield>,
-    /// By the hashes of their names.
-    host_numbers: Numbers<u64>,
-    family_numbers: Numbers<FamilyKey>,
-    template_numbers: Numbers<u64>,
-    block_numbers: Numbers<BlockKey>,
-    place_numbers: Numbers<u32>,
+    places: Table<u32, Yield>,
     /// Bodies of the documents fetched: the same once more is worth nothing.
     bodies: FxHashSet<Digest>,
     /// Hosts that the crawl discovered, by what their first documents were worth.
@@ -91,40 +86,16 @@ impl Learner {
             settings,
             threshold,
             known: Rows::default(),
-            hosts: Vec::new(),
-            families: Vec::new(),
-            templates: Vec::new(),
-            blocks: Vec::new(),
+            hosts: Table::default(),
+            families: Table::default(),
+            templates: Table::default(),
+            blocks: Table::default(),
             all: Yield::default(),
-            places: Vec::new(),
-            host_numbers: Numbers::default(),
-            family_numbers: Numbers::default(),
-            template_numbers: Numbers::default(),
-            block_numbers: Numbers::default(),
-            place_numbers: Numbers::default(),
+            places: Table::default(),
             bodies: FxHashSet::default(),
             strangers: Strangers::default(),
             friends: Tally::default(),
         }
-    }
-
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        let members = self.blocks.iter().map(|block| block.members.memory());
-        let members: usize = members.chain(self.families.iter().map(|family| family.members.memory())).sum();
-        members
-            + self.known.memory()
-            + self.hosts.capacity() * size_of::<Host>()
-            + self.families.capacity() * size_of::<Family>()
-            + self.templates.capacity() * size_of::<Template>()
-            + self.blocks.capacity() * size_of::<Block>()
-            + self.places.capacity() * size_of::<Yield>()
-            + self.host_numbers.memory()
-            + self.family_numbers.memory()
-            + self.template_numbers.memory()
-            + self.block_numbers.memory()
-            + self.place_numbers.memory()
-            + self.bodies.capacity() * (size_of::<Digest>() + 1)
     }
 
     pub fn threshold(&self) -> Relevance {
@@ -210,7 +181,6 @@ impl Learner {
         } else {
             self.settings.explore_found * self.strangers.promise()
         };
-        #[allow(clippy::cast_precision_loss)] // pages of one host
         let exploration = kappa / (host.pages as f32 + 1.0).sqrt();
         let own = match known.kind {
             Kind::Friends => self.settings.bridge * self.friends.mean(1.0, FRIENDS_PRIOR),
@@ -241,7 +211,7 @@ impl Learner {
     }
 
     fn value(&self, known: &Known) -> f32 {
-        let family = self.family_numbers.get(&known.family).map(|number| &self.families[number as usize]);
+        let family = self.families.get(&known.family).map(|number| &self.families[number as usize]);
         if known.kind.is_listing() {
             family.map_or(0.0, Family::value)
         } else {
@@ -266,8 +236,7 @@ impl Learner {
     fn discover(&mut self, id: UrlId, url: &CrawlUrl, anchor: &str) {
         debug_assert_eq!(self.known.len(), id.0 as usize, "numbers are given without gaps");
         let form = kind::form(url);
-        let host = self.host_numbers.of(xxh3_64(url.authority().as_bytes()), &mut self.hosts, Host::default);
-        #[allow(clippy::cast_possible_truncation)] // 32 bits of a hash tell the families of one host apart
+        let host = self.hosts.of(xxh3_64(url.authority().as_bytes()), Host::default);
         let family = (host, form.family as u32);
         if form.kind.is_listing() {
             self.family(family).members.add(id);
@@ -279,7 +248,7 @@ impl Learner {
             gone: false,
             called_friends: kind::says_friends(anchor),
             family,
-            template: self.template_numbers.of(form.template, &mut self.templates, Template::default),
+            template: self.templates.of(form.template, Template::default),
             prior: LEAST,
             blocks: [NONE; BLOCKS],
         });
@@ -372,7 +341,7 @@ impl Learner {
     }
 
     fn family(&mut self, key: FamilyKey) -> &mut Family {
-        let number = self.family_numbers.of(key, &mut self.families, Family::default);
+        let number = self.families.of(key, Family::default);
         &mut self.families[number as usize]
     }
 
@@ -394,8 +363,8 @@ impl Learner {
 
     /// A link makes its target a member of its block: of a listing with its later pages, or of a template's documents.
     fn join(&mut self, link: &Link, listing: bool, family: FamilyKey, template: u32) {
-        let path = self.place_numbers.of(link.path, &mut self.places, Yield::default);
-        let family = listing.then(|| self.family_numbers.of(family, &mut self.families, Family::default));
+        let path = self.places.of(link.path, Yield::default);
+        let family = listing.then(|| self.families.of(family, Family::default));
         let new = || Block {
             path,
             listing: family.map(|family| (family, template)),
@@ -403,7 +372,7 @@ impl Learner {
             members: Members::default(),
         };
         let source = family.unwrap_or(template);
-        let number = self.block_numbers.of((listing, source, path), &mut self.blocks, new);
+        let number = self.blocks.of((listing, source, path), new);
         let blocks = &mut self.known[link.to.0 as usize].blocks;
         if blocks.contains(&number) {
             return;

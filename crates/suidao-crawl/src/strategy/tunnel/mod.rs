@@ -26,6 +26,8 @@ use suidao_page::model::{CrawlUrl, Event, Lane, Place, Priority, Relevance, Trai
 use super::{Candidate, Strategy, Visit, merge_trails};
 use learner::Learner;
 
+/// Length of a tunnel none of whose links promises anything; for the record only.
+const K: u8 = 12;
 /// γ: weight of the inherited against what stands around the link.
 const GAMMA: f32 = 0.5;
 /// β: weight of the anchor against its context.
@@ -33,12 +35,9 @@ const BETA: f32 = 0.8;
 /// What of a page's score its links inherit.
 const DELTA: f32 = 0.5;
 
-/// Parameters of `tunnel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TunnelSettings {
-    /// Length of a tunnel none of whose links promises anything; for the record only.
-    pub kdepth: u8,
     /// A document is worth half at this share of the page threshold.
     pub half_worth: f32,
     /// What a listing is worth beside a document that is worth as much.
@@ -55,15 +54,7 @@ pub struct TunnelSettings {
 
 impl Default for TunnelSettings {
     fn default() -> Self {
-        Self {
-            kdepth: 12,
-            half_worth: 0.8,
-            listing: 0.65,
-            inherit: 0.5,
-            bridge: 0.5,
-            explore_seeds: 0.4,
-            explore_found: 0.7,
-        }
+        Self { half_worth: 0.8, listing: 0.65, inherit: 0.5, bridge: 0.5, explore_seeds: 0.4, explore_found: 0.7 }
     }
 }
 
@@ -90,7 +81,7 @@ impl Strategy for TunnelSearch {
             let score = GAMMA * inherited.get() + (1.0 - GAMMA) * (BETA * anchor + (1.0 - BETA) * context);
             let k = match visit.place.trail.k {
                 _ if visit.relevant => Tunnel::Unbounded,
-                Tunnel::Unbounded => Tunnel::Left(self.settings.kdepth - 1),
+                Tunnel::Unbounded => Tunnel::Left(K - 1),
                 Tunnel::Left(left) if link.relevance >= visit.link_threshold => Tunnel::Left(left),
                 Tunnel::Left(left) => Tunnel::Left(left.saturating_sub(1)),
             };
@@ -118,10 +109,6 @@ impl Strategy for TunnelSearch {
 
     fn observe(&mut self, event: &Event, risen: &mut Vec<UrlId>) {
         self.learner.observe(event, risen);
-    }
-
-    fn memory(&self) -> usize {
-        self.learner.memory()
     }
 
     fn appraise(&self, id: UrlId) -> Option<Priority> {

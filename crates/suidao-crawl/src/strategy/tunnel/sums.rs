@@ -1,6 +1,8 @@
 //! What the crawl has brought so far, added up: by template, by block of links, by listing, by host.
 
 use std::collections::VecDeque;
+use std::hash::Hash;
+use std::ops::{Index, IndexMut};
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -69,17 +71,11 @@ impl Members {
     pub fn iter(&self) -> impl Iterator<Item = UrlId> + '_ {
         self.0.iter().copied()
     }
-
-    /// Bytes allocated.
-    pub fn memory(&self) -> usize {
-        self.0.capacity() * size_of::<UrlId>()
-    }
 }
 
 /// The pages that one rule of a site makes.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Template {
-    /// Its documents.
     pub documents: Yield,
     fetched: u32,
     listings: u32,
@@ -111,7 +107,6 @@ impl Template {
     }
 
     /// Share of its pages that opened hosts, 0 before two were fetched; low while few were.
-    #[allow(clippy::cast_precision_loss)] // pages of one template
     pub fn bridge_value(&self) -> f32 {
         if self.fetched < 2 { 0.0 } else { self.bridges as f32 / (self.fetched as f32 + 2.0) }
     }
@@ -121,7 +116,6 @@ impl Template {
 /// documents of a template.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Block {
-    /// Hash of the place in the tag tree.
     pub path: u32,
     /// The listing, and the template of its pages.
     pub listing: Option<(u32, u32)>,
@@ -170,7 +164,6 @@ impl Family {
     }
 }
 
-/// A host.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Host {
     /// Pages fetched from it.
@@ -213,39 +206,53 @@ impl Strangers {
     }
 }
 
-/// Numbers in order of first mention.
+/// Records by number, in order of first mention, and the numbers by key.
 #[derive(Clone, Serialize, Deserialize)]
-#[serde(bound(serialize = "K: Serialize", deserialize = "K: Deserialize<'de> + std::hash::Hash + Eq"))]
-pub(super) struct Numbers<K>(FxHashMap<K, u32>);
+#[serde(bound(
+    serialize = "K: Serialize, T: Serialize",
+    deserialize = "K: Deserialize<'de> + Hash + Eq, T: Deserialize<'de>"
+))]
+pub(super) struct Table<K, T> {
+    records: Vec<T>,
+    numbers: FxHashMap<K, u32>,
+}
 
-impl<K> Default for Numbers<K> {
+impl<K, T> Default for Table<K, T> {
     fn default() -> Self {
-        Self(FxHashMap::default())
+        Self { records: Vec::new(), numbers: FxHashMap::default() }
     }
 }
 
-impl<K> Numbers<K> {
-    /// Bytes allocated, without what the keys own.
-    pub fn memory(&self) -> usize {
-        self.0.capacity() * (size_of::<(K, u32)>() + 1)
+impl<K: Hash + Eq, T> Table<K, T> {
+    pub fn len(&self) -> usize {
+        self.records.len()
     }
-}
 
-impl<K: std::hash::Hash + Eq> Numbers<K> {
     /// The number of `key`, if it has one.
-    pub fn get<Q: std::hash::Hash + Eq + ?Sized>(&self, key: &Q) -> Option<u32>
-    where
-        K: std::borrow::Borrow<Q>,
-    {
-        self.0.get(key).copied()
+    pub fn get(&self, key: &K) -> Option<u32> {
+        self.numbers.get(key).copied()
     }
 
-    /// The number of `key`; makes room for a new one in `list`.
-    pub fn of<T>(&mut self, key: K, list: &mut Vec<T>, new: impl FnOnce() -> T) -> u32 {
-        *self.0.entry(key).or_insert_with(|| {
-            list.push(new());
-            u32::try_from(list.len() - 1).expect("no more than there are URLs")
+    /// The number of `key`; makes a record for a new one.
+    pub fn of(&mut self, key: K, new: impl FnOnce() -> T) -> u32 {
+        *self.numbers.entry(key).or_insert_with(|| {
+            self.records.push(new());
+            u32::try_from(self.records.len() - 1).expect("no more than there are URLs")
         })
+    }
+}
+
+impl<K, T> Index<usize> for Table<K, T> {
+    type Output = T;
+
+    fn index(&self, number: usize) -> &T {
+        &self.records[number]
+    }
+}
+
+impl<K, T> IndexMut<usize> for Table<K, T> {
+    fn index_mut(&mut self, number: usize) -> &mut T {
+        &mut self.records[number]
     }
 }
 

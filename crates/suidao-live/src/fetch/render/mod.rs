@@ -39,12 +39,7 @@ pub enum RendererError {
     NotAProgram(String),
     /// It does not start, or does not speak.
     #[error("{browser}: the browser does not start: {reason}; see docs/render.md, or use --render never")]
-    NoStart {
-        /// Its program.
-        browser: String,
-        /// What was seen of it.
-        reason: String,
-    },
+    NoStart { browser: String, reason: String },
 }
 
 /// Why a page could not be rendered; what the server sent stands then.

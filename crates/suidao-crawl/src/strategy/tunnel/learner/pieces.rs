@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::sums::{Block, Family, Host, Numbers, Strangers, Tally, Template, Yield};
+use super::super::sums::{Block, Family, Host, Strangers, Table, Tally, Template, Yield};
 use super::{BlockKey, FamilyKey, Known, Learner, NONE};
 use suidao_page::model::Digest;
 
@@ -22,11 +22,11 @@ enum Piece<'a> {
 /// What is summed up, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct Sums<'a> {
-    hosts: (Cow<'a, [Host]>, Cow<'a, Numbers<u64>>),
-    families: (Cow<'a, [Family]>, Cow<'a, Numbers<FamilyKey>>),
-    templates: (Cow<'a, [Template]>, Cow<'a, Numbers<u64>>),
-    blocks: (Cow<'a, [Block]>, Cow<'a, Numbers<BlockKey>>),
-    places: (Cow<'a, [Yield]>, Cow<'a, Numbers<u32>>),
+    hosts: Cow<'a, Table<u64, Host>>,
+    families: Cow<'a, Table<FamilyKey, Family>>,
+    templates: Cow<'a, Table<u64, Template>>,
+    blocks: Cow<'a, Table<BlockKey, Block>>,
+    places: Cow<'a, Table<u32, Yield>>,
     all: Yield,
     strangers: Strangers,
     friends: Tally,
@@ -49,21 +49,16 @@ impl Learner {
             blocks,
             all,
             places,
-            host_numbers,
-            family_numbers,
-            template_numbers,
-            block_numbers,
-            place_numbers,
             bodies,
             strangers,
             friends,
         } = self;
         let sums = Sums {
-            hosts: (Cow::Borrowed(hosts), Cow::Borrowed(host_numbers)),
-            families: (Cow::Borrowed(families), Cow::Borrowed(family_numbers)),
-            templates: (Cow::Borrowed(templates), Cow::Borrowed(template_numbers)),
-            blocks: (Cow::Borrowed(blocks), Cow::Borrowed(block_numbers)),
-            places: (Cow::Borrowed(places), Cow::Borrowed(place_numbers)),
+            hosts: Cow::Borrowed(hosts),
+            families: Cow::Borrowed(families),
+            templates: Cow::Borrowed(templates),
+            blocks: Cow::Borrowed(blocks),
+            places: Cow::Borrowed(places),
             all: *all,
             strangers: *strangers,
             friends: *friends,
@@ -85,11 +80,11 @@ impl Learner {
             Ok(Piece::Bodies(bodies)) => self.bodies.extend(bodies),
             Ok(Piece::Sums(sums)) => {
                 let Sums { hosts, families, templates, blocks, places, all, strangers, friends } = *sums;
-                (self.hosts, self.host_numbers) = (hosts.0.into_owned(), hosts.1.into_owned());
-                (self.families, self.family_numbers) = (families.0.into_owned(), families.1.into_owned());
-                (self.templates, self.template_numbers) = (templates.0.into_owned(), templates.1.into_owned());
-                (self.blocks, self.block_numbers) = (blocks.0.into_owned(), blocks.1.into_owned());
-                (self.places, self.place_numbers) = (places.0.into_owned(), places.1.into_owned());
+                self.hosts = hosts.into_owned();
+                self.families = families.into_owned();
+                self.templates = templates.into_owned();
+                self.blocks = blocks.into_owned();
+                self.places = places.into_owned();
                 (self.all, self.strangers, self.friends) = (all, strangers, friends);
             }
             Err(_) => return false,
