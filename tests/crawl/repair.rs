@@ -583,7 +583,7 @@ fn versions(dir: &Path) -> BTreeMap<CrawlUrl, (usize, usize)> {
 fn a_crawl_that_was_refreshed_is_mended_with_its_history() {
     let temporary = tempfile::tempdir().unwrap();
     let spec = ChangingSpec { initial: 20, sections: 2, ..ChangingSpec::default() };
-    let web = Arc::new(ChangingWeb::new(spec, 5).unwrap());
+    let web = Arc::new(ChangingWeb::new(spec, 5));
     let server = web.serve(ServerOptions::default()).unwrap();
     let (whole, seeds) = (temporary.path().join("whole"), temporary.path().join("seeds.txt"));
     fs::write(&seeds, web.seeds().iter().map(|url| format!("{url}\n")).collect::<String>()).unwrap();

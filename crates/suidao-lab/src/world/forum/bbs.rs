@@ -115,7 +115,7 @@ pub(super) fn index(view: &View, list: &IndexPage) -> String {
         let (number, mark) = if row.sticky {
             ("<b>[提示]</b>".to_owned(), "d")
         } else {
-            (format!("{}", (list.page - 1) * 20 + at), "")
+            (format!("{}", (list.page - 1) * view.forum.spec.threads_per_page + at), "")
         };
         let _ = writeln!(
             out,

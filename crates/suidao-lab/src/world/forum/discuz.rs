@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::address::{post_id, thread_id};
 use super::functional::charset;
 use super::route::{Form, Pattern, Route};
-use super::skin::{IndexPage, Style};
+use super::skin::{IndexPage, Skin, Style};
 use super::times::Style as Time;
 use super::view::{Row, View};
 
@@ -238,7 +238,7 @@ pub(super) fn index(view: &View, list: &IndexPage) -> String {
 /// The link to a page of a thread, from this page of the list.
 fn thread_href(view: &View, thread: usize, page: u32, trail: u32) -> String {
     let more = format!("extra=page%3D{trail}");
-    let dynamic = view.forum.style().urls.as_ptr() == DYNAMIC_URLS.as_ptr();
+    let dynamic = view.forum.spec.skin == Skin::Discuz;
     view.address(Route::Thread { thread, page }, if dynamic && view.traps().trails { &more } else { "" })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::address::post_id;
 use super::route::{Form, Pattern, Route};
 use super::skin::{IndexPage, Style};
-use super::spec::Beyond;
+use super::spec::{Beyond, DEFAULT_TITLE};
 use super::times::Style as Time;
 use super::view::{Row, View};
 
@@ -34,13 +34,14 @@ pub(super) const STYLE: Style = Style { urls: URLS, english: true, wall: 403, be
 
 pub(super) fn frame(view: &View, title: &str, crumbs: &str, body: &str) -> String {
     let home = view.href(Route::Home);
+    let site = if view.title() == DEFAULT_TITLE { "The Long Bridge" } else { view.title() };
     let calendar = match view.traps().calendars {
         true => view.link(Route::Calendar((view.now / 86_400) as u32), "Calendar"),
         false => String::new(),
     };
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title} – The Long Bridge</title>\n<style>{CSS}</style>\n</head>\n<body>\n\
-         <header><h1><a href=\"{home}\">The Long Bridge</a></h1><nav>{login} {register} {search} {members} {calendar}</nav></header>\n<p class=\"path\"><a href=\"{home}\">Boards</a>{crumbs}</p>\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title} – {site}</title>\n<style>{CSS}</style>\n</head>\n<body>\n\
+         <header><h1><a href=\"{home}\">{site}</a></h1><nav>{login} {register} {search} {members} {calendar}</nav></header>\n<p class=\"path\"><a href=\"{home}\">Boards</a>{crumbs}</p>\n\
          <main>\n{body}</main>\n<footer>{help} Times are local. It is {now}.</footer>\n</body>\n</html>\n",
         login = view.link(Route::Login, "Log in"),
         register = view.link(Route::Register, "Join"),
