@@ -16,7 +16,6 @@ use rayon::prelude::*;
 use suidao::experiments::freshness::{Gaps, Outcome, Pages, PagesSpec, Policy, Window, simulate};
 use suidao::experiments::plans::Method;
 use suidao::plot::{self, Along, Interval, Line, Style};
-use suidao::world::LivesSpec;
 
 const DAYS: usize = 60;
 /// Days before what is told: two plans long.
@@ -99,10 +98,7 @@ fn run(webs: &[Pages], policies: &[(&'static str, Policy)], budget: f64) -> Vec<
 /// Whether relevant pages are ever forgotten: at the smallest budget, for longer.
 fn long(seeds: u64) {
     let (count, days) = (20_000, 240);
-    let spec = |seed| {
-        let spec = PagesSpec { seed, pages: count, hosts: count.div_ceil(200), days, ..PagesSpec::default() };
-        PagesSpec { lives: LivesSpec { days: f64::from(days), ..spec.lives }, ..spec }
-    };
+    let spec = |seed| PagesSpec { seed, pages: count, hosts: count.div_ceil(200), days, ..PagesSpec::default() };
     let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(&spec(seed))).collect();
     let budget = f64::from(count) / f64::from(ROUNDS[0]);
     println!("## {days} days, {count} pages, {budget:.0} requests a day: relevant pages\n");

@@ -88,10 +88,7 @@ fn run(world: &World, source: &dyn Source, topic: &Topic, settings: &[&str], pag
     config.limits.pages = Some(pages as u64);
     let conditions = conditions(&config, topic);
     let strategy = config.strategy.build(conditions.page_threshold);
-    let mut recorder = Recorder::new(|url: &CrawlUrl, _: &Settled| {
-        let hit = world.is_relevant(url);
-        Some(Known { hit, island: world.island(url).filter(|_| hit).map(|island| island as u32) })
-    });
+    let mut recorder = Recorder::new(|url: &CrawlUrl, _: &Settled| Some(Known::of(world, url)));
     let mut crawl = Crawl::new(conditions, strategy);
     let stop = replay(&mut crawl, &world.seeds(), source, 1, |batch| recorder.fold(&batch));
     recorder.finish(RunOf::default(), stop, pages)

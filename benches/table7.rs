@@ -87,7 +87,7 @@ struct Month {
 }
 
 fn month(spec: ChangingSpec, way: &Way, options: &Options) -> Month {
-    let web = ChangingWeb::new(spec, 1).expect("the spec is in its ranges");
+    let web = ChangingWeb::new(spec, 1);
     let stages = Stages::new(way.workers, way.partitions).expect("there are threads");
     let (mut collection, mut tally, mut seconds) = (Collection::default(), Tally::default(), 0.0);
     for day in &way.days {

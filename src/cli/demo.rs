@@ -8,9 +8,10 @@ use anyhow::{Context, Result};
 use clap::Args;
 use suidao::config::Config;
 use suidao::corpus::{Catalogue, Fields, Filter};
+use suidao::eval::{Known, Recorder, RunOf};
 use suidao::export::{Export, Output, jsonl};
 use suidao::live::{self, Job, Report};
-use suidao::model::Event;
+use suidao::model::{CrawlUrl, Settled, Stop};
 use suidao::recorded;
 use suidao::store::{CrawlDirectory, Store};
 use suidao::strategy::StrategyName;
@@ -164,23 +165,13 @@ fn meaning(rows: &[Row], world: &World) -> String {
 
 /// Relevant pages fetched and islands reached, by what the web itself knows.
 fn truth(world: &World, store: &Store) -> Result<(usize, usize)> {
-    let mut urls = Vec::new();
-    let mut relevant = 0;
-    let mut islands = std::collections::BTreeSet::new();
+    let mut recorder = Recorder::new(|url: &CrawlUrl, _: &Settled| Some(Known::of(world, url)));
     for record in store.batches() {
-        for event in record?.batch.events {
-            match event {
-                Event::Discovered(found) => urls.push(found.url),
-                Event::Settled(page) => {
-                    let url = &urls[page.id.0 as usize];
-                    relevant += usize::from(world.is_relevant(url));
-                    islands.extend(world.island(url).filter(|_| world.is_relevant(url)));
-                }
-                _ => {}
-            }
-        }
+        recorder.fold(&record?.batch);
     }
-    Ok((relevant, islands.len()))
+    let pages = recorder.pages();
+    let tally = recorder.finish(RunOf::default(), Stop::PageLimit, pages).at(&[pages])[0];
+    Ok((tally.relevant, tally.islands))
 }
 
 fn table(rows: &[Row], islands: usize) -> String {

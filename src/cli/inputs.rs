@@ -1,14 +1,12 @@
-//! What a user hands in by file: seeds, lexicons, truth; a generated world has its own. Every error names the file and
+//! What a user hands in by file: seeds and lexicons. Every error names the file and
 //! the line.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::{Deserialize, IntoDeserializer};
 use suidao::model::CrawlUrl;
-use suidao::recorded::{Judge, Opened, Truth, learn};
 use suidao::store::own;
 use suidao::strategy::{Settings, StrategyName};
 use suidao::topic::{Layers, Lexicon, Topic};
@@ -105,33 +103,6 @@ pub fn with_layers(topic: Topic, path: &Path) -> Result<Topic> {
         .with_context(|| format!("cannot read the layers {name}; make them with `suidao topic layers -o {name}`"))?;
     let layers = Layers::parse(&text).with_context(|| format!("the layers {name} cannot be used"))?;
     Ok(topic.with_layers(layers))
-}
-
-/// The lexicon given, else the world's own.
-pub fn topic_of(path: Option<&Path>, web: &Opened) -> Result<Topic> {
-    match (path, &web.world) {
-        (Some(path), _) => topic(path),
-        (None, Some(world)) => Ok(Topic::new(learn(world)?)),
-        (None, None) => bail!("{} has no lexicon of its own; give one with -m", web.name),
-    }
-}
-
-/// The seeds given, else the world's own.
-pub fn seeds_of(path: Option<&Path>, web: &Opened) -> Result<Vec<CrawlUrl>> {
-    match (path, &web.world) {
-        (Some(path), _) => urls(path, "seeds"),
-        (None, Some(world)) => Ok(world.seeds()),
-        (None, None) => bail!("{} has no seeds of its own; give a file of URLs with -s", web.name),
-    }
-}
-
-/// The truth given, else the world's own, else the lexicon's threshold.
-pub fn judge_of(truth: Option<&Path>, exclude: Option<&Path>, web: &Opened) -> Result<Judge> {
-    Ok(match (truth, &web.world) {
-        (Some(truth), _) => Judge::Truth(Arc::new(Truth::read(truth, exclude)?)),
-        (None, Some(world)) => Judge::World(Arc::clone(world)),
-        (None, None) => Judge::Threshold,
-    })
 }
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use suidao::replay::Reading;
 use suidao::store::directory::write_whole;
 use suidao::topic::{DEEPEST, Layers, OTHER};
 
-use super::{Voice, inputs};
+use super::Voice;
+use super::trial::{Files, Trial};
 
 /// Pages learnt from, of each layer: enough for the words that tell, and few enough to be held in memory.
 const SAMPLE: usize = 500;
@@ -43,9 +44,13 @@ pub struct LayersArgs {
 
 pub fn run(args: &LayersArgs, voice: Voice) -> Result<()> {
     let web = WebName::parse(&args.web, ".".as_ref())?.open()?;
-    let topic = inputs::topic_of(args.model.as_deref(), &web)?;
-    let seeds = inputs::seeds_of(args.seeds.as_deref(), &web)?;
-    let judge = inputs::judge_of(args.truth.as_deref(), None, &web)?;
+    let files = Files {
+        lexicon: args.model.as_deref(),
+        seeds: args.seeds.as_deref(),
+        truth: args.truth.as_deref(),
+        exclude: None,
+    };
+    let Trial { web, topic, seeds, judge } = Trial::new(web, &files)?;
     let source = Reading { web: &*web.web, topic: &topic };
     let conditions = live::conditions(&Config::default(), &topic);
     let mut witness = Witness::new(judge);

@@ -33,6 +33,7 @@ mod screen;
 mod search;
 mod serve;
 mod topic;
+mod trial;
 mod why;
 
 use std::process::ExitCode;
@@ -70,7 +71,7 @@ pub struct Voice {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Crawl a generated web over real HTTP on loopback, with best-first and with dth
+    /// Crawl a generated web over real HTTP on loopback with five strategies, and compare what they find
     Demo(demo::DemoArgs),
     /// Learn a topic lexicon, or test one on labelled pages
     Topic(topic::TopicArgs),

@@ -180,8 +180,7 @@ const CHANGING_DAYS: f64 = 1_000.0;
 fn changing(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     let start = (suidao::live::now().0 / 1_000) as i64;
     let spec = ChangingSpec { start, days: CHANGING_DAYS, ..ChangingSpec::default() };
-    let web = ChangingWeb::running(spec, 1, args.day).context("the changing web cannot be generated")?;
-    let web = Arc::new(web);
+    let web = Arc::new(ChangingWeb::running(spec, 1, args.day));
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = web.serve(options).with_context(|| busy(args.port))?;
     let world = World::new(Spec::default()).context("the sample pages cannot be generated")?;

@@ -24,6 +24,7 @@ use super::crawl::traps_in_words;
 use super::names::one_of;
 use super::operate::GoalsArgs;
 use super::screen::{Screen, events};
+use super::trial::{Files, Trial};
 use super::{Exit, Voice, inputs};
 
 /// Crawl a recorded or generated web without a network: the same crawl, on a virtual clock.
@@ -131,9 +132,14 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
         bail!("{}: holds a crawl; use another output directory for a replay", path.display());
     }
     let web = name.open()?;
-    let topic = inputs::layered(inputs::topic_of(args.lexicon.as_deref(), &web)?, &config.strategy)?;
-    let seeds = inputs::seeds_of(args.seeds.as_deref(), &web)?;
-    let judge = inputs::judge_of(args.truth.as_deref(), args.exclude.as_deref(), &web)?;
+    let files = Files {
+        lexicon: args.lexicon.as_deref(),
+        seeds: args.seeds.as_deref(),
+        truth: args.truth.as_deref(),
+        exclude: args.exclude.as_deref(),
+    };
+    let Trial { web, topic, seeds, judge } = Trial::new(web, &files)?;
+    let topic = inputs::layered(topic, &config.strategy)?;
     if let Some(path) = &args.output {
         std::fs::create_dir_all(path)
             .with_context(|| format!("cannot make the output directory {}; use another", path.display()))?;

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::support::text_web::TextWeb;
 use crate::support::{Running, lexicon_of, pages, records, run, suidao, unused_port};
 use suidao::model::{CrawlUrl, Event, Failure, Fetched};
 use suidao::replay::Web;
-use suidao::world::{Server, TextWeb};
+use suidao::world::Server;
 
 /// What a web says instead of what it would, if it does.
 type Mood = Box<dyn Fn(&CrawlUrl, &Moody) -> Option<Fetched> + Send + Sync>;

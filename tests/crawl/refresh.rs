@@ -152,7 +152,7 @@ impl Run {
 fn web() -> ChangingWeb {
     let small =
         ChangingSpec { sections: 1, initial: 12, new_articles: [0.5, 2.0], days: 40.0, ..ChangingSpec::default() };
-    ChangingWeb::new(small, 3).unwrap()
+    ChangingWeb::new(small, 3)
 }
 
 #[test]

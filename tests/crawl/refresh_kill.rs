@@ -66,7 +66,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("crawl");
     let spec = ChangingSpec { initial: 20, sections: 2, ..ChangingSpec::default() };
-    let web = Arc::new(ChangingWeb::new(spec, 5).unwrap());
+    let web = Arc::new(ChangingWeb::new(spec, 5));
     let server = web.serve(ServerOptions { delay: Duration::from_millis(15), ..ServerOptions::default() }).unwrap();
     run(crawl(&dir, &web, &server, &root.path().join("seeds.txt"))).expect(0);
     web.set(4.0);

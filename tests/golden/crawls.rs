@@ -164,7 +164,7 @@ fn a_forum() {
 
 #[test]
 fn a_refresh() {
-    let web = ChangingWeb::new(ChangingSpec::default(), 3).unwrap();
+    let web = ChangingWeb::new(ChangingSpec::default(), 3);
     let start = web.spec().start as f64 * 1000.0;
     let topic = Topic::new(words());
     let mut config = Config::default();

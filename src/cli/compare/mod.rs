@@ -193,8 +193,17 @@ impl CompareArgs {
         for (flag, value) in values.into_iter().chain(sets) {
             words.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value]));
         }
-        let quoted = |word: String| if word.contains([' ', '*', '\'', '$', '&']) { format!("{word:?}") } else { word };
-        words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "-_./:,=@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 
@@ -240,4 +249,15 @@ fn strategy(name: &str, config: &Config, without: Option<&TaskPlan>) -> Result<S
     }
     Config { strategy: settings.clone(), ..config.clone() }.check()?;
     Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_reads_them() {
+        let shown = ["plan.toml", "hosts:a b", "it's", "$HOME", "", "体育.toml"].map(quoted);
+        assert_eq!(shown, ["plan.toml", "'hosts:a b'", r"'it'\''s'", "'$HOME'", "''", "体育.toml"]);
+    }
 }

@@ -52,10 +52,16 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &Facts) -> Result<()> 
     write_whole(&file(REPORT), |out| Ok(out.write_all(report(comparison, facts).as_bytes())?))?;
     // Looked at again: the runs have taken a while.
     check(path)?;
-    if path.exists() {
-        fs::remove_dir_all(path).with_context(|| format!("cannot replace {shown}"))?;
-    }
-    let name = part.path().display().to_string();
-    part.rename(path).with_context(|| format!("cannot rename {name} to {shown}"))?;
-    Ok(())
+    let replace = || -> std::io::Result<()> {
+        // The former one is kept until the new one has its name.
+        let aside = if path.exists() { Some(PartDirectory::beside(path)?) } else { None };
+        let former = aside.as_ref().map(|aside| aside.path().join("former"));
+        former.iter().try_for_each(|former| fs::rename(path, former))?;
+        part.rename(path).inspect_err(|_| {
+            if let Some(former) = &former {
+                let _ = fs::rename(former, path);
+            }
+        })
+    };
+    replace().with_context(|| format!("cannot replace {shown}"))
 }

@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Goals};
 use suidao::eval::{Known, Oracle, Plan, Recorder, Run, RunOf, TaskFacts, TaskPlan};
@@ -14,10 +15,10 @@ use suidao::model::{CrawlUrl, Settled};
 use suidao::recorded::{Judge, Memo, Opened, WebName, Witness};
 use suidao::replay::{Reading, replay_while};
 use suidao::strategy::{Settings, Strategy};
-use suidao::topic::Topic;
-use suidao::world::World;
+use suidao::world::Spec;
 
 use super::super::screen::Screen;
+use super::super::trial::{Files, Trial};
 use super::super::{Voice, inputs};
 
 /// A run fetches at most so many times the pages that are to count, and 1,000: where nothing counts it is to end.
@@ -38,10 +39,8 @@ pub enum Rival {
 
 /// What all strategies of one case run on.
 struct Ready {
-    web: Opened,
-    topic: Topic,
-    seeds: Vec<CrawlUrl>,
-    judge: Judge,
+    trial: Trial,
+    /// Each page is read once for all of them.
     memo: Memo,
     targets: u32,
 }
@@ -52,8 +51,8 @@ struct Case<'a> {
     plan: &'a TaskPlan,
     /// The spec's seed of a generated world.
     world_seed: Option<u64>,
-    /// Made when first asked for, and let go when the last run is done with it: 20 worlds at once are not needed.
-    ready: Mutex<Option<Arc<Ready>>>,
+    /// What was opened to see whether the files fit; taken by the case's runs.
+    ready: Mutex<Option<Ready>>,
 }
 
 /// All cases.
@@ -65,56 +64,18 @@ pub struct Races<'a> {
 impl<'a> Races<'a> {
     /// Opens every web and reads every file, so that what is wrong is told before anything runs.
     pub fn prepare(plan: &'a Plan, base: &'a Path) -> Result<Self> {
-        let mut races = Self { base, cases: Vec::new() };
+        let mut cases = Vec::new();
         for (task, plan) in plan.tasks.iter().enumerate() {
-            let name = || format!("task {}", plan.name);
-            let web = WebName::parse(&plan.web, base).and_then(|name| name.open()).with_context(name)?;
-            let Some(world) = web.world.clone() else {
-                let ready = races.ready(plan, web).with_context(name)?;
-                let ready = Mutex::new(Some(Arc::new(ready)));
-                races.cases.push(Case { task, plan, world_seed: None, ready });
-                continue;
-            };
+            let ready = open(plan, base, None).with_context(|| format!("task {}", plan.name))?;
+            let first_seed = ready.trial.web.world.as_ref().map(|world| world.spec().seed);
             // The first of the worlds tells whether the files fit.
-            let mut ready = Some(Arc::new(races.ready(plan, web).with_context(name)?));
-            for at in 0..plan.random_seeds.unwrap_or(1) {
-                let world_seed = Some(world.spec().seed.wrapping_add(at));
-                races.cases.push(Case { task, plan, world_seed, ready: Mutex::new(ready.take()) });
+            let mut ready = Some(ready);
+            for at in 0..first_seed.and(plan.random_seeds).unwrap_or(1) {
+                let world_seed = first_seed.map(|seed| seed.wrapping_add(at));
+                cases.push(Case { task, plan, world_seed, ready: Mutex::new(ready.take()) });
             }
         }
-        Ok(races)
-    }
-
-    fn ready(&self, plan: &TaskPlan, web: Opened) -> Result<Ready> {
-        let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| self.base.join(path));
-        let mut topic = inputs::topic_of(path(&plan.lexicon).as_deref(), &web)?;
-        if let Some(layers) = path(&plan.layers) {
-            topic = inputs::with_layers(topic, &layers)?;
-        }
-        let seeds = inputs::seeds_of(path(&plan.seeds).as_deref(), &web)?;
-        let judge = inputs::judge_of(path(&plan.truth).as_deref(), path(&plan.exclude).as_deref(), &web)?;
-        let targets = judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
-        Ok(Ready { web, topic, seeds, judge, memo: Memo::default(), targets })
-    }
-
-    /// What the case runs on, made if it is not there.
-    fn of(&self, case: &Case) -> Result<Arc<Ready>> {
-        let mut ready = case.ready.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ready) = &*ready {
-            return Ok(Arc::clone(ready));
-        }
-        let name = WebName::parse(&case.plan.web, self.base)?;
-        let opened = name.open()?;
-        let web = match (opened.world.as_deref().map(World::spec), case.world_seed) {
-            (Some(spec), Some(seed)) => {
-                let spec = suidao::world::Spec { seed, ..spec.clone() };
-                Opened::world(opened.name, spec)?
-            }
-            _ => opened,
-        };
-        let made = Arc::new(self.ready(case.plan, web)?);
-        *ready = Some(Arc::clone(&made));
-        Ok(made)
+        Ok(Self { base, cases })
     }
 
     /// Runs every strategy on every case; the runs in the order of tasks, seeds and strategies, and the facts of the
@@ -127,49 +88,25 @@ impl<'a> Races<'a> {
         jobs: Option<usize>,
         voice: Voice,
     ) -> Result<(Vec<Run>, Vec<TaskFacts>)> {
-        let count = self.cases.len() * strategies.len();
         let pages = marks.last().copied().unwrap_or(0);
-        let screen = Mutex::new(Screen::new(voice, false, Goals::pages((count * pages) as u64)));
+        let all = self.cases.len() * strategies.len() * pages;
+        let screen = Mutex::new(Screen::new(voice, false, Goals::pages(all as u64)));
         let told = Told { screen: &screen, pages: AtomicU64::new(0), relevant: AtomicU64::new(0) };
-        let done: Vec<OnceLock<Result<Run>>> = (0..count).map(|_| OnceLock::new()).collect();
-        let facts: Vec<OnceLock<TaskFacts>> = self.cases.iter().map(|_| OnceLock::new()).collect();
-        let left: Vec<AtomicUsize> = self.cases.iter().map(|_| AtomicUsize::new(strategies.len())).collect();
-        let next = AtomicUsize::new(0);
-
+        let of_case = |case: &Case| {
+            let ready = case.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let ready = ready.map_or_else(|| open(case.plan, self.base, case.world_seed), Ok);
+            let ready = ready.with_context(|| format!("task {}", case.plan.name))?;
+            let run = |strategy: &(String, Rival)| case.run(config, strategy, &ready, pages, &told);
+            let runs: Vec<Run> = strategies.par_iter().map(run).collect();
+            Ok((runs, case.facts(config, &ready)))
+        };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
         let pool = pool.context("cannot start threads; give a smaller --jobs")?;
-        // In order, so that webs are opened one after the other.
-        pool.broadcast(|_| {
-            loop {
-                let job = next.fetch_add(1, Ordering::Relaxed);
-                if job >= count {
-                    break;
-                }
-                let (at, strategy) = (job / strategies.len(), job % strategies.len());
-                let case = &self.cases[at];
-                let run = self.of(case).map(|ready| {
-                    facts[at].get_or_init(|| case.facts(config, &ready));
-                    case.run(config, &strategies[strategy], &ready, pages, &told)
-                });
-                let failed = run.is_err();
-                let _ = done[job].set(run.with_context(|| format!("task {}", case.plan.name)));
-                if left[at].fetch_sub(1, Ordering::AcqRel) == 1 {
-                    *case.ready.lock().unwrap_or_else(PoisonError::into_inner) = None;
-                }
-                if failed {
-                    next.store(count, Ordering::Relaxed);
-                }
-            }
-        });
+        let done: Result<Vec<(Vec<Run>, TaskFacts)>> = pool.install(|| self.cases.par_iter().map(of_case).collect());
         screen.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
-        let mut runs = Vec::with_capacity(count);
-        // Where one has failed those after it are missing, and its error ends this.
-        for run in done.into_iter().filter_map(OnceLock::into_inner) {
-            runs.push(run?);
-        }
-        let mut tasks: Vec<TaskFacts> = Vec::new();
-        let facts = facts.into_iter().filter_map(OnceLock::into_inner);
-        for (case, facts) in self.cases.iter().zip(facts) {
+        let (mut runs, mut tasks) = (Vec::new(), Vec::<TaskFacts>::new());
+        for (case, (of_case, facts)) in self.cases.iter().zip(done?) {
+            runs.extend(of_case);
             match tasks.get_mut(case.task) {
                 Some(task) => task.add(&facts),
                 None => tasks.push(facts),
@@ -177,6 +114,30 @@ impl<'a> Races<'a> {
         }
         Ok((runs, tasks))
     }
+}
+
+/// Opens what a task names; with a seed, the generated world of that seed.
+fn open(plan: &TaskPlan, base: &Path, seed: Option<u64>) -> Result<Ready> {
+    let name = WebName::parse(&plan.web, base)?;
+    let mut web = name.open()?;
+    if let (Some(world), Some(seed)) = (&web.world, seed) {
+        web = Opened::world(name, Spec { seed, ..world.spec().clone() })?;
+    }
+    let [lexicon, seeds, truth, exclude, layers] =
+        [&plan.lexicon, &plan.seeds, &plan.truth, &plan.exclude, &plan.layers]
+            .map(|path| path.as_ref().map(|path| base.join(path)));
+    let files = Files {
+        lexicon: lexicon.as_deref(),
+        seeds: seeds.as_deref(),
+        truth: truth.as_deref(),
+        exclude: exclude.as_deref(),
+    };
+    let mut trial = Trial::new(web, &files)?;
+    if let Some(layers) = layers {
+        trial.topic = inputs::with_layers(trial.topic, &layers)?;
+    }
+    let targets = trial.judge.relevant().and_then(|all| u32::try_from(all).ok()).unwrap_or(0);
+    Ok(Ready { trial, memo: Memo::default(), targets })
 }
 
 /// What is told on the screen, over all runs.
@@ -206,27 +167,27 @@ impl Case<'_> {
         let mut config = config.clone();
         config.crawl.seed = self.seed(&config);
         config.limits.pages = Some(VAIN * pages as u64 + 1_000);
-        let mut witness = Witness::new(ready.judge.clone());
-        let world = ready.web.world.as_deref();
+        let mut witness = Witness::new(ready.trial.judge.clone());
+        let world = ready.trial.web.world.as_deref();
         let mut recorder = Recorder::new(|url, page| {
             let hit = witness.is_relevant(url, page)?;
             told.page(hit);
             let island = world.filter(|_| hit).and_then(|world| world.island(url));
             Some(Known { hit, island: island.and_then(|island| u32::try_from(island).ok()) })
         });
-        let source = ready.memo.over(Reading { web: &*ready.web.web, topic: &ready.topic });
-        let conditions = conditions(&config, &ready.topic);
+        let source = ready.memo.over(Reading { web: &*ready.trial.web.web, topic: &ready.trial.topic });
+        let conditions = conditions(&config, &ready.trial.topic);
         let strategy: Box<dyn Strategy> = match rival {
             Rival::Strategy(settings) => settings.build(conditions.page_threshold),
             Rival::Oracle => {
-                let mut witness = Witness::new(ready.judge.clone());
+                let mut witness = Witness::new(ready.trial.judge.clone());
                 let relevant = |url: &CrawlUrl, page: &Settled| witness.is_relevant(url, page);
                 let reach = world.map_or(REACH, |world| 2 * world.spec().pages);
-                Box::new(Oracle::ask(conditions.clone(), reach, &ready.seeds, &source, relevant))
+                Box::new(Oracle::ask(conditions.clone(), reach, &ready.trial.seeds, &source, relevant))
             }
         };
         let mut crawl = Crawl::new(conditions, strategy);
-        let stop = replay_while(&mut crawl, &ready.seeds, &source, config.crawl.in_flight, |batch| {
+        let stop = replay_while(&mut crawl, &ready.trial.seeds, &source, config.crawl.in_flight, |batch| {
             recorder.fold(&batch);
             if recorder.pages() < pages { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
@@ -242,8 +203,8 @@ impl Case<'_> {
     }
 
     fn facts(&self, config: &Config, ready: &Ready) -> TaskFacts {
-        let conditions = conditions(config, &ready.topic);
-        let lexicon = ready.topic.lexicon();
+        let conditions = conditions(config, &ready.trial.topic);
+        let lexicon = ready.trial.topic.lexicon();
         TaskFacts {
             name: self.plan.name.clone(),
             web: self.plan.web.clone(),
@@ -252,7 +213,7 @@ impl Case<'_> {
             digests: vec![lexicon.digest()],
             page_threshold: [conditions.page_threshold.get(); 2],
             link_threshold: [conditions.link_threshold.get(); 2],
-            truth: match &ready.judge {
+            truth: match &ready.trial.judge {
                 Judge::Truth(truth) => format!("one of {} pages listed", truth.len()),
                 Judge::World(_) => "what the world knows".to_owned(),
                 Judge::Threshold => "what reaches the page threshold".to_owned(),

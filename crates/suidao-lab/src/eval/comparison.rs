@@ -52,6 +52,8 @@ pub struct Comparison {
     cases: Vec<Case>,
     /// Of all cases, then of each task's.
     resamples: Vec<Resamples>,
+    /// Every measure at every mark, made once; by scope, strategy, measure and mark.
+    at_marks: Vec<Option<Interval>>,
 }
 
 impl Comparison {
@@ -91,7 +93,20 @@ impl Comparison {
         let groups: Vec<Vec<usize>> = (0..tasks.len()).map(of).collect();
         let mut resamples = vec![Resamples::new(groups.clone())];
         resamples.extend(groups.into_iter().map(|group| Resamples::new(vec![group])));
-        Self { strategies, tasks, marks, points, cases, resamples }
+        let mut made = Self { strategies, tasks, marks, points, cases, resamples, at_marks: Vec::new() };
+        let scopes = [Scope::All].into_iter().chain((0..made.tasks.len()).map(Scope::Task));
+        let cells = scopes.flat_map(|scope| (0..made.strategies.len()).map(move |strategy| (scope, strategy)));
+        let cells: Vec<(Scope, usize)> = cells.collect();
+        let of_cell = |&(scope, strategy): &(Scope, usize)| {
+            let marks = |measure| made.marks.iter().map(move |&mark| (measure, mark));
+            let of = Measure::ALL
+                .into_iter()
+                .flat_map(marks)
+                .map(|(measure, mark)| made.interval(scope, strategy, measure, made.points.binary_search(&mark).ok()?));
+            of.collect::<Vec<_>>()
+        };
+        made.at_marks = cells.par_iter().flat_map_iter(of_cell).collect();
+        made
     }
 
     /// Strategies, in the order given.
@@ -147,8 +162,14 @@ impl Comparison {
 
     /// Median and interval of a measure at a mark; none if no run has it.
     pub fn at(&self, scope: Scope, strategy: usize, measure: Measure, mark: usize) -> Option<Interval> {
-        let point = self.points.binary_search(&mark).ok()?;
-        self.interval(scope, strategy, measure, point)
+        let scope = match scope {
+            Scope::All => 0,
+            Scope::Task(task) => 1 + task,
+        };
+        let mark = self.marks.binary_search(&mark).ok()?;
+        let measure = Measure::ALL.into_iter().position(|known| known == measure)?;
+        let cell = (scope * self.strategies.len() + strategy) * Measure::ALL.len() + measure;
+        *self.at_marks.get(cell * self.marks.len() + mark)?
     }
 
     /// A measure along the pages, as it is drawn: (pages, median and interval), up to the end of the longest run.

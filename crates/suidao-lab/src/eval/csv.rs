@@ -19,8 +19,6 @@ struct CurveRow<'a> {
     harvest: f64,
     recall: Option<f64>,
     islands: usize,
-    hosts: usize,
-    new_hosts: usize,
 }
 
 /// Writes a line per run and 100 pages, and per run and mark. A run that ended before has its last line at its end.
@@ -44,8 +42,6 @@ pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error
                 harvest: rounded(tally.relevant as f64 / tally.pages.max(1) as f64),
                 recall: Measure::Recall.of(run, tally, None).map(rounded),
                 islands: tally.islands,
-                hosts: tally.hosts,
-                new_hosts: tally.new_hosts,
             })?;
             if tally.pages < point {
                 break;
@@ -185,8 +181,8 @@ mod tests {
     fn curves_have_a_line_per_hundred_pages_and_mark() {
         let text = written(|out| curves(&comparison(&[]), out));
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "task,seed,strategy,pages,relevant,harvest,recall,islands,hosts,new_hosts");
-        assert_eq!(lines[1], "sports & games,1,breadth-first,50,7,0.14,0.175,3,5,4");
+        assert_eq!(lines[0], "task,seed,strategy,pages,relevant,harvest,recall,islands");
+        assert_eq!(lines[1], "sports & games,1,breadth-first,50,7,0.14,0.175,3");
         let ended: Vec<&&str> =
             lines.iter().filter(|line| line.starts_with("sports & games,1,best-first hard")).collect();
         assert_eq!(ended.len(), 1, "{text}");

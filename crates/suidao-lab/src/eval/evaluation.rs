@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::queries::AtMark;
 use suidao_page::visible::Visible;
-use suidao_view::html::{self, escape, thousands};
+use suidao_view::html::{self, Column, escape, table, thousands};
 use suidao_view::plot::{self, Along, Interval, Line, Style, curves};
 
 /// A crawl under evaluation.
@@ -155,50 +155,28 @@ impl Evaluation {
     }
 
     fn table(&self) -> String {
-        let mut out = String::from(
-            "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">crawl</th>\
-             <th scope=\"col\">pages</th><th scope=\"col\">N</th>\
-             <th scope=\"col\">M</th><th scope=\"col\">precision</th>\
-             <th scope=\"col\">R</th></tr></thead>\n<tbody>\n",
-        );
-        for crawl in &self.crawls {
-            for at in &crawl.marks {
-                let cell = |text: String| format!("<td>{text}</td>");
-                let _ = writeln!(
-                    out,
-                    "<tr><th scope=\"row\">{}</th>{}{}{}{}{}</tr>",
-                    escape(&crawl.name),
-                    cell(thousands(at.pages)),
-                    cell(thousands(at.hits)),
-                    cell(thousands(at.relevant_hits)),
-                    cell(share(at.precision())),
-                    cell(thousands(at.relevant)),
-                );
-            }
-        }
-        out + "</tbody></table></div>\n"
+        let columns = ["crawl", "pages", "N", "M", "precision", "R"].map(Column::Number);
+        let row = move |crawl: &Evaluated, at: &AtMark| {
+            let [pages, hits, relevant_hits, relevant] =
+                [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
+            vec![escape(&crawl.name), pages, hits, relevant_hits, share(at.precision()), relevant]
+        };
+        let of_crawl = |crawl: usize| self.crawls[crawl].marks.iter().map(move |at| row(&self.crawls[crawl], at));
+        let rows: Vec<Vec<String>> = (0..self.crawls.len()).flat_map(of_crawl).collect();
+        table("precision and relevant pages", &columns, &rows)
     }
 }
 
 fn queries(crawl: &Evaluated) -> String {
-    let mut out = format!(
-        "<h2>{}: what each query finds</h2>\n<p class=\"note\">In the whole crawl; P@10 is the share of relevant pages among the first ten hits.</p>\n\
-         <div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">query</th>\
-         <th scope=\"col\">P@10</th><th scope=\"col\">hits</th>\
-         <th scope=\"col\">relevant</th></tr></thead>\n<tbody>\n",
-        escape(&crawl.name)
-    );
-    for of in &crawl.queries {
-        let _ = writeln!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escape(&of.query),
-            share(of.at_ten),
-            thousands(of.hits),
-            thousands(of.relevant_hits),
-        );
-    }
-    out + "</tbody></table></div>\n"
+    let columns = ["query", "P@10", "hits", "relevant"].map(Column::Number);
+    let row = |of: &OfQuery| vec![escape(&of.query), share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)];
+    let rows: Vec<Vec<String>> = crawl.queries.iter().map(row).collect();
+    format!(
+        "<h2>{}: what each query finds</h2>\n<p class=\"note\">In the whole crawl; P@10 is the share of relevant pages among \
+         the first ten hits.</p>\n{}",
+        escape(&crawl.name),
+        table("what each query finds", &columns, &rows)
+    )
 }
 
 fn share(value: Option<f64>) -> String {

@@ -1,5 +1,5 @@
 //! What a run is measured by: Srinivasan, Menczer, Pant, A General Evaluation Framework for Topical Crawlers,
-//! Information Retrieval 8(3), 2005: harvest rate H(N), target recall TR(N); beside these, islands and hosts.
+//! Information Retrieval 8(3), 2005: harvest rate H(N), target recall TR(N); beside these, islands.
 
 use std::collections::BTreeSet;
 
@@ -18,12 +18,6 @@ pub struct Tally {
     pub relevant: usize,
     /// Topic islands with a relevant page fetched.
     pub islands: usize,
-    /// Hosts with a relevant page fetched.
-    pub hosts: usize,
-    /// Those of them that no seed lies on.
-    pub new_hosts: usize,
-    /// Mean of the harvest rate up to the mark: the area under H(N), divided by N.
-    pub mean_harvest: f64,
 }
 
 impl Tally {
@@ -37,7 +31,7 @@ impl Run {
     /// What it has come to at each of `marks`, which must rise.
     pub fn at(&self, marks: &[usize]) -> Vec<Tally> {
         let mut tally = Tally::default();
-        let (mut islands, mut hosts, mut area) = (BTreeSet::new(), BTreeSet::new(), 0.0);
+        let mut islands = BTreeSet::new();
         let mut out = Vec::with_capacity(marks.len());
         for &mark in marks {
             while tally.mark < mark {
@@ -47,15 +41,10 @@ impl Run {
                     if step.hit {
                         tally.relevant += 1;
                         islands.extend(step.island);
-                        if hosts.insert(step.host) && !self.seed_hosts.contains(&step.host) {
-                            tally.new_hosts += 1;
-                        }
                     }
                 }
-                area += tally.harvest();
             }
-            (tally.islands, tally.hosts) = (islands.len(), hosts.len());
-            tally.mean_harvest = area / mark.max(1) as f64;
+            tally.islands = islands.len();
             out.push(tally);
         }
         out
@@ -83,43 +72,25 @@ pub enum Measure {
     Relevant,
     /// H(N).
     Harvest,
-    /// The mean of H up to N.
-    MeanHarvest,
     /// TR(N): relevant pages found, of all there are.
     Recall,
     /// Topic islands reached, of all there are.
     Islands,
-    /// Hosts with relevant pages.
-    Hosts,
-    /// Those of them that no seed lies on.
-    NewHosts,
     /// Relevant pages, of those the oracle found in as many pages of the same web.
     Oracle,
 }
 
 impl Measure {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 8] = [
-        Self::Relevant,
-        Self::Harvest,
-        Self::MeanHarvest,
-        Self::Recall,
-        Self::Islands,
-        Self::Hosts,
-        Self::NewHosts,
-        Self::Oracle,
-    ];
+    pub const ALL: [Self; 5] = [Self::Relevant, Self::Harvest, Self::Recall, Self::Islands, Self::Oracle];
 
     /// Its name in files.
     pub fn key(self) -> &'static str {
         match self {
             Self::Relevant => "relevant",
             Self::Harvest => "harvest",
-            Self::MeanHarvest => "mean_harvest",
             Self::Recall => "recall",
             Self::Islands => "islands",
-            Self::Hosts => "hosts",
-            Self::NewHosts => "new_hosts",
             Self::Oracle => "of_oracle",
         }
     }
@@ -129,18 +100,15 @@ impl Measure {
         match self {
             Self::Relevant => "relevant pages",
             Self::Harvest => "harvest rate",
-            Self::MeanHarvest => "mean harvest rate",
             Self::Recall => "target recall",
             Self::Islands => "island recall",
-            Self::Hosts => "relevant hosts",
-            Self::NewHosts => "new relevant hosts",
             Self::Oracle => "share of the oracle",
         }
     }
 
     /// Whether it is a share, 0 to 1, and not a count.
     pub fn is_share(self) -> bool {
-        !matches!(self, Self::Relevant | Self::Hosts | Self::NewHosts)
+        self != Self::Relevant
     }
 
     /// Its value; none where it is not defined. `oracle`: what the oracle has come to at the same mark.
@@ -149,11 +117,8 @@ impl Measure {
         match self {
             Self::Relevant => Some(tally.relevant as f64),
             Self::Harvest => Some(tally.harvest()),
-            Self::MeanHarvest => Some(tally.mean_harvest),
             Self::Recall => share(tally.relevant, run.targets),
             Self::Islands => share(tally.islands, run.islands?),
-            Self::Hosts => Some(tally.hosts as f64),
-            Self::NewHosts => Some(tally.new_hosts as f64),
             Self::Oracle => share(tally.relevant, u32::try_from(oracle?.relevant).ok()?),
         }
     }
@@ -177,14 +142,13 @@ mod tests {
 
     #[test]
     fn tallies_are_as_counted_by_hand() {
-        // Hosts 0 (the seeds'), 1, 2; islands 0 and 1.
+        // Islands 0 and 1.
         let run = by_hand("t", 1, "s", "+-+-------+---------++");
         let at = run.at(&[1, 4, 20, 30]);
-        let counts: Vec<_> = at.iter().map(|t| (t.pages, t.relevant, t.islands, t.hosts, t.new_hosts)).collect();
-        assert_eq!(counts, [(1, 1, 1, 1, 0), (4, 2, 1, 1, 0), (20, 3, 1, 2, 1), (22, 5, 2, 3, 2)]);
+        let counts: Vec<_> = at.iter().map(|t| (t.pages, t.relevant, t.islands)).collect();
+        assert_eq!(counts, [(1, 1, 1), (4, 2, 1), (20, 3, 1), (22, 5, 2)]);
         assert!((at[1].harvest() - 0.5).abs() < 1e-12);
         assert!((at[3].harvest() - 5.0 / 30.0).abs() < 1e-12, "pages that it left unfetched count");
-        assert!((at[1].mean_harvest - (1.0 + 0.5 + 2.0 / 3.0 + 0.5) / 4.0).abs() < 1e-12);
         let of = |measure: Measure| measure.of(&run, &at[3], Some(&at[2]));
         assert_eq!(of(Measure::Recall), Some(0.125));
         assert_eq!(of(Measure::Islands), Some(0.5));
@@ -196,7 +160,7 @@ mod tests {
     #[test]
     fn a_run_without_pages_is_nothing_and_no_error() {
         let tally = by_hand("t", 1, "s", "").at(&[10])[0];
-        assert_eq!((tally.pages, tally.harvest(), tally.mean_harvest), (0, 0.0, 0.0));
+        assert_eq!((tally.pages, tally.harvest()), (0, 0.0));
     }
 
     #[test]

@@ -1,22 +1,13 @@
 //! One replay as it is judged: a step a page, in the order of fetching.
 
-use std::collections::BTreeSet;
-
-use rustc_hash::FxHashMap;
-
+use crate::world::World;
 use suidao_page::model::{Batch, CrawlUrl, Event, Origin, Settled, Stop, UrlId};
 
 /// A page that counts as fetched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// Number of its host, in order of first sight.
-    pub host: u32,
     /// Whether it is relevant by truth.
     pub hit: bool,
-    /// Whether it is relevant by the lexicon's page threshold.
-    pub judged: bool,
-    /// Eq. (1), 0 to 1.
-    pub relevance: f32,
     /// Off-topic pages (by truth) in a row before it on the path by which it became known: its tunnel.
     pub hops: u16,
     /// The topic island it lies on, where the web knows.
@@ -40,8 +31,6 @@ pub struct Run {
     pub targets: u32,
     /// Topic islands there are, where the web knows.
     pub islands: Option<u32>,
-    /// Hosts that the seeds lie on, as in [`Step::host`].
-    pub seed_hosts: BTreeSet<u32>,
     /// Why it ended.
     pub stop: Stop,
 }
@@ -53,6 +42,15 @@ pub struct Known {
     pub hit: bool,
     /// Its island.
     pub island: Option<u32>,
+}
+
+impl Known {
+    /// What a generated world knows of its page.
+    pub fn of(world: &World, url: &CrawlUrl) -> Self {
+        let hit = world.is_relevant(url);
+        let island = world.island(url).filter(|_| hit).and_then(|island| u32::try_from(island).ok());
+        Self { hit, island }
+    }
 }
 
 /// What a run is of: everything in it that the events do not tell.
@@ -87,15 +85,13 @@ struct Found {
 pub struct Recorder<F> {
     ask: F,
     found: Vec<Found>,
-    hosts: FxHashMap<String, u32>,
-    seed_hosts: BTreeSet<u32>,
     steps: Vec<Step>,
 }
 
 impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
     /// A recorder that asks so for the truth.
     pub fn new(ask: F) -> Self {
-        Self { ask, found: Vec::new(), hosts: FxHashMap::default(), seed_hosts: BTreeSet::new(), steps: Vec::new() }
+        Self { ask, found: Vec::new(), steps: Vec::new() }
     }
 
     /// Takes in the next batch.
@@ -103,10 +99,6 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
         for event in &batch.events {
             match event {
                 Event::Discovered(new) => {
-                    if new.origin == Origin::Seed {
-                        let host = self.host(new.url.authority());
-                        self.seed_hosts.insert(host);
-                    }
                     self.found.push(Found { url: Some(new.url.clone()), origin: new.origin, hit: false, hops: 0 });
                 }
                 Event::Settled(page) => self.settled(page),
@@ -124,8 +116,7 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
     pub fn finish(mut self, of: RunOf, stop: Stop, pages: usize) -> Run {
         self.steps.truncate(pages);
         let RunOf { task, web, seed, strategy, targets, islands } = of;
-        let (steps, seed_hosts) = (self.steps, self.seed_hosts);
-        Run { task, web, seed, strategy, steps, targets, islands, seed_hosts, stop }
+        Run { task, web, seed, strategy, steps: self.steps, targets, islands, stop }
     }
 
     fn settled(&mut self, page: &Settled) {
@@ -136,9 +127,7 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
         found.hops = hops;
         found.hit = known.map_or_else(|| page.is_relevant_document(), |known| known.hit);
         let Some(Known { hit, island }) = known else { return };
-        let host = self.host(url.authority());
-        let (judged, relevance) = (page.relevant, page.relevance.get());
-        self.steps.push(Step { host, hit, judged, relevance, hops, island });
+        self.steps.push(Step { hit, hops, island });
     }
 
     /// Off-topic pages before this one, back to a relevant page or a seed. Redirects are no pages.
@@ -159,17 +148,6 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
             }
         }
     }
-
-    fn host(&mut self, authority: &str) -> u32 {
-        let next = u32::try_from(self.hosts.len()).expect("fewer hosts than URLs, which are numbered so");
-        match self.hosts.get(authority) {
-            Some(&host) => host,
-            None => {
-                self.hosts.insert(authority.to_owned(), next);
-                next
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -180,10 +158,7 @@ pub(super) mod tests {
     /// A run by hand: a letter a page, `+` relevant, `-` not, each on the host and island of its number.
     pub(in crate::eval) fn by_hand(task: &str, seed: u64, strategy: &str, pages: &str) -> Run {
         let step = |(at, letter): (usize, char)| Step {
-            host: (at / 10) as u32,
             hit: letter == '+',
-            judged: letter == '+',
-            relevance: if letter == '+' { 0.5 } else { 0.0 },
             hops: (at % 3) as u16,
             island: (letter == '+').then_some((at / 20) as u32),
         };
@@ -195,7 +170,6 @@ pub(super) mod tests {
             steps: pages.chars().enumerate().map(step).collect(),
             targets: 40,
             islands: Some(4),
-            seed_hosts: [0].into(),
             stop: Stop::PageLimit,
         }
     }
@@ -266,15 +240,9 @@ pub(super) mod tests {
         assert_eq!(recorder.pages(), 4);
         let of = RunOf { task: "t".into(), web: "w".into(), seed: 1, strategy: "s".into(), targets: 2, islands: None };
         let run = recorder.finish(of, Stop::FrontierEmpty, 9);
-        let steps: Vec<_> = run.steps.iter().map(|s| (s.host, s.hit, s.judged, s.hops, s.island)).collect();
-        let expected = [
-            (0, true, true, 0, Some(7)),
-            (0, false, false, 0, None),
-            (1, false, true, 1, None),
-            (1, true, false, 2, Some(7)),
-        ];
+        let steps: Vec<_> = run.steps.iter().map(|s| (s.hit, s.hops, s.island)).collect();
+        let expected = [(true, 0, Some(7)), (false, 0, None), (false, 1, None), (true, 2, Some(7))];
         assert_eq!(steps, expected);
-        assert_eq!(run.seed_hosts, [0].into());
     }
 
     #[test]

@@ -240,7 +240,7 @@ mod tests {
     /// Hosts whose marks are a function of what they answer.
     fn web() -> ChangingWeb {
         let spec = ChangingSpec { hosts: 4, sections: 2, initial: 6, listed: 4, related: 1, ..ChangingSpec::default() };
-        ChangingWeb::new(spec, 3).unwrap()
+        ChangingWeb::new(spec, 3)
     }
 
     fn visits(workers: usize, partitions: usize, depth: u32, known: Known, days: &[f64]) -> (Vec<Tally>, Collection) {

@@ -37,7 +37,7 @@ pub(super) struct Section {
     pub host: u64,
     pub start: u64,
     pub len: u64,
-    /// Index into the topics of words.toml, or `NEAR_TOPIC`.
+    /// Index of the topic, or [`NEAR_TOPIC`].
     pub topic: usize,
     pub island: Option<u64>,
     /// Listings beside the home.

@@ -22,19 +22,17 @@ mod serve;
 mod spec;
 #[cfg(test)]
 mod tests;
-mod text_web;
 mod truth;
 mod words;
 mod write;
 
-pub use change::{Gone, Life, LivesSpec, LivesSpecError, Pattern};
-pub use changing::{ChangingSpec, ChangingSpecError, ChangingWeb};
+pub use change::{Gone, Life, LivesSpec, Pattern};
+pub use changing::{ChangingSpec, ChangingWeb};
 pub use forum::{
     Activity, ActivitySpec, Beyond, BoardActivity, BoardTruth, Event, Forum, ForumSpec, ForumSpecError, ForumWeb, Kind,
     Posting, Skin, ThreadActivity, ThreadTruth, Traps,
 };
 pub use serve::{Access, Proxied, Server, ServerOptions};
 pub use spec::{Shape, Spec, SpecError};
-pub use text_web::{TextWeb, TextWebError};
 pub use truth::World;
 pub use words::topic_words;

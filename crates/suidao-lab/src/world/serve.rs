@@ -210,8 +210,23 @@ fn body_is(response: &Response<Body>, length: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Spec, TextWeb, World};
+    use super::super::{Spec, World};
     use super::*;
+    use suidao_page::model::FailureKind;
+
+    /// A page of a.test, and no other host.
+    struct Greeting;
+
+    impl Web for Greeting {
+        fn get(&self, url: &CrawlUrl) -> Result<Fetched, Failure> {
+            let headers = vec![("content-type".to_owned(), "text/html".to_owned())];
+            let body = Bytes::from_static(b"<p>hello</p>\n");
+            let there =
+                Fetched { url: url.clone(), status: 200, headers, body, wire: None, asked: None, rendered: None };
+            let missing = Failure { kind: FailureKind::Dns, retry_after: None };
+            if url.host() == "a.test" { Ok(there) } else { Err(missing) }
+        }
+    }
 
     fn get(
         client: &reqwest::Client,
@@ -261,8 +276,7 @@ mod tests {
     #[test]
     fn a_server_is_found_by_its_host_field_and_stops_when_dropped() {
         use std::io::{Read, Write};
-        let web = TextWeb::parse("http://a.test/ on").unwrap();
-        let server = Server::start(Arc::new(web)).unwrap();
+        let server = Server::start(Arc::new(Greeting)).unwrap();
         let addr = server.addr();
         let mut stream = std::net::TcpStream::connect(addr).unwrap();
         let ask = |stream: &mut std::net::TcpStream, host: &str| {
@@ -284,7 +298,7 @@ mod tests {
 
     #[test]
     fn other_methods_and_hosts_are_refused() {
-        let server = Server::start(Arc::new(TextWeb::parse("http://a.test/ on").unwrap())).unwrap();
+        let server = Server::start(Arc::new(Greeting)).unwrap();
         let (client, runtime) = client(&server);
         let posted = runtime.block_on(client.post("http://a.test/").send()).unwrap();
         assert_eq!(posted.status().as_u16(), 405);

@@ -89,19 +89,6 @@ impl World {
         self.layout.spec.islands as usize
     }
 
-    /// For each island the fewest off-topic pages in a row between it and another island: the shortest bridge that
-    /// leads there; 0 for island 0, where the seeds are, and for islands without a bridge. Blogs and pages of friends
-    /// open shorter ways, which are not counted.
-    pub fn gaps(&self) -> Vec<u64> {
-        let of = |island| self.layout.bridges.iter().filter(move |bridge| bridge.to == island);
-        (0..self.layout.spec.islands).map(|island| of(island).map(|bridge| bridge.gap).min().unwrap_or(0)).collect()
-    }
-
-    /// Every bridge, as (from island, to island, off-topic pages on it).
-    pub fn bridges(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
-        self.layout.bridges.iter().map(|bridge| (bridge.from as usize, bridge.to as usize, bridge.gap))
-    }
-
     /// Every page with whether it is relevant, by page number: islands, bridges, then the off-topic region.
     pub fn pages(&self) -> impl Iterator<Item = (CrawlUrl, bool)> + '_ {
         (0..self.layout.spec.pages).map(|page| (self.url(page), self.layout.is_relevant(page)))
@@ -151,6 +138,14 @@ impl World {
     /// Whether a page is an article or a bridge page: has text of its own.
     pub(super) fn has_text(&self, page: u64) -> bool {
         matches!(self.layout.locate(page).1, Place::Article(_) | Place::Bridge(..))
+    }
+}
+
+#[cfg(test)]
+impl World {
+    /// Every bridge, as (from island, to island, off-topic pages on it).
+    pub(super) fn bridges(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
+        self.layout.bridges.iter().map(|bridge| (bridge.from as usize, bridge.to as usize, bridge.gap))
     }
 }
 
@@ -287,7 +282,9 @@ mod tests {
                     }
                 }
             }
-            let gaps = world.gaps();
+            // The shortest bridge that leads to each; none to island 0, where the seeds are.
+            let to = |island: usize| world.bridges().filter(move |bridge| bridge.1 == island).map(|bridge| bridge.2);
+            let gaps: Vec<u64> = (0..world.islands()).map(|island| to(island).min().unwrap_or(0)).collect();
             assert_eq!(gaps[0], 0);
             assert!(found.keys().copied().eq(1..world.islands()), "{found:?}");
             for (reached, gap) in found {

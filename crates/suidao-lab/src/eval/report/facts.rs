@@ -1,12 +1,10 @@
 //! What a comparison was made with, and how that is told at the foot of its report.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
 use super::super::bootstrap::RESAMPLES;
 use super::super::comparison::Comparison;
-use suidao_view::html::{definitions, escape, thousands};
+use suidao_view::html::{Column, definitions, escape, table, thousands};
 
 /// What a comparison was made with, for the foot of its report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -65,30 +63,34 @@ pub(super) fn foot(comparison: &Comparison, facts: &Facts) -> String {
         ("marks", format!("{} pages", marks.join(", "))),
         ("intervals", format!("percentile bootstrap, {} resamples of the runs, paired", thousands(RESAMPLES as u64))),
     ]);
-    out += "<div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">task</th><th class=\"text\" scope=\"col\">web</th>\
-            <th scope=\"col\">random seeds</th><th class=\"text\" scope=\"col\">lexicon</th><th class=\"text\" scope=\"col\">digest</th>\
-            <th scope=\"col\">page threshold</th><th scope=\"col\">link threshold</th><th class=\"text\" scope=\"col\">relevant is</th>\
-            </tr></thead>\n<tbody>\n";
-    for task in &facts.tasks {
+    let columns = [
+        Column::Number("task"),
+        Column::Text("web"),
+        Column::Number("random seeds"),
+        Column::Text("lexicon"),
+        Column::Text("digest"),
+        Column::Number("page threshold"),
+        Column::Number("link threshold"),
+        Column::Text("relevant is"),
+    ];
+    let row = |task: &TaskFacts| {
         let first: String = task.digests.iter().flat_map(|digest| digest.chars().take(16)).take(16).collect();
         let more = task.digests.len().saturating_sub(1);
         let digest = if more > 0 { format!("{first} and {more} more") } else { first };
-        let _ = writeln!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td class=\"text\">{}</td><td>{}</td><td class=\"text\">{}</td>\
-             <td class=\"text\"><code>{}</code></td><td>{}</td><td>{}</td><td class=\"text\">{}</td></tr>",
+        vec![
             escape(&task.name),
             escape(&task.web),
             ranges(&task.seeds),
             escape(&task.lexicon),
-            escape(&digest),
+            format!("<code>{}</code>", escape(&digest)),
             span(task.page_threshold),
             span(task.link_threshold),
-            escape(&task.truth)
-        );
-    }
-    out + "</tbody></table></div>\n<p class=\"note\">A page counts once, when it was answered with 200 and its host is not \
-           excluded. A run that ended before a mark is told there as if it had gone on without finding anything.</p>\n</footer>\n"
+            escape(&task.truth),
+        ]
+    };
+    out += &table("tasks", &columns, &facts.tasks.iter().map(row).collect::<Vec<_>>());
+    out + "<p class=\"note\">A page counts once, when it was answered with 200 and its host is not excluded. A run that ended \
+           before a mark is told there as if it had gone on without finding anything.</p>\n</footer>\n"
 }
 
 /// One number, or two with a dash.

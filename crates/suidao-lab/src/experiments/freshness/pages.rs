@@ -132,7 +132,9 @@ impl Pages {
             self.items(spec, number, rate, week.map_or(&[1.0; 7], |(_, week)| week), shift);
             (rate, None, Some(Listing { shown, worth: relevance }))
         } else {
-            let life = spec.lives.life(spec.seed, u64::from(number));
+            // Lives are drawn to the last day that is simulated.
+            let lives = LivesSpec { days: f64::from(spec.days), ..spec.lives };
+            let life = lives.life(spec.seed, u64::from(number));
             self.instants.extend(life.instants().iter().filter(|instant| **instant < f64::from(spec.days)));
             let gone = match *life.pattern() {
                 Pattern::Vanishing { at, .. } if at < f64::from(spec.days) => Some(at),

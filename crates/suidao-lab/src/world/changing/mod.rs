@@ -16,5 +16,5 @@ mod validation;
 mod web;
 
 pub use sites::ArticleTruth;
-pub use spec::{ChangingSpec, ChangingSpecError, Dating, Feeds, Manner, Marking};
+pub use spec::{ChangingSpec, Dating, Feeds, Manner, Marking};
 pub use web::{Asked, ChangingWeb};

@@ -24,7 +24,7 @@ const SECTION_ARTICLES: u64 = 1 << 32;
 
 /// Part of a site: a listing page and its articles.
 pub(super) struct Section {
-    /// Index in the topics of words.toml.
+    /// Index of the topic.
     pub topic: usize,
     /// Days on which its articles were published, the oldest first; below 0 for those that were there before.
     pub births: Vec<f64>,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::sites::{ArticleTruth, Sites, manner};
-use super::spec::{ChangingSpec, ChangingSpecError, Manner};
+use super::spec::{ChangingSpec, Manner};
 use crate::world::clock::Clock;
 use crate::world::serve::{Server, ServerOptions};
 use suidao_crawl::replay::Web;
@@ -29,7 +29,7 @@ pub struct Asked {
 /// use suidao_crawl::replay::Web;
 /// use suidao_lab::world::{ChangingSpec, ChangingWeb};
 ///
-/// let web = ChangingWeb::new(ChangingSpec::default(), 1).unwrap();
+/// let web = ChangingWeb::new(ChangingSpec::default(), 1);
 /// let home = &web.seeds()[0];
 /// let before = web.get(home).unwrap();
 /// let since = [("if-none-match".to_owned(), before.header("etag").unwrap().to_owned())];
@@ -48,25 +48,18 @@ pub struct ChangingWeb {
 
 impl ChangingWeb {
     /// The web a spec and a seed describe; its clock stands at day 0 until it is set.
-    ///
-    /// # Errors
-    /// [`ChangingSpecError`] if a field is out of range.
-    pub fn new(spec: ChangingSpec, seed: u64) -> Result<Self, ChangingSpecError> {
+    pub fn new(spec: ChangingSpec, seed: u64) -> Self {
         Self::at_speed(spec, seed, 0.0)
     }
 
     /// The same with a clock that runs from day 0 on: a day lasts so many of our seconds, more than 0.
-    ///
-    /// # Errors
-    /// [`ChangingSpecError`] if a field is out of range.
-    pub fn running(spec: ChangingSpec, seed: u64, day_seconds: f64) -> Result<Self, ChangingSpecError> {
+    pub fn running(spec: ChangingSpec, seed: u64, day_seconds: f64) -> Self {
         Self::at_speed(spec, seed, DAY / day_seconds)
     }
 
-    fn at_speed(spec: ChangingSpec, seed: u64, speed: f64) -> Result<Self, ChangingSpecError> {
-        spec.check()?;
+    fn at_speed(spec: ChangingSpec, seed: u64, speed: f64) -> Self {
         let clock = Clock::running(spec.start, speed);
-        Ok(Self { sites: Sites::new(spec, seed), clock, requests: AtomicU64::new(0), asked: Mutex::default() })
+        Self { sites: Sites::new(spec, seed), clock, requests: AtomicU64::new(0), asked: Mutex::default() }
     }
 
     /// What it was made from.
@@ -144,9 +137,12 @@ impl ChangingWeb {
     pub fn version(&self, url: &CrawlUrl, day: f64) -> Option<u32> {
         self.sites.version(self.sites.find(url)?, day)
     }
+}
 
-    /// Day of the last of those changes; of an article without any its publication.
-    pub fn last_change(&self, url: &CrawlUrl, day: f64) -> Option<f64> {
+#[cfg(test)]
+impl ChangingWeb {
+    /// Day of the last change up to `day`; of an article without any its publication.
+    pub(super) fn last_change(&self, url: &CrawlUrl, day: f64) -> Option<f64> {
         let resource = self.sites.find(url)?;
         self.sites.version(resource, day).map(|_| self.sites.changed(resource, day))
     }

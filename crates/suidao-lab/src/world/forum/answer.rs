@@ -173,7 +173,7 @@ impl View {
         rows.drain(if number == 1 { sticky } else { 0 }..start);
         let form = if sorted { "sorted" } else { "index" };
         let board = Value::from(Serde(self.summary(board)));
-        Some(self.skinned("index", context! { board, number, pages, form, rows => Value::from(Serde(rows)) }))
+        Some(self.skinned("index", context! { board, number, pages, per, form, rows => Value::from(Serde(rows)) }))
     }
 
     /// A page of a thread; beyond the last it may show no posts.

@@ -62,6 +62,9 @@ impl Traps {
     }
 }
 
+/// The name of a forum that is given none.
+pub(super) const DEFAULT_TITLE: &str = "长桥社区";
+
 /// The parameters of a [`super::Forum`]. Two equal specs give the same forum to the byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -96,7 +99,7 @@ impl Default for ForumSpec {
     fn default() -> Self {
         Self {
             skin: Skin::Discuz,
-            title: "长桥社区".to_owned(),
+            title: DEFAULT_TITLE.to_owned(),
             host: "forum.test".to_owned(),
             activity: ActivitySpec::default(),
             threads_per_page: 20,

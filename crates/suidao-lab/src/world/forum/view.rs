@@ -12,6 +12,7 @@ use super::Posting;
 use super::address::{board_id, post_id, thread_id};
 use super::route::{Form, Route};
 use super::site::{Forum, Held};
+use super::spec::DEFAULT_TITLE;
 use super::skin::TEMPLATES;
 use super::times;
 use crate::world::draw::Draw;
@@ -133,7 +134,7 @@ impl View {
         }
         context! {
             skin => spec.skin.files().0,
-            site => &spec.title,
+            site => if style.english && spec.title == DEFAULT_TITLE { "The Long Bridge" } else { &spec.title },
             host => &spec.host,
             start => spec.activity.start,
             users => spec.activity.users,

@@ -50,6 +50,9 @@ impl Web for ForumWeb {
         if !own && !matches!(url.host(), "127.0.0.1" | "localhost") {
             return Err(Failure { kind: FailureKind::Dns, retry_after: None });
         }
+        if url.is_https() {
+            return Err(Failure { kind: FailureKind::Connect, retry_after: None });
+        }
         Ok(self.forum.answer(url, self.now(), self.requests.fetch_add(1, Ordering::Relaxed)))
     }
 }
@@ -72,6 +75,8 @@ mod tests {
         let other = CrawlUrl::parse("http://other.test/").unwrap();
         assert_eq!(web.get(&other).unwrap_err().kind, FailureKind::Dns);
         assert!(web.get(&CrawlUrl::parse("http://127.0.0.1:8080/").unwrap()).is_ok());
+        let secure = forum.home().under(true).unwrap();
+        assert_eq!(web.get(&secure).unwrap_err().kind, FailureKind::Connect, "no port 443");
     }
 
     #[test]
