@@ -244,6 +244,7 @@ mod tests {
 
     fn client(server: &Server) -> (reqwest::Client, tokio::runtime::Runtime) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let proxy = reqwest::Proxy::http(server.proxy()).unwrap();
         let client = reqwest::Client::builder().proxy(proxy).redirect(reqwest::redirect::Policy::none());
         (client.build().unwrap(), runtime)

@@ -370,6 +370,8 @@ impl Fetcher {
 }
 
 fn builder(checked: &Checked, headers: &HeaderMap, lookup: &Lookup) -> Result<ClientBuilder, reqwest::Error> {
+    // Fails where a provider is installed already, which then serves.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     // With a proxy the only name resolved here is its own, and that is the user's word.
     let allowed = checked.proxy.is_none().then(|| checked.allowed.clone());
     let builder = Client::builder()

@@ -140,7 +140,7 @@ pub fn date(at: Millis) -> String {
 /// The head of the answer as it is archived: status line and header fields; the transfer encoding is gone, so the
 /// field is too, and `content-length` tells the bytes of the payload, `stored`; without that it says what it said.
 pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8> {
-    let reason = reqwest::StatusCode::from_u16(fetched.status).ok().and_then(|status| status.canonical_reason());
+    let reason = http::StatusCode::from_u16(fetched.status).ok().and_then(|status| status.canonical_reason());
     let mut head = format!("HTTP/1.1 {:03} {}\r\n", fetched.status, reason.unwrap_or_default());
     let length = stored.map(|stored| stored.to_string()).unwrap_or_default();
     let mut told = false;

@@ -115,6 +115,8 @@ impl Push {
     /// [`PushError::Away`] if the machine has no network.
     pub fn open(target: Target, rows: usize, patience: Duration) -> Result<Self, PushError> {
         let away = |error: &dyn std::error::Error| PushError::Away(format!("the HTTP client does not start: {error}"));
+        // Fails where a provider is installed already, which then serves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));
         let client = client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -236,6 +236,7 @@ fn conditions_and_304_go_through_http_and_are_counted() {
     let server: Server = web.serve(ServerOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let proxy = reqwest::Proxy::http(server.proxy()).unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().proxy(proxy).build().unwrap();
     let home = web.seeds()[0].clone();
     let ask = |etag: &str| {
