@@ -44,10 +44,10 @@ pub struct CrawlArgs {
     #[arg(long, value_parser = one_of::<StrategyName>())]
     pub strategy: Option<StrategyName>,
     /// Stop after so many pages
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_pages: Option<u64>,
     /// Stop after so many requests, whatever they bring [default: ten for each page of --max-pages, and 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_requests: Option<u64>,
     /// Take URLs from sitemaps too, of hosts that brought relevant pages
     #[arg(long)]

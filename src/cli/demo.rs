@@ -21,7 +21,7 @@ use suidao::world::{Proxied, Server, Spec, World};
 use super::screen::Screen;
 use super::{Exit, Voice};
 
-/// Crawl a generated web of blogs over real HTTP on loopback with five strategies, and compare what they find.
+/// Crawl a generated web over HTTP on loopback with five strategies, and compare them.
 #[derive(Args)]
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {

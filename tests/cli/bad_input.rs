@@ -120,7 +120,7 @@ fn configurations() {
         ("scope.max_url_length=1000000", "scope.max_url_length must"),
         ("stop.bytes=99999999TB", "no number of bytes"),
         ("crawl.in_flight=-4", "--set crawl.in_flight=-4"),
-        ("limits.pages=0", "limits.pages (--max-pages) must"),
+        ("limits.pages=0", "limits.pages must"),
         ("strategy.name=fastest", "fastest"),
         ("strategy.dth.reading=quick", "quick"),
         ("crawl=1", "--set crawl=1"),
@@ -129,7 +129,7 @@ fn configurations() {
     ] {
         refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--set", set]), 2, &[told]);
     }
-    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--max-pages", "0"]), 2, &["limits.pages", "--max-pages"]);
+    refused(&stage, crawl_with(&stage, &lexicon, &seeds, &["--max-pages", "0"]), 2, &["--max-pages", "1"]);
     let mut contact = suidao();
     contact
         .args(["crawl", "-m", &lexicon, "-s", &seeds, "-o"])

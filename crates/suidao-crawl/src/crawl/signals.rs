@@ -134,11 +134,9 @@ impl Crawl {
         ids
     }
 
-    /// Whether a source that a host names is one of the host itself, and in scope. (What is no page by its extension may be a
-    /// sitemap.)
+    /// Whether a source that a host names is one of the host itself, and may be touched.
     pub(super) fn may_be_asked(&self, host: HostId, url: &CrawlUrl) -> bool {
-        let refused = self.refuses(url).is_some_and(|reason| reason != Refusal::Extension);
-        !refused && self.hosts.id_of(url) == Some(host)
+        self.refuses_file(url).is_none() && self.hosts.id_of(url) == Some(host)
     }
 
     /// What a source says: told as which known pages it says have changed since they were last there.

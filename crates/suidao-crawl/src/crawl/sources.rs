@@ -144,7 +144,7 @@ impl Crawl {
             Some(own) if own == host => {}
             _ => return Some(Refusal::ForeignSource),
         }
-        (!self.may_be_asked(host, url)).then(|| self.refuses(url).unwrap_or(Refusal::Host))
+        self.refuses_file(url)
     }
 
     /// What is taken of what a sitemap or a feed names: links, and further sitemaps (among `sources` too).

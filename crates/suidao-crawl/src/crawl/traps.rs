@@ -101,6 +101,12 @@ impl Crawl {
         self.conditions.scope.refuses(url).or_else(|| path::refuses(&self.conditions.traps, url))
     }
 
+    /// As [`Crawl::refuses`], of a sitemap or a feed: what is no page by its extension may be one.
+    pub(super) fn refuses_file(&self, url: &CrawlUrl) -> Option<Refusal> {
+        let out_of_scope = self.conditions.scope.refuses(url).filter(|reason| *reason != Refusal::Extension);
+        out_of_scope.or_else(|| path::refuses(&self.conditions.traps, url))
+    }
+
     /// Why a URL is not taken in, if it is not known yet.
     pub(super) fn refuses_new(&self, url: &CrawlUrl) -> Option<Refusal> {
         if self.watched.runs.ended() == 0 && self.watched.mirrors.is_empty() || self.urls.find(url).is_some() {

@@ -98,7 +98,7 @@ impl Runs {
         if page.leads.iter().any(|&link| !run.led_to(link)) {
             return false;
         }
-        let tells = page.sketch.chars >= TELLING && !(page.listing && series.is_combined() && !page.relevant);
+        let tells = page.relevant || page.sketch.chars >= TELLING && !(page.listing && series.is_combined());
         let before = &run.said[..(run.pages as usize).min(2)];
         !(tells && before.iter().all(|said| distance(*said, page.sketch.simhash) > APART))
     }

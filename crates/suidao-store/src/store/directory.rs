@@ -27,7 +27,7 @@ pub struct CrawlDirectory {
 /// The lock of a crawl directory. Given back by name when dropped, not by closing the file: a process that is just being
 /// started by another thread holds a copy of the file for a moment, and with it a lock that was only closed.
 #[derive(Debug)]
-pub struct Lock(File);
+pub struct Lock(pub(super) File);
 
 impl Drop for Lock {
     fn drop(&mut self) {

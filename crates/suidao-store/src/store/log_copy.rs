@@ -5,13 +5,14 @@ use std::io::{self, ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use super::directory::Lock;
 use super::{CrawlDirectory, StoreError, own};
 
 /// The copy, removed when it is dropped, and the lock that keeps a crawl from writing meanwhile where there is one to hold.
 #[derive(Debug)]
 pub(super) struct LogCopy {
     place: tempfile::TempDir,
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 impl LogCopy {
@@ -23,7 +24,7 @@ impl LogCopy {
         let lock = dir.state().join("lock");
         let lock = match own::open(&lock, File::options().read(true)) {
             Ok(file) => match file.try_lock_shared() {
-                Ok(()) => Some(file),
+                Ok(()) => Some(Lock(file)),
                 Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(dir.root().to_owned())),
                 // A file system without locks: nobody who writes there holds one.
                 Err(TryLockError::Error(_)) => None,
@@ -38,7 +39,7 @@ impl LogCopy {
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn make(dir: &CrawlDirectory, lock: Option<File>) -> Result<Self, StoreError> {
+    pub fn make(dir: &CrawlDirectory, lock: Option<Lock>) -> Result<Self, StoreError> {
         let place = tempfile::tempdir().map_err(no_copy(&std::env::temp_dir()))?;
         if dir.log().is_dir() {
             copy_directory(&dir.log(), place.path())?;
