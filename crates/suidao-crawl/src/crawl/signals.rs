@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::revisit::Trust;
 use crate::revisit::history::days;
-use suidao_page::model::{CrawlUrl, Event, Hints, HostId, LinkState, Millis, Origin, Refusal, UrlId, Validators};
+use suidao_page::model::{CrawlUrl, Event, Hints, HostId, LinkState, Millis, Origin, UrlId, Validators};
 
 use super::machine::Crawl;
 

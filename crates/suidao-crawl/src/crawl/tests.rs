@@ -77,7 +77,8 @@ fn conditions() -> Conditions {
         goals: crate::crawl::Goals::default(),
         politeness: Politeness { delay: 0.0, robots: false, ..Politeness::default() },
         scope: Scope::default(),
-        traps: crate::trap::Traps::default(),
+        // The pages of these webs say nothing, and would end the series of their URLs.
+        traps: crate::trap::Traps { series: 0, ..crate::trap::Traps::default() },
         sources: Sources::default(),
         languages: Vec::new(),
         agent: "suidao".into(),
