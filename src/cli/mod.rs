@@ -71,7 +71,7 @@ pub struct Voice {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Crawl a generated web over real HTTP on loopback with five strategies, and compare what they find
+    /// Crawl a generated web over HTTP on loopback with five strategies, and compare them
     Demo(demo::DemoArgs),
     /// Learn a topic lexicon, or test one on labelled pages
     Topic(topic::TopicArgs),

@@ -49,10 +49,10 @@ pub struct ReplayArgs {
     #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
     /// Stop after so many pages
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_pages: Option<u64>,
     /// Stop after so many requests, whatever they bring
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_requests: Option<u64>,
     #[command(flatten)]
     goals: GoalsArgs,

@@ -192,7 +192,6 @@ fn what_cannot_be_replayed_is_told() {
         ("world:", &["--truth", "lines.txt"], &["lines.txt, line 2", "no-url"]),
         ("world:", &["--truth", "truth.txt", "--exclude", "hosts.txt"], &["hosts.txt, line 2"]),
         ("world:", &["--in-flight", "0"], &["crawl.in_flight must"]),
-        ("world:", &["--max-pages", "0"], &["--max-pages"]),
         ("world:", &["-o", "old"], &["old", "holds a crawl"]),
         ("world:", &["-o", "notes.md"], &["notes.md", "output directory"]),
     ] {

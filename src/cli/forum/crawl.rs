@@ -36,7 +36,7 @@ pub struct ForumCrawlArgs {
     #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
     pub lexicon: Option<PathBuf>,
     /// Stop after so many pages
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub max_pages: Option<u64>,
     /// Most index pages of a board to read in one visit [default: the file's, 32]
     #[arg(long, value_name = "N")]
