@@ -27,10 +27,10 @@ pub const BOUND: Duration = Duration::from_secs(300);
 /// A web without endless parts: what a crawl without a limit fetches of it does not depend on the order.
 pub fn finite() -> Spec {
     Spec {
-        pages: 600,
-        hosts: 14,
-        islands: 5,
-        island_pages: [20, 40],
+        pages: 300,
+        hosts: 12,
+        islands: 4,
+        island_pages: [15, 30],
         calendar_hosts: 0.0,
         session_hosts: 0.0,
         ..Spec::default()
