@@ -23,7 +23,6 @@ const ROW: usize = 12;
 /// A finished export, as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
-    /// Format.
     pub format: String,
     /// File, directory or address it went to.
     pub output: String,

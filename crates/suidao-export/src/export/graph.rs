@@ -240,7 +240,6 @@ impl<'a> Graph<'a> {
 /// How rows become columns.
 type Columns<T> = fn(&[T], &Pages) -> Result<RecordBatch, ArrowError>;
 
-/// A table in progress.
 struct Table<'a, T> {
     table: ArrowWriter<Out<'a>>,
     columns: Columns<T>,

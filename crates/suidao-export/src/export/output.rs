@@ -12,7 +12,6 @@ use suidao_page::visible::Visible;
 use suidao_store::store::StoreError;
 use suidao_store::store::directory::{WriteError, write_whole, write_whole_directory};
 
-/// Where an export goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// A file, or with a shard size a directory that does not exist or is empty; `-` is the standard output.
@@ -144,7 +143,6 @@ impl Output {
 pub enum Files<'a> {
     /// One file and no other.
     One {
-        /// Its name.
         name: String,
         /// Until it is begun.
         out: Option<Out<'a>>,
@@ -153,20 +151,17 @@ pub enum Files<'a> {
     },
     /// As many as there must be.
     Shards {
-        /// Where.
         directory: &'a Path,
         /// What their names begin with.
         stem: String,
         /// What their names end with.
         suffix: String,
-        /// Number of the next.
         next: u32,
         /// Name of the companion.
         companion: Option<String>,
     },
 }
 
-/// A file of an output.
 pub type Out<'a> = Box<dyn Write + Send + 'a>;
 
 impl<'a> Files<'a> {
@@ -251,7 +246,6 @@ impl Rows<'_> {
     }
 }
 
-/// How rows are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Gzip,
@@ -269,7 +263,6 @@ impl Packing {
     }
 }
 
-/// The parts of a name.
 struct Name {
     stem: String,
     packing: Option<Packing>,

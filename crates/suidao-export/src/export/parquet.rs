@@ -113,7 +113,6 @@ pub(super) fn table<'a>(out: Out<'a>, schema: &SchemaRef, meta: &Meta) -> Result
     ArrowWriter::try_new(out, schema.clone(), Some(properties.build())).map_err(of_parquet)
 }
 
-/// Adds rows to a table.
 pub(super) fn add(table: &mut ArrowWriter<Out<'_>>, rows: &RecordBatch) -> Result<(), WriteError> {
     table.write(rows).map_err(of_parquet)?;
     if table.memory_size() >= ROW_GROUP {

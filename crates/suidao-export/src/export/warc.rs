@@ -40,7 +40,6 @@ pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
     })
 }
 
-/// A WARC file in progress.
 struct Archive<'a> {
     out: Out<'a>,
     length: u64,

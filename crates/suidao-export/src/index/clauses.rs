@@ -202,7 +202,7 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
 pub(super) fn in_fields(fields: &Fields, unit: &Unit) -> Vec<(TextField, Boxed)> {
     let all = [
         (TextField::Title, fields.title, TITLE),
-        (TextField::Anchors, fields.anchors, ANCHORS),
+        (TextField::Anchors, fields.anchor, ANCHORS),
         (TextField::Body, fields.body, BODY),
     ];
     let wanted = all.into_iter().filter(|(name, ..)| unit.field == TextField::All || unit.field == *name);

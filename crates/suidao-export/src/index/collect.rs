@@ -23,7 +23,6 @@ pub(super) struct Row {
     pub language: Option<u64>,
 }
 
-/// Collects [`Row`]s.
 pub(super) struct Rows;
 
 pub(super) struct SegmentRows {

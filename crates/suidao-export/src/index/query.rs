@@ -19,7 +19,6 @@ pub struct Query {
     pub items: Vec<Item>,
 }
 
-/// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// It must not hold.
@@ -45,17 +44,14 @@ pub enum Clause {
     Relevant(bool),
 }
 
-/// Where words are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextField {
     /// In title, links and text.
     All,
-    /// In the title.
     Title,
     /// In texts of links to the page.
     Anchors,
-    /// In the main text.
     Body,
 }
 

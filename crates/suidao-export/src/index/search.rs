@@ -30,7 +30,6 @@ const TOPIC: f32 = 0.5;
 /// Steps of a path that are told at most.
 const LONGEST_PATH: usize = 64;
 
-/// An index, open for reading.
 pub struct Index {
     path: PathBuf,
     fields: Fields,
@@ -40,12 +39,9 @@ pub struct Index {
     _temporary: Option<tempfile::TempDir>,
 }
 
-/// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// As typed.
     pub query: String,
-    /// Which pages.
     pub filter: Filter,
     /// Hits to leave out at the beginning.
     pub offset: usize,
@@ -55,7 +51,6 @@ pub struct Request {
     pub explain: bool,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Answer {
     /// Pages found; with duplicates folded, groups of them.
@@ -66,13 +61,11 @@ pub struct Answer {
     pub loosened: bool,
     /// The first one's rank, from 0.
     pub offset: usize,
-    /// In order of rank.
     pub hits: Vec<Hit>,
     /// Of all that was found.
     pub facets: Facets,
 }
 
-/// A page that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
     /// It ranks by this.
@@ -113,13 +106,9 @@ pub struct Share {
 pub struct Stored {
     /// Pages fetched before it.
     pub page: u64,
-    /// Of its document.
     pub id: String,
-    /// Its address.
     pub url: String,
-    /// Its host.
     pub host: String,
-    /// Its title.
     pub title: String,
     /// ISO 639-3.
     pub language: Option<String>,
@@ -133,7 +122,6 @@ pub struct Stored {
     pub relevant: bool,
     /// Terms of the topic in it.
     pub terms: Vec<TermMatch>,
-    /// Characters of its text.
     pub chars: u64,
     /// Most of it is a row of links.
     pub listing: bool,
@@ -141,7 +129,6 @@ pub struct Stored {
     pub noindex: bool,
     /// The page that is kept in its place.
     pub duplicate_of: Option<String>,
-    /// Links since the seed.
     pub depth: u64,
     /// Off-topic pages since the last relevant one on the path to it.
     pub hops: u64,
@@ -151,9 +138,6 @@ pub struct Stored {
     pub found_on: Option<String>,
     /// Text of that link.
     pub anchor: String,
-    /// Texts of links to it.
-    pub anchors: Vec<String>,
-    /// Its main text.
     #[serde(skip)]
     pub text: String,
 }
@@ -178,7 +162,6 @@ pub struct Facets {
 pub struct Matched {
     /// Pages fetched before it.
     pub page: u64,
-    /// Its address.
     pub url: String,
     /// Eq. (1).
     pub relevance: f32,
@@ -189,7 +172,6 @@ pub struct Matched {
 /// A page on the path to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Its address.
     pub url: String,
     /// Text of the link that led to it.
     pub anchor: String,
@@ -234,7 +216,6 @@ impl Index {
         Self { _temporary: Some(temporary), ..self }
     }
 
-    /// What it was made from.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -506,7 +487,6 @@ impl Index {
             k: number(fields.k),
             found_on: text(fields.found_on),
             anchor: text(fields.anchor).unwrap_or_default(),
-            anchors: texts(fields.anchors),
             text: text(fields.body).unwrap_or_default(),
         })
     }
