@@ -14,11 +14,9 @@ use suidao_page::read::language_tag;
 /// A page that was fetched, by its last visit that brought something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its URL's number.
     pub id: UrlId,
     /// Its host: an index into [`Catalogue::hosts`].
     pub host: u32,
-    /// Hash of its title.
     pub title: u32,
     /// Hash of its title, author, language and canonical address.
     pub particulars: u32,
@@ -30,7 +28,6 @@ pub struct Entry {
     pub relevance: Relevance,
     /// At or above the page threshold, be it a listing.
     pub on_topic: bool,
-    /// Sketch of its main text.
     pub sketch: Sketch,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
@@ -222,7 +219,6 @@ impl Catalogue {
         &self.visits[from..until]
     }
 
-    /// Name of an entry's host.
     pub fn host(&self, entry: &Entry) -> &str {
         self.hosts.get(entry.host as usize).map_or("", String::as_str)
     }

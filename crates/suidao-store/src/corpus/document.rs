@@ -22,7 +22,6 @@ pub struct Parts {
 pub struct Document {
     /// 32 hexadecimal digits made from the URL alone: the same page has the same one in every export.
     pub id: String,
-    /// The page, in normal form.
     pub url: CrawlUrl,
     /// Its host, with the port where it is not the scheme's own.
     pub host: String,
@@ -53,7 +52,6 @@ pub struct Document {
     pub last_changed: String,
     /// Different texts seen, one after the other.
     pub versions: u32,
-    /// HTTP status.
     pub status: u16,
     /// Eq. (1), 0 to 1.
     pub relevance: Relevance,
@@ -96,16 +94,12 @@ pub struct Document {
 /// What the page waited with in the frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
-    /// Priority.
     pub priority: f32,
-    /// Lane.
     pub lane: u8,
 }
 
-/// A link of a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OutLink {
-    /// Where it leads.
     pub url: CrawlUrl,
     /// Its text; empty if it shows none.
     pub anchor: String,
@@ -115,23 +109,18 @@ pub struct OutLink {
     pub nofollow: bool,
 }
 
-/// A post of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Post {
-    /// Who wrote it.
     pub author: Option<String>,
     /// When, RFC 3339.
     pub posted: Option<String>,
     /// Its number in the thread, from 1.
     pub floor: Option<u32>,
-    /// What it says.
     pub text: String,
 }
 
-/// Where a response record lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// Name of the WARC file.
     pub file: String,
     /// First byte of the record.
     pub offset: u64,

@@ -25,7 +25,6 @@ pub enum Duplicates {
 pub struct Filter {
     /// At or above the page threshold, listings too.
     pub relevant: bool,
-    /// At or above this relevance.
     pub min_relevance: Option<Relevance>,
     /// In one of these languages (ISO 639-3); any if empty.
     pub languages: Vec<String>,
@@ -45,16 +44,13 @@ pub struct Filter {
     pub documents: bool,
     /// No pages that ask not to be kept by search engines.
     pub no_noindex: bool,
-    /// What becomes of duplicates.
     pub duplicates: Duplicates,
 }
 
-/// Which pages were chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selection {
     /// For each entry of the catalogue.
     pub chosen: Vec<bool>,
-    /// How many.
     pub pages: u64,
     /// How many were left out, by the first condition they did not meet.
     pub left_out: BTreeMap<&'static str, u64>,

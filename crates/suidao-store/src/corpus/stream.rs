@@ -65,7 +65,6 @@ impl Answer {
 
 /// A document that was chosen, with all that is on record of it and its answers still packed.
 pub struct Chosen<'a> {
-    /// Its entry in the catalogue.
     pub entry: &'a Entry,
     /// Its place in the catalogue: pages fetched before it.
     pub number: usize,
@@ -188,10 +187,8 @@ fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {
     })
 }
 
-/// What was gone through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streamed {
-    /// Pages handed over.
     pub pages: u64,
     /// Bytes of their records in the archive.
     pub archived: u64,

@@ -12,7 +12,6 @@ pub(super) struct ThreadPage {
     pub page: u16,
     /// Number of the visit: the higher, the later.
     pub visit: u64,
-    /// Its posts, in order.
     pub posts: Vec<PostRecord>,
 }
 

@@ -32,7 +32,6 @@ pub enum Part {
 /// When a page was there, and how often it was another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// When it was fetched first.
     pub first: Millis,
     /// When it was last there; of a thread, any of its pages.
     pub last: Millis,
@@ -70,7 +69,6 @@ pub(super) struct Visit {
     pub best: bool,
 }
 
-/// What a visit changes.
 pub(super) enum Change {
     /// A page at the next place.
     New,

@@ -19,11 +19,8 @@ use suidao_page::model::{Fetched, Millis};
 /// the file may be cut at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
-    /// Number of the file.
     pub file: u32,
-    /// First byte.
     pub offset: u64,
-    /// Bytes.
     pub length: u64,
 }
 
@@ -34,7 +31,6 @@ impl Location {
     }
 }
 
-/// How the archive is written.
 #[derive(Clone, Debug)]
 pub struct ArchiveSettings {
     /// A file that has reached this many bytes is closed, and the next begun.
@@ -53,7 +49,6 @@ impl ArchiveSettings {
 /// How files are named before the number.
 const PREFIX: &str = "suidao";
 
-/// The archive, open for writing.
 #[derive(Debug)]
 pub struct Archive {
     pages: PathBuf,

@@ -42,12 +42,10 @@ impl CrawlDirectory {
         Self { root: root.into() }
     }
 
-    /// The directory itself.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// WARC files.
     pub fn pages(&self) -> PathBuf {
         self.root.join("pages")
     }
@@ -62,7 +60,6 @@ impl CrawlDirectory {
         self.state().join("meta.json")
     }
 
-    /// The lexicon of the crawl.
     pub fn topic_toml(&self) -> PathBuf {
         self.state().join("topic.toml")
     }
@@ -77,7 +74,6 @@ impl CrawlDirectory {
         self.state().join("browser")
     }
 
-    /// The log of events.
     pub fn log(&self) -> PathBuf {
         self.state().join("log")
     }
@@ -87,12 +83,10 @@ impl CrawlDirectory {
         self.state().join("checkpoint")
     }
 
-    /// The harvest curve.
     pub fn harvest_csv(&self) -> PathBuf {
         self.root.join("harvest.csv")
     }
 
-    /// The rounds of refresh.
     pub fn refresh_csv(&self) -> PathBuf {
         self.root.join("refresh.csv")
     }
@@ -102,7 +96,6 @@ impl CrawlDirectory {
         self.root.join("skipped.csv")
     }
 
-    /// Counts and settings.
     pub fn summary_json(&self) -> PathBuf {
         self.root.join("summary.json")
     }
@@ -112,7 +105,6 @@ impl CrawlDirectory {
         self.state().join("acknowledged")
     }
 
-    /// What is remembered of exports.
     pub fn exports(&self) -> PathBuf {
         self.root.join("exports")
     }
@@ -149,7 +141,6 @@ impl CrawlDirectory {
         }
     }
 
-    /// Makes the directories.
     pub(super) fn make(&self) -> Result<(), StoreError> {
         for path in [self.pages(), self.state()] {
             fs::create_dir_all(&path).map_err(StoreError::io(&path, "make the directory"))?;
@@ -230,7 +221,6 @@ pub fn write_whole_directory<T>(
 /// Why the content of a file could not be written: the file itself, or what it is made from.
 #[derive(Debug)]
 pub enum WriteError {
-    /// The file.
     Out(io::Error),
     /// The store it is made from.
     Source(StoreError),

@@ -12,14 +12,10 @@ use suidao_page::model::{Batch, Event, Tunnel};
 /// Pages per line.
 const EVERY: u64 = 100;
 
-/// One line of `harvest.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HarvestLine {
-    /// Pages fetched so far.
     pub pages: u64,
-    /// Relevant ones among them.
     pub relevant: u64,
-    /// `relevant / pages`.
     pub harvest_rate: f64,
     /// Mean of the tunnel counter k of the pages since the last line, those with k unbounded left out; empty if all
     /// are.
@@ -88,12 +84,10 @@ impl Harvest {
         }
     }
 
-    /// Pages fetched so far.
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// Relevant ones among them.
     pub fn relevant(&self) -> u64 {
         self.relevant
     }

@@ -93,12 +93,10 @@ impl Indexed {
         self.places.len()
     }
 
-    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The files it reads.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }

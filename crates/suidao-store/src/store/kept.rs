@@ -19,7 +19,6 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 /// The server sent the same again.
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// An answer to be kept.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kept {
     /// As it came.
@@ -27,7 +26,6 @@ pub enum Kept {
     /// By its head alone, for what it brings is in the archive: it has the status 304, or the payload is the same to the
     /// byte, as sent ([`Fetched::wire`] where that is set).
     Revisit {
-        /// The answer.
         fetched: Fetched,
         /// When the answer to the same URL was kept that has the payload: the time of its batch.
         of: Millis,

@@ -50,20 +50,15 @@ impl Record {
     }
 }
 
-/// What crawl a directory holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Format of the directory: [`FORMAT`] when written.
     pub format: u32,
     /// The suidao that began the crawl.
     pub version: String,
-    /// Name of the topic.
     pub topic: String,
-    /// Digest of the lexicon.
     pub lexicon: String,
-    /// Name of the strategy.
     pub strategy: String,
-    /// When the crawl was begun.
     pub created: Millis,
 }
 
@@ -258,12 +253,10 @@ impl Store {
         Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Whole(mark, lock) })
     }
 
-    /// What crawl this is.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Where it lies.
     pub fn directory(&self) -> &CrawlDirectory {
         &self.dir
     }
@@ -273,7 +266,6 @@ impl Store {
         self.next
     }
 
-    /// Whether nothing happened yet.
     pub fn is_empty(&self) -> bool {
         self.next == 0
     }

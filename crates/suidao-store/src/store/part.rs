@@ -39,7 +39,6 @@ impl PartDirectory {
         Ok(Self { directory, _lock: lock })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }

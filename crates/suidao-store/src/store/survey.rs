@@ -16,9 +16,7 @@ use super::{StoreError, own};
 /// A stretch of a WARC file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// First byte.
     pub offset: u64,
-    /// Bytes.
     pub length: u64,
     /// Whether it is a whole record, or what is wrong with it.
     pub content: Result<(), String>,

@@ -23,7 +23,6 @@ pub struct Checked {
     pub batches: u64,
     /// Pages that they settle.
     pub pages: u64,
-    /// WARC files.
     pub files: usize,
     /// The damage that ends them, unless all are whole.
     pub damage: Option<String>,

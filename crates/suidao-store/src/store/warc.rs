@@ -32,15 +32,11 @@ pub(super) const CONVERSION: &str = "conversion";
 
 /// A record about to be written.
 pub(super) struct Draft<'a> {
-    /// `WARC-Type`.
     pub kind: &'static str,
     /// What makes the id: equal for equal names and kinds.
     pub name: &'a str,
-    /// `WARC-Date`.
     pub at: Millis,
-    /// `Content-Type`.
     pub media: &'static str,
-    /// Further fields.
     pub fields: Vec<(&'static str, String)>,
     /// The block: its head.
     pub head: &'a [u8],
@@ -188,7 +184,6 @@ fn push_field(head: &mut String, name: &str, value: &str) {
 /// Header fields in order, names in lower case.
 type Fields = Vec<(String, String)>;
 
-/// A record's head, as read.
 pub(super) struct Head {
     fields: Fields,
     /// Bytes of its block.

@@ -13,7 +13,6 @@ const QUEUE: usize = 256;
 /// One step of the crawl, to be kept.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// What happened.
     pub batch: Batch,
     /// The answer it was made of, if that is to be archived.
     pub answer: Option<Kept>,
