@@ -5,9 +5,9 @@
 //! the next of its own.
 
 use super::address::Extra;
-use super::draw::Draw;
 use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
+use suidao_page::draw::Draw;
 
 /// Where a link leads.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -52,9 +52,9 @@ pub enum StoreError {
     /// The directory is not empty, and what is in it belongs to no crawl that could go on.
     #[error("{}: holds files that belong to no crawl which could go on; use another output directory, or move them away", .0.display())]
     Strangers(PathBuf),
-    /// The directory was written by a newer suidao.
-    #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} at most; use the newer suidao or another output directory", path.display())]
-    Newer { path: PathBuf, found: u32, known: u32, version: String },
+    /// The directory was written by an older or a newer suidao.
+    #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} alone; use that suidao, or crawl anew into another output directory", path.display())]
+    OtherFormat { path: PathBuf, found: u32, known: u32, version: String },
     #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use another output directory, or the same {what} again", path.display())]
     OtherCrawl { path: PathBuf, what: &'static str, found: String, wanted: String },
     /// Something in it is not what was written.

@@ -15,7 +15,7 @@ use super::site::{Forum, Held};
 use super::skin::TEMPLATES;
 use super::spec::DEFAULT_TITLE;
 use super::times;
-use crate::world::draw::Draw;
+use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
 /// What an answer is made from.
