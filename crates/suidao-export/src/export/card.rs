@@ -11,14 +11,12 @@ use suidao_store::corpus::Filter;
 /// Hosts that are listed.
 const HOSTS: usize = 20;
 
-/// Documents and characters of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     documents: u64,
     chars: u64,
 }
 
-/// Counts while a corpus is written.
 pub struct Card<'a> {
     export: &'a Export<'a>,
     filter: &'a Filter,

@@ -20,7 +20,6 @@ use suidao_store::store::{CrawlDirectory, StoreError, own};
 /// Bytes of one page's row.
 const ROW: usize = 12;
 
-/// A finished export, as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
     pub format: String,
@@ -34,10 +33,8 @@ pub struct Finished {
     pub pages: u64,
 }
 
-/// What changed since an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes {
-    /// Pages that are new or changed.
     pub selection: Selection,
     /// Pages that were in it and are not wanted any more, in order of discovery.
     pub retired: Vec<UrlId>,

@@ -25,7 +25,6 @@ use suidao_store::corpus::{Document, Names, Part, Parts, Streamed};
 use suidao_store::store::directory::{WriteError, write_whole};
 use suidao_store::store::{Meta, Store, StoreError};
 
-/// Redirects that are followed one after the other.
 const HOPS: usize = 20;
 
 /// Edges that are made into columns at a time.
@@ -154,7 +153,6 @@ fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
     Ok(redirects)
 }
 
-/// A graph on its way out.
 struct Graph<'a> {
     out: &'a mut (dyn Write + Send),
     nodes: Table<'a, (u32, Document)>,
@@ -198,7 +196,6 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Adds the next page with its edges.
     fn add(&mut self, mut page: Document, edges: Vec<Edge>) -> Result<(), WriteError> {
         let number = self.next;
         self.next += 1;

@@ -23,7 +23,6 @@ pub struct Export<'a> {
     pub store: &'a Store,
     pub catalogue: &'a Catalogue,
     pub selection: &'a Selection,
-    /// Told once for each page that was written.
     pub tell: &'a (dyn Fn() + Sync),
 }
 

@@ -21,7 +21,6 @@ pub struct Output {
 }
 
 impl Output {
-    /// One file, or the standard output.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), shard_size: None }
     }
@@ -141,25 +140,8 @@ impl Output {
 /// The files of an output, one after the other, and their companion. What is written to them must be flushed before it is
 /// dropped.
 pub enum Files<'a> {
-    /// One file and no other.
-    One {
-        name: String,
-        /// Until it is begun.
-        out: Option<Out<'a>>,
-        /// Until it is begun.
-        companion: Option<Out<'a>>,
-    },
-    /// As many as there must be.
-    Shards {
-        directory: &'a Path,
-        /// What their names begin with.
-        stem: String,
-        /// What their names end with.
-        suffix: String,
-        next: u32,
-        /// Name of the companion.
-        companion: Option<String>,
-    },
+    One { name: String, out: Option<Out<'a>>, companion: Option<Out<'a>> },
+    Shards { directory: &'a Path, stem: String, suffix: String, next: u32, companion: Option<String> },
 }
 
 pub type Out<'a> = Box<dyn Write + Send + 'a>;
@@ -212,13 +194,11 @@ fn new_file<'a>(path: &Path) -> io::Result<Out<'a>> {
     Ok(Box::new(BufWriter::with_capacity(1 << 16, File::create_new(path)?)))
 }
 
-/// Rows of bytes on their way out.
 pub struct Rows<'a> {
     files: Files<'a>,
     packing: Option<Packing>,
     limit: u64,
     part: Part<'a>,
-    /// Rows of the file in progress.
     rows: u64,
 }
 

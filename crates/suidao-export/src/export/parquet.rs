@@ -62,7 +62,6 @@ pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Stream
     })
 }
 
-/// Tables of one schema, one after the other.
 struct Tables<'a, 'e> {
     files: Files<'a>,
     table: Option<ArrowWriter<Out<'a>>>,

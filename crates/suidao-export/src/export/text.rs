@@ -16,7 +16,6 @@ use suidao_store::store::StoreError;
 /// How the card of a file ends.
 const CARD: &str = ".card.md";
 
-/// Where the card of a file lies.
 pub fn card_of(path: &Path) -> PathBuf {
     Output::file(path).companion("txt", CARD)
 }

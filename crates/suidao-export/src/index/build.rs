@@ -29,7 +29,6 @@ const MOST_THREADS: usize = 4;
 /// The latest moment the index knows, in the year 2262.
 const LATEST: i64 = i64::MAX / 1_000_000;
 
-/// What an index was made from; kept in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     pub format: u32,
@@ -152,7 +151,6 @@ fn into_write(error: TantivyError) -> WriteError {
     }
 }
 
-/// A page as the index takes it.
 fn made(fields: &Fields, document: &Document, number: usize, kept: u32, at: Millis) -> TantivyDocument {
     let mut made = TantivyDocument::new();
     made.add_u64(fields.page, number as u64);

@@ -39,22 +39,18 @@ type Boxed = Box<dyn tantivy::query::Query>;
 /// A word or phrase that pages are looked through for.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
-    /// As it is told: folded.
     pub shown: String,
     pub field: TextField,
     /// Tokens with their distances from the first.
     pub cover: Vec<(usize, String)>,
     /// It adds to the score, and need not occur.
     pub optional: bool,
-    /// Its weight.
     pub weight: f32,
     /// By how many characters its tokens may be farther apart than they were typed.
     pub slop: u32,
 }
 
-/// A query as the engine takes it.
 pub(super) struct Compiled {
-    /// Pages that have all words.
     pub all: Boxed,
     /// Pages that have one of them at least, where that is not the same.
     pub any: Option<Boxed>,

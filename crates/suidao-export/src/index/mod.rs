@@ -28,19 +28,13 @@ use suidao_store::store::directory::WriteError;
 pub enum IndexError {
     #[error("{}: holds no index; make one with `suidao export DIR --format index -o {}`", .0.display(), .0.display())]
     Missing(PathBuf),
-    /// It is not as this program writes it.
     #[error("{}: an index of another kind ({what}); remove it, and it is made anew", path.display())]
-    Foreign {
-        path: PathBuf,
-        /// What is unlike.
-        what: String,
-    },
+    Foreign { path: PathBuf, what: String },
     /// Something that is no index lies where it is to be.
     #[error("{}: in the way, and no index; give another path, or move it away", .0.display())]
     InTheWay(PathBuf),
     #[error("{}: the index does not read or write: {source}; remove it, and it is made anew", path.display())]
     Engine { path: PathBuf, source: tantivy::TantivyError },
-    /// The crawl it is made from, or the disk.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

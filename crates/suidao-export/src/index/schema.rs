@@ -45,9 +45,7 @@ fields! {
     /// At or above the page threshold.
     relevant: add_bool_field(number() | INDEXED);
     chars: add_u64_field(number());
-    /// Most of it is a row of links.
     listing: add_bool_field(number() | INDEXED);
-    /// It asks search engines not to keep it.
     noindex: add_bool_field(number() | INDEXED);
     /// URL of the page that is kept in its place.
     duplicate_of: add_text_field(STRING | STORED);
@@ -58,11 +56,8 @@ fields! {
     hops: add_u64_field(number());
     /// Tunnel depth left; absent where it is unbounded.
     k: add_u64_field(number());
-    /// Page or redirect by which it became known.
     found_on: add_text_field(STRING | STORED);
-    /// Text of the link by which it became known.
     anchor: add_text_field(text());
-    /// Terms of the topic in it.
     terms: add_text_field(STRING | STORED);
     /// How often each occurs.
     counts: add_u64_field(STORED);

@@ -45,9 +45,7 @@ pub struct Request {
     pub filter: Filter,
     /// Hits to leave out at the beginning.
     pub offset: usize,
-    /// Hits to give at most.
     pub limit: usize,
-    /// Whether to say why of each hit.
     pub explain: bool,
 }
 
@@ -55,27 +53,22 @@ pub struct Request {
 pub struct Answer {
     /// Pages found; with duplicates folded, groups of them.
     pub pages: u64,
-    /// Pages folded away.
     pub duplicates: u64,
     /// No page has all the words, those of a compound together; these have some.
     pub loosened: bool,
     /// The first one's rank, from 0.
     pub offset: usize,
     pub hits: Vec<Hit>,
-    /// Of all that was found.
     pub facets: Facets,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    /// It ranks by this.
     pub score: f32,
-    /// What the index holds of it.
     #[serde(flatten)]
     pub page: Stored,
     /// The words in its title: first character and the one behind the last.
     pub title_marks: Vec<[usize; 2]>,
-    /// The piece of its text that answers best.
     pub snippet: Marked,
     /// Others that say the same, folded away.
     pub duplicates: u64,
@@ -84,24 +77,19 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Its title with the words marked.
     pub fn title(&self) -> Marked {
         Marked::by_characters(&self.page.title, &self.title_marks)
     }
 }
 
-/// What a word adds to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// Word or phrase, folded.
     pub words: String,
-    /// Where it stands: title, anchors, body.
     pub field: TextField,
     /// Weighted BM25.
     pub bm25: f32,
 }
 
-/// What the index holds of a page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stored {
     /// Pages fetched before it.
@@ -110,22 +98,14 @@ pub struct Stored {
     pub url: String,
     pub host: String,
     pub title: String,
-    /// ISO 639-3.
     pub language: Option<String>,
-    /// When it was published.
     pub published: Option<Day>,
-    /// When it was fetched, RFC 3339.
     pub fetched: String,
-    /// Eq. (1).
     pub relevance: f32,
-    /// At or above the page threshold.
     pub relevant: bool,
-    /// Terms of the topic in it.
     pub terms: Vec<TermMatch>,
     pub chars: u64,
-    /// Most of it is a row of links.
     pub listing: bool,
-    /// It asks search engines not to keep it.
     pub noindex: bool,
     /// The page that is kept in its place.
     pub duplicate_of: Option<String>,

@@ -41,7 +41,6 @@ pub struct Entry {
     pub archived: bool,
     /// The page of its group that is kept in its place: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
-    /// What it is a part of.
     pub part: Part,
     /// When it was there, and how often it was another.
     pub seen: Seen,
@@ -82,7 +81,6 @@ pub struct Catalogue {
     pub(super) visits: Vec<Visit>,
     /// Seconds east of UTC of the forums' times, by host.
     pub(super) offsets: FxHashMap<u32, i32>,
-    /// Batches of the log it was made from.
     pub batches: u64,
 }
 

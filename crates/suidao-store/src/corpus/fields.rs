@@ -98,7 +98,6 @@ impl Fields {
         Self(Self::ALL.iter().copied().filter(|name| self.holds(name) || more.contains(name)).collect())
     }
 
-    /// Whether a field is among them.
     pub fn holds(&self, name: &str) -> bool {
         self.0.contains(&name)
     }

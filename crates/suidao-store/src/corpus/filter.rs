@@ -23,7 +23,6 @@ pub enum Duplicates {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Filter {
-    /// At or above the page threshold, listings too.
     pub relevant: bool,
     pub min_relevance: Option<Relevance>,
     /// In one of these languages (ISO 639-3); any if empty.
@@ -38,7 +37,6 @@ pub struct Filter {
     pub published_until: Option<Day>,
     /// Fetched on this day (UTC) or later.
     pub fetched_from: Option<Day>,
-    /// With so many characters of main text.
     pub min_chars: u32,
     /// Documents only: no listings, and no pages without a text of their own.
     pub documents: bool,

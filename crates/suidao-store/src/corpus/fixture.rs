@@ -22,7 +22,6 @@ pub struct Visit<'a> {
     /// Its URL; numbers go by the order of first visits.
     pub url: &'a str,
     pub html: &'a str,
-    /// What it is as a page of a forum.
     pub kind: Option<PageKind>,
 }
 

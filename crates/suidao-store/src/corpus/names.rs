@@ -9,7 +9,6 @@ use super::catalogue::Catalogue;
 /// URLs by number. Memory: 130 bytes or so a page.
 #[derive(Debug)]
 pub struct Names {
-    /// In order of their numbers.
     known: Vec<Name>,
 }
 
@@ -49,7 +48,6 @@ impl Names {
         self.known.iter().map(|name| (name.id, &name.url))
     }
 
-    /// The URL of a page or redirect.
     pub fn url(&self, id: UrlId) -> Option<&CrawlUrl> {
         self.find(id).map(|name| &name.url)
     }

@@ -32,7 +32,6 @@ pub struct Story {
     visits_since: u64,
     retries: Vec<Failure>,
     links: Vec<Linked>,
-    /// From the seed to the URL itself.
     path: Vec<Discovered>,
     /// Its fate for people, in lines.
     #[serde(skip)]
@@ -234,7 +233,6 @@ impl Story {
         self.names.get(&id).map_or_else(|| format!("URL number {}", id.0), ToString::to_string)
     }
 
-    /// How the spelling differs under which it was taken.
     fn spelling(&self, to: Option<Link>) -> &'static str {
         match to.and_then(|link| self.names.get(&link.to)) {
             Some(to) if to.scheme() != self.url.scheme() => "under the scheme that its host answers",
@@ -258,7 +256,6 @@ impl Story {
         }
     }
 
-    /// What is told of a page that was fetched.
     fn page(&self, page: &Settled) -> String {
         let mut told = vec![format!("status {}: {}", page.status, page.title)];
         let mut tell = |line: String| told.push(line);

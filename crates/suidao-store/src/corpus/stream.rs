@@ -30,7 +30,6 @@ const MAX_BODY: usize = 1 << 30;
 
 /// An answer that a document is made of, as it lies in the archive.
 pub struct Answer {
-    /// Its record, packed.
     pub record: Vec<u8>,
     location: Location,
     path: PathBuf,
@@ -39,7 +38,6 @@ pub struct Answer {
     from: u64,
     /// Page of the thread that it is of; 0 where it is of none.
     page: u16,
-    /// Number of its batch.
     visit: u64,
     /// It is what is on record of its page, and not of an earlier visit.
     best: bool,
@@ -162,7 +160,6 @@ impl Chosen<'_> {
         })
     }
 
-    /// The posts of a thread, from all its pages.
     fn posts(&self) -> Result<Vec<Post>, StoreError> {
         if self.entry.part != Part::Thread {
             return Ok(Vec::new());
@@ -177,7 +174,6 @@ impl Chosen<'_> {
     }
 }
 
-/// Links as they stand on a page.
 fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {
     parsed.document.links.iter().map(|link| OutLink {
         url: link.url.clone(),
@@ -278,7 +274,6 @@ pub fn stream<T: Send>(
     Ok(streamed)
 }
 
-/// A document waiting for its portion to be full.
 struct Waiting {
     number: usize,
     page: Box<Settled>,

@@ -25,7 +25,6 @@ pub struct Location {
 }
 
 impl Location {
-    /// Behind its last byte.
     pub fn end(self) -> u64 {
         self.offset + self.length
     }
@@ -35,7 +34,6 @@ impl Location {
 pub struct ArchiveSettings {
     /// A file that has reached this many bytes is closed, and the next begun.
     pub rotate_at: u64,
-    /// The `User-Agent` sent with every request.
     pub user_agent: String,
     /// The other header fields sent with every request, names in lower case.
     pub request_headers: Vec<(String, String)>,
@@ -101,7 +99,6 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Has the names of the files on disk.
     fn sync_names(&self) -> Result<(), StoreError> {
         let fail = StoreError::io(&self.pages, "sync the directory");
         self.directory.as_ref().map_or(Ok(()), File::sync_all).map_err(fail)
@@ -271,7 +268,6 @@ fn missing(pages: &Path, location: Location) -> StoreError {
     StoreError::damaged(pages, what)
 }
 
-/// Pages read back from the archive, by location.
 #[derive(Debug)]
 pub struct ArchiveReader {
     pages: PathBuf,

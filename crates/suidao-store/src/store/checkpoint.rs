@@ -105,7 +105,6 @@ fn write_to(out: &mut impl Write, state: State, pieces: impl Iterator<Item = Vec
     out.write_all(&count.to_le_bytes())
 }
 
-/// A checkpoint that is being read.
 pub struct Pieces {
     from: BufReader<File>,
     read: u64,

@@ -50,12 +50,10 @@ impl CrawlDirectory {
         self.root.join("pages")
     }
 
-    /// State: lock, meta, log.
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
     }
 
-    /// What crawl this is.
     pub fn meta_json(&self) -> PathBuf {
         self.state().join("meta.json")
     }
@@ -91,7 +89,6 @@ impl CrawlDirectory {
         self.root.join("refresh.csv")
     }
 
-    /// The URLs not fetched, with reasons.
     pub fn skipped_csv(&self) -> PathBuf {
         self.root.join("skipped.csv")
     }
@@ -109,7 +106,6 @@ impl CrawlDirectory {
         self.root.join("exports")
     }
 
-    /// Whether a crawl was begun here.
     pub fn holds_crawl(&self) -> bool {
         self.meta_json().exists()
     }
@@ -222,7 +218,6 @@ pub fn write_whole_directory<T>(
 #[derive(Debug)]
 pub enum WriteError {
     Out(io::Error),
-    /// The store it is made from.
     Source(StoreError),
 }
 

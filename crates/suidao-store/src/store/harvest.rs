@@ -34,12 +34,10 @@ pub struct Harvest {
     hosts: FxHashMap<u64, u32>,
     /// Host of each URL, by [`suidao_page::model::UrlId`].
     host_of: Vec<u32>,
-    /// Whether a page of the host was fetched.
     fetched: Vec<bool>,
     since: Since,
 }
 
-/// What was counted since the last line.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Since {
     pages: u64,
@@ -92,7 +90,6 @@ impl Harvest {
         self.relevant
     }
 
-    /// Hosts of which a page was fetched.
     pub fn hosts(&self) -> usize {
         self.fetched.iter().filter(|&&fetched| fetched).count()
     }

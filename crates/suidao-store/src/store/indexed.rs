@@ -88,7 +88,6 @@ impl Indexed {
         }
     }
 
-    /// How many URLs it has answers of.
     pub fn len(&self) -> usize {
         self.places.len()
     }

@@ -32,7 +32,6 @@ const READ_AHEAD: usize = 1024;
 /// A batch, and where the page that it settles lies in the archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// What happened, and when.
     pub batch: Batch,
     /// The last record of the archive that the step brought, if it brought one.
     pub archive: Option<Location>,
@@ -51,7 +50,6 @@ impl Record {
 pub struct Meta {
     /// Format of the directory: [`FORMAT`] when written.
     pub format: u32,
-    /// The suidao that began the crawl.
     pub version: String,
     pub topic: String,
     pub lexicon: String,
@@ -204,7 +202,6 @@ impl Store {
         }
     }
 
-    /// The same, for going on with it.
     fn open_to_write(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         let meta = Meta::read(dir)?;
         let lock = dir.lock()?;
@@ -225,7 +222,6 @@ impl Store {
         Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Copy(copy) })
     }
 
-    /// Writes the first batches into another log.
     pub(super) fn copy_to(&self, place: &Path, batches: u64) -> Result<(), StoreError> {
         let (db, _) = engine(place, place)?;
         let rows = self.db.range(..batches.to_be_bytes());

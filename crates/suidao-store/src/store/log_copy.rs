@@ -47,7 +47,6 @@ impl LogCopy {
         Ok(Self { place, _lock: lock })
     }
 
-    /// Where the engine finds it.
     pub fn path(&self) -> &Path {
         self.place.path()
     }

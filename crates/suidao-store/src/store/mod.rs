@@ -43,10 +43,8 @@ pub use writer::{Notice, Stopped, Work, Writer};
 pub enum StoreError {
     #[error("{}: cannot {doing}: {source}; {}", path.display(), advice(source))]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
-    /// Another process works in the directory.
     #[error("{}: another crawl runs in this directory; wait for it or stop it, or use another output directory", .0.display())]
     InUse(PathBuf),
-    /// There is no crawl in the directory.
     #[error("{}: holds no crawl ({} is missing); give the output directory of `suidao crawl`", .dir.display(), .missing.display())]
     NoCrawl { dir: PathBuf, missing: PathBuf },
     /// The directory is not empty, and what is in it belongs to no crawl that could go on.
@@ -57,7 +55,6 @@ pub enum StoreError {
     OtherFormat { path: PathBuf, found: u32, known: u32, version: String },
     #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use another output directory, or the same {what} again", path.display())]
     OtherCrawl { path: PathBuf, what: &'static str, found: String, wanted: String },
-    /// Something in it is not what was written.
     #[error("{}: damaged: {what}; `suidao check crawl --repair` cuts log and archive behind what is whole; or restore the directory from a copy, or crawl again into another output directory", path.display())]
     Damaged { path: PathBuf, what: String },
     /// A file that is no WARC file, or breaks off.
@@ -69,7 +66,6 @@ pub enum StoreError {
     /// A file that is larger than any of its kind.
     #[error("{} is larger than {most} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
     TooLarge { path: PathBuf, most: u64 },
-    /// The thread that writes is gone.
     #[error("{}: the writing thread broke down ({what}); run the same command again to go on from the last page kept", path.display())]
     WriterLost { path: PathBuf, what: String },
 }

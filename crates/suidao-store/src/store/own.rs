@@ -143,7 +143,6 @@ fn is_plain(file: File, path: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// What people call it.
 fn name(kind: FileType) -> &'static str {
     match () {
         () if kind.is_symlink() => "a symbolic link",

@@ -117,14 +117,12 @@ pub(super) fn is_part(name: &std::ffi::OsStr) -> bool {
     name.starts_with(NAME.0.as_bytes()) && name.ends_with(NAME.1.as_bytes())
 }
 
-/// How parts meant for this place begin.
 fn start(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let end = (0..=MEANT.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
     format!("{}{}-", NAME.0, &name[..end])
 }
 
-/// The directory a file or directory lies in.
 pub(super) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

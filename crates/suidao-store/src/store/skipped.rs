@@ -11,7 +11,6 @@ use super::{Store, StoreError};
 use suidao_page::model::{Event, Failure, Link, Refusal, UrlId, Verdict};
 use suidao_page::visible::Visible;
 
-/// Where a URL stands in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     New,
@@ -20,7 +19,6 @@ pub enum Standing {
     Done,
     /// Not queued so far; a later link may do better.
     Dropped(Refusal),
-    /// Refused when its turn came.
     Refused(Refusal),
     /// Given up; the log says why where it says that.
     Failed,

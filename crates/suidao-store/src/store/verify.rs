@@ -16,7 +16,6 @@ use super::survey::{Stretch, survey};
 use super::{Meta, PartDirectory, Record, Store, StoreError, own};
 use suidao_page::model::Event;
 
-/// What a look through a crawl directory found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
     /// Batches that are whole, from the first one on.
@@ -112,7 +111,6 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(Checked, Opt
     Ok((checked, Some(store)))
 }
 
-/// The way through log and archive.
 struct Walk<'a> {
     records: Box<dyn Iterator<Item = Result<Record, StoreError>> + 'a>,
     log: PathBuf,

@@ -30,7 +30,6 @@ const _: () = assert!(2 * LONGEST_HEAD + (64 << 10) < HEAD_LIMIT);
 /// The kind of a record that holds what was made of another's payload.
 pub(super) const CONVERSION: &str = "conversion";
 
-/// A record about to be written.
 pub(super) struct Draft<'a> {
     pub kind: &'static str,
     /// What makes the id: equal for equal names and kinds.
@@ -38,14 +37,12 @@ pub(super) struct Draft<'a> {
     pub at: Millis,
     pub media: &'static str,
     pub fields: Vec<(&'static str, String)>,
-    /// The block: its head.
     pub head: &'a [u8],
     /// The block: its payload, with a digest of its own where there is an HTTP head.
     pub payload: &'a [u8],
 }
 
 impl Draft<'_> {
-    /// Appends the record to `out`, as a gzip member.
     pub fn write(&self, level: Compression, out: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut head = String::with_capacity(512);
         head.push_str("WARC/1.1\r\n");
@@ -158,7 +155,6 @@ pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8>
     head.into_bytes()
 }
 
-/// The request as it was sent.
 pub(super) fn request_head(fetched: &Fetched, headers: &[(String, String)]) -> Vec<u8> {
     let url = &fetched.url;
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -222,7 +218,6 @@ impl Head {
         Ok(Some(Self { fields, length }))
     }
 
-    /// A field's value; `name` in lower case.
     pub fn field(&self, name: &str) -> Option<&str> {
         value(&self.fields, name)
     }

@@ -10,7 +10,6 @@ use suidao_page::model::Batch;
 /// How many works may wait, and so the most that one group holds; whoever submits more waits.
 const QUEUE: usize = 256;
 
-/// One step of the crawl, to be kept.
 #[derive(Clone, Debug)]
 pub struct Work {
     pub batch: Batch,
@@ -18,7 +17,6 @@ pub struct Work {
     pub answer: Option<Kept>,
 }
 
-/// What the writer tells, from its own thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// All batches with numbers below this are on disk.
