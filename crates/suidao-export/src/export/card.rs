@@ -77,9 +77,6 @@ impl<'a> Card<'a> {
     }
 
     /// Writes the card of the corpus at `path`, as Markdown.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
         let meta = self.export.store.meta();
         let name = path.file_name().unwrap_or_default().to_string_lossy();

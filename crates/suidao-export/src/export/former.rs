@@ -81,9 +81,6 @@ pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId,
 }
 
 /// Remembers a finished export and the pages that are now where it went.
-///
-/// # Errors
-/// [`StoreError::Io`].
 pub fn remember(
     directory: &CrawlDirectory,
     name: &str,

@@ -38,9 +38,6 @@ pub fn tables_of(path: &Path) -> [PathBuf; 2] {
 }
 
 /// Writes the graph: `path` is the GraphML file's, and the tables lie beside it.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
     let [nodes, edges] = tables_of(path);
     let pages = Pages::read(export)?;

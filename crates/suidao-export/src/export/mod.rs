@@ -28,9 +28,6 @@ pub struct Export<'a> {
 
 impl Export<'_> {
     /// Makes something of each chosen page, on all cores, and hands it over in order of fetching.
-    ///
-    /// # Errors
-    /// As [`stream`].
     pub fn each<T: Send>(
         &self,
         render: impl Fn(&Chosen) -> Result<T, WriteError> + Sync,

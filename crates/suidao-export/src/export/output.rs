@@ -41,9 +41,6 @@ impl Output {
 
     /// As [`Output::rows`], with a companion: a file of this ending beside the rows, as `.card.md`. It has the name of the
     /// output without the format's ending, and lies among the shards where there are some.
-    ///
-    /// # Errors
-    /// As [`Output::rows`].
     pub fn rows_with<T>(
         &self,
         extension: &str,
@@ -74,9 +71,6 @@ impl Output {
 
     /// Writes files that are packed by themselves, as Parquet and WARC files are; the content goes on to the next file
     /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`.
-    ///
-    /// # Errors
-    /// As [`Output::rows`].
     pub fn packed_files<T>(
         &self,
         suffix: &str,
@@ -172,9 +166,6 @@ impl<'a> Files<'a> {
     }
 
     /// Begins the companion; none where there is none, as beside the standard output.
-    ///
-    /// # Errors
-    /// If it cannot be made.
     pub fn companion(&mut self) -> io::Result<Option<Out<'a>>> {
         match self {
             Self::One { companion, .. } => Ok(companion.take()),
@@ -204,9 +195,6 @@ pub struct Rows<'a> {
 
 impl Rows<'_> {
     /// Adds a row: all of it goes into one shard.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn add(&mut self, row: &[u8]) -> io::Result<()> {
         if self.rows > 0 && self.part.written().saturating_add(row.len() as u64) > self.limit {
             let (_, out) = self.files.begin()?;

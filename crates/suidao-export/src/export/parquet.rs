@@ -31,9 +31,6 @@ const LEVEL: i32 = zstd::DEFAULT_COMPRESSION_LEVEL;
 const DISTINCT: [&str; 5] = ["id", "url", "text", "digest", "simhash"];
 
 /// Writes the chosen pages, each with the given fields.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Streamed, StoreError> {
     output.packed_files(".parquet", |files| {
         let schema = columns::schema(fields).map_err(of_arrow)?;

@@ -21,9 +21,6 @@ pub fn card_of(path: &Path) -> PathBuf {
 }
 
 /// Writes the chosen pages, a line each, with the card. `filter` is what chose them, for the card to tell.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Streamed, StoreError> {
     output.rows_with("txt", Some(CARD), |rows| {
         let mut card = Card::new(export, filter);

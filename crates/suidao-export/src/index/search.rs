@@ -209,9 +209,6 @@ impl Index {
     }
 
     /// All pages that match a query, in order of fetching: those that have all its words, duplicates too.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn matching(&self, query: &str) -> Result<Vec<Matched>, IndexError> {
         let matched = || {
             let compiled = self.compiled(query, &Filter::default());
@@ -230,17 +227,11 @@ impl Index {
     }
 
     /// The page of this id ([`document::id`]).
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn page(&self, id: &str) -> Result<Option<Stored>, IndexError> {
         ask(&self.path, || self.find(id))
     }
 
     /// The terms of the topic that most pages have, at most so many, each with the number of pages.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn terms(&self, most: usize) -> Result<Vec<(String, u64)>, IndexError> {
         let read = || -> tantivy::Result<Vec<(String, u64)>> {
             let mut counts: BTreeMap<String, u64> = BTreeMap::new();
@@ -261,9 +252,6 @@ impl Index {
     }
 
     /// The way to a page, from the seed to itself.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn path(&self, page: &Stored) -> Result<Vec<Step>, IndexError> {
         let step = |page: Stored| Step { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };
         let mut path = vec![step(page.clone())];

@@ -83,9 +83,6 @@ impl LabelFile {
     }
 
     /// Adds an answer; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// [`LabelError::Io`].
     pub fn add(
         &mut self,
         url: &CrawlUrl,
@@ -104,9 +101,6 @@ impl LabelFile {
     }
 
     /// Takes the last answer of this session back; false if there is none.
-    ///
-    /// # Errors
-    /// [`LabelError::Io`].
     pub fn undo(&mut self) -> Result<bool, LabelError> {
         let Some(begin) = self.written.pop() else { return Ok(false) };
         let cut = self.file.set_len(begin).and_then(|()| self.file.sync_data());

@@ -86,9 +86,6 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// Reads a crawl's log and finds the groups of pages that say the same.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the log does not read.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
         let mut catalogue = Self { batches: store.len(), ..Self::default() };
         let mut hosts: FxHashMap<Box<str>, u32> = FxHashMap::default();

@@ -22,9 +22,6 @@ struct Name {
 
 impl Names {
     /// Reads the names of a crawl's pages, and of its redirects, on which pages are found, from its log.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the log does not read.
     pub fn read(store: &Store, catalogue: &Catalogue) -> Result<Self, StoreError> {
         let mut known = Vec::with_capacity(catalogue.named.len());
         for record in store.batches() {

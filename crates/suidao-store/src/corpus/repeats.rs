@@ -54,9 +54,6 @@ fn end(title: &str) -> Option<&str> {
 
 impl Repeats {
     /// Looks at the hosts of the chosen pages.
-    ///
-    /// # Errors
-    /// [`StoreError`] if log or archive do not read.
     pub fn learn(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Result<Self, StoreError> {
         let chosen = catalogue.entries.iter().zip(&selection.chosen).filter(|(_, chosen)| **chosen);
         let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();

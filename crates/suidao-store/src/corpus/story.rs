@@ -64,9 +64,6 @@ fn place_of(event: &Event) -> Option<UrlId> {
 impl Story {
     /// Two passes over the log, `batches` being asked for each: one for who found whom, one for the few that lie on the path.
     /// None if it never occurred.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the log does not read.
     pub fn read<I: Iterator<Item = Result<Record, StoreError>>>(
         batches: impl Fn() -> I,
         url: &CrawlUrl,

@@ -79,9 +79,6 @@ pub struct Chosen<'a> {
 
 impl Chosen<'_> {
     /// As a document.
-    ///
-    /// # Errors
-    /// As [`Answer::fetched`].
     pub fn document(&self, parts: Parts) -> Result<Document, StoreError> {
         let own = &self.answers[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };

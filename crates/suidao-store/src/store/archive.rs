@@ -131,9 +131,6 @@ impl Archive {
     }
 
     /// Adds a request and its answer. They are on disk after the next [`Archive::sync`].
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn add(&mut self, kept: &Kept, at: Millis) -> Result<Location, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
             self.close()?;
@@ -172,9 +169,6 @@ impl Archive {
     }
 
     /// Puts on disk all that was added.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn sync(&mut self) -> Result<(), StoreError> {
         match &mut self.open {
             Some(open) => open.sync(),
@@ -183,9 +177,6 @@ impl Archive {
     }
 
     /// Syncs the file in progress and gives it its final name; a page added later begins the next.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn close(&mut self) -> Result<(), StoreError> {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.sync()?;

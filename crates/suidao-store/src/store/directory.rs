@@ -256,9 +256,6 @@ impl From<StoreError> for WriteError {
 }
 
 /// Makes names in a directory durable: new, renamed and removed files.
-///
-/// # Errors
-/// [`StoreError::Io`].
 pub fn sync_directory(path: &Path) -> Result<(), StoreError> {
     // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
     if cfg!(unix) {

@@ -36,9 +36,6 @@ impl LogCopy {
     }
 
     /// Copies the log for who holds a lock.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn make(dir: &CrawlDirectory, lock: Option<Lock>) -> Result<Self, StoreError> {
         let place = tempfile::tempdir().map_err(no_copy(&std::env::temp_dir()))?;
         if dir.log().is_dir() {

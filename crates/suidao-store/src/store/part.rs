@@ -26,9 +26,6 @@ pub struct PartDirectory {
 
 impl PartDirectory {
     /// One beside `path`, which need not exist; those that were abandoned there are taken away.
-    ///
-    /// # Errors
-    /// If it cannot be made.
     pub fn beside(path: &Path) -> io::Result<Self> {
         let lock = |directory: &TempDir| {
             let held = File::open(directory.path()).map_err(TryLockError::Error)?;

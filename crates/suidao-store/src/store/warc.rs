@@ -75,9 +75,6 @@ impl Draft<'_> {
 
 /// A warcinfo record for the head of the file `filename`, as a gzip member: `name` makes its id, `fields` come after the
 /// ones that every file of ours has.
-///
-/// # Errors
-/// None in practice: it is packed in memory.
 pub fn info(filename: &str, name: &str, at: Millis, fields: &[(&str, &str)]) -> io::Result<Vec<u8>> {
     let own = [
         ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),

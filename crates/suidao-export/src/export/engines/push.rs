@@ -36,9 +36,6 @@ pub struct Target {
 
 impl Target {
     /// The index at an address; name and password in it become a header, and so does `authorization`, which goes first.
-    ///
-    /// # Errors
-    /// [`PushError::Refused`].
     pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
         let wrong = || {
             let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
@@ -121,9 +118,6 @@ impl Push {
     }
 
     /// Makes the index with the settings and mappings of a template, unless it is there: its own then stand. Whether it was made.
-    ///
-    /// # Errors
-    /// As [`Push::add`].
     pub fn prepare(&mut self, template: &Value) -> Result<bool, PushError> {
         let index = self.target.index.clone();
         let is_there = (200..300).contains(&self.ask(Method::HEAD, &index, &[])?.0);
@@ -148,9 +142,6 @@ impl Push {
     }
 
     /// Sends what waits; ids of the documents that the server will never take, and its reasons.
-    ///
-    /// # Errors
-    /// As [`Push::add`].
     pub fn finish(mut self) -> Result<Vec<(String, String)>, PushError> {
         self.send()?;
         Ok(self.rejected)
