@@ -9,6 +9,7 @@ use suidao::config::kept::Use;
 use suidao::fetch::render::RenderMode;
 
 use super::Voice;
+use super::names::one_of;
 
 /// How servers are asked.
 #[derive(Args)]
@@ -22,8 +23,8 @@ pub struct ConditionsArgs {
     /// Let private and loopback addresses be fetched
     #[arg(long)]
     pub allow_private: bool,
-    /// Which pages a headless browser shows before they are read [default: never; or auto, always]
-    #[arg(long, value_name = "WHEN", value_parser = render_mode)]
+    /// Which pages a headless browser shows before they are read [default: never]
+    #[arg(long, value_name = "WHEN", value_parser = one_of::<RenderMode>())]
     pub render: Option<RenderMode>,
     /// Configuration file (TOML)
     #[arg(short, long, value_name = "FILE")]
@@ -31,16 +32,6 @@ pub struct ConditionsArgs {
     /// Override one key of the configuration, for example politeness.delay=0.5
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-}
-
-/// `never`, `auto` or `always`.
-fn render_mode(text: &str) -> Result<RenderMode, String> {
-    match text {
-        "never" => Ok(RenderMode::Never),
-        "auto" => Ok(RenderMode::Auto),
-        "always" => Ok(RenderMode::Always),
-        other => Err(format!("{other} is none of never, auto, always")),
-    }
 }
 
 impl ConditionsArgs {

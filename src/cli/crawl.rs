@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Limits, TrapCounts, Unreached};
 use suidao::live::{Job, Report};
@@ -43,12 +43,6 @@ pub struct CrawlArgs {
     /// Crawl strategy [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     pub strategy: Option<StrategyName>,
-    /// Stop after so many pages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_pages: Option<u64>,
-    /// Stop after so many requests, whatever they bring [default: ten for each page of --max-pages, and 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_requests: Option<u64>,
     /// Take URLs from sitemaps too, of hosts that brought relevant pages
     #[arg(long)]
     pub sitemaps: bool,
@@ -76,15 +70,7 @@ impl CrawlArgs {
     /// The configuration meant: file, then --set, then the flags of their own.
     fn config(&self) -> Result<Config> {
         let mut config = self.conditions.load()?;
-        if let Some(strategy) = self.strategy {
-            config.strategy.name = strategy;
-        }
-        if let Some(pages) = self.max_pages {
-            config.limits.pages = Some(pages);
-        }
-        if let Some(requests) = self.max_requests {
-            config.limits.requests = Some(requests);
-        }
+        config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
         config.sources.sitemaps |= self.sitemaps;
         config.sources.feeds |= self.feeds;
         if !self.lang.is_empty() {
@@ -106,16 +92,12 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
-    let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
+    let job = Job::new(topic, seeds, config, directory);
     let mut screen = Screen::new(voice, args.json, job.config.goals());
     let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();
     let report = report?;
-    let summary = number::plain(summary(&job, &report));
-    write_own(&job.directory.summary_json(), |out| {
-        serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
-        Ok(writeln!(out)?)
-    })?;
+    let summary = keep_summary(&job.directory, summary(&job, &report))?;
     if args.json {
         say!("{}", json!({ "summary": summary }));
     }
@@ -168,8 +150,18 @@ pub fn interrupts() -> impl Future<Output = ()> {
     }
 }
 
+/// Writes `summary.json`, and gives it back as it is told.
+pub fn keep_summary(directory: &CrawlDirectory, summary: Value) -> Result<Value> {
+    let summary = number::plain(summary);
+    write_own(&directory.summary_json(), |out| {
+        serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
+        Ok(writeln!(out)?)
+    })?;
+    Ok(summary)
+}
+
 /// `summary.json`.
-fn summary(job: &Job, report: &Report) -> serde_json::Value {
+fn summary(job: &Job, report: &Report) -> Value {
     let progress = report.progress;
     json!({
         "version": env!("CARGO_PKG_VERSION"),

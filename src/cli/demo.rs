@@ -101,15 +101,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         let name = config.strategy.label();
         say(&format!("Crawling with {name} ..."));
         let directory = CrawlDirectory::new(root.join(strategy.to_string()));
-        let job = Job {
-            topic: Arc::clone(&topic),
-            seeds: world.seeds(),
-            config,
-            directory,
-            forum: None,
-            watch: None,
-            refresh: None,
-        };
+        let job = Job::new(Arc::clone(&topic), world.seeds(), config, directory);
         let mut screen = Screen::new(voice, false, job.config.goals());
         let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
         screen.clear();

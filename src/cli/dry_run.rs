@@ -77,7 +77,7 @@ pub fn show(
             say!("{}", json!({ "seed": seed, "refused": refusal, "why": refusal.map(Refusal::why) }));
         }
         for (rank, request) in requests.iter().enumerate() {
-            say!("{}", number::plain(as_json(rank + 1, request, &from)));
+            say!("{}", number::plain(told(rank + 1, request, &from).1));
         }
         say!(
             "{}",
@@ -110,7 +110,7 @@ pub fn show(
         config.crawl.in_flight
     );
     for (rank, request) in requests.iter().enumerate() {
-        say!("# {}", line(rank + 1, request, &from));
+        say!("# {}", told(rank + 1, request, &from).0);
     }
     match stop {
         Some(Stop::FrontierEmpty) => say!("# and then nothing waits, but for what these pages lead to"),
@@ -122,17 +122,26 @@ pub fn show(
     Ok(Exit::Done)
 }
 
-fn line(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String) -> String {
+/// A request for people and for programs.
+fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String) -> (String, Value) {
     let Rehearsed { after, url, turn } = request;
-    let seconds = *after as f64 / 1_000.0;
-    match turn {
+    let (said, mut value) = match turn {
         Turn::Absent => {
-            format!("{rank:>4} {seconds:>7.1} s  {url}  (to know what the host says of a page that is not there)")
+            (format!("{url}  (to know what the host says of a page that is not there)"), json!({ "absent": url }))
         }
-        Turn::Robots => format!("{rank:>4} {seconds:>7.1} s  {url}  (before the pages of its host)"),
-        Turn::Page(id, place) => format!("{rank:>4} {seconds:>7.1} s  {url}  ({}; {})", in_words(*place), from(*id)),
-        Turn::Refused(_, reason) => format!("{rank:>4} {seconds:>7.1} s  not {url}: {}", reason.why()),
-    }
+        Turn::Robots => (format!("{url}  (before the pages of its host)"), json!({ "robots": url })),
+        Turn::Page(id, place) => {
+            let found = from(*id);
+            let said = format!("{url}  ({}; {found})", in_words(*place));
+            (said, json!({ "page": url, "place": place, "found": found }))
+        }
+        Turn::Refused(_, reason) => {
+            let why = reason.why();
+            (format!("not {url}: {why}"), json!({ "refused": url, "reason": reason, "why": why }))
+        }
+    };
+    (value["rank"], value["after_ms"]) = (json!(rank), json!(after));
+    (format!("{rank:>4} {:>7.1} s  {said}", *after as f64 / 1_000.0), value)
 }
 
 fn in_words(place: Place) -> String {
@@ -141,18 +150,4 @@ fn in_words(place: Place) -> String {
         Tunnel::Left(left) => left.to_string(),
     };
     format!("score {:.3}, lane {}, k {k}, depth {}", place.priority.get(), place.lane.0, place.trail.depth)
-}
-
-fn as_json(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String) -> Value {
-    let Rehearsed { after, url, turn } = request;
-    match turn {
-        Turn::Absent => json!({ "rank": rank, "after_ms": after, "absent": url }),
-        Turn::Robots => json!({ "rank": rank, "after_ms": after, "robots": url }),
-        Turn::Page(id, place) => {
-            json!({ "rank": rank, "after_ms": after, "page": url, "place": place, "found": from(*id) })
-        }
-        Turn::Refused(_, reason) => {
-            json!({ "rank": rank, "after_ms": after, "refused": url, "reason": reason, "why": reason.why() })
-        }
-    }
 }

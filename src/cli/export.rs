@@ -145,9 +145,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     }
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
-    // For an index the links of all pages are gone through first.
-    let archived = catalogue.entries.iter().filter(|entry| entry.is_whole()).count() as u64;
-    let bar = progress(wanted.selection.pages + if args.format == Format::Index { archived } else { 0 }, voice);
+    let bar = progress(wanted.selection.pages, voice);
     let tell = || bar.inc(1);
     let export = Export { store: &store, catalogue: &catalogue, selection: &wanted.selection, tell: &tell };
     let done = match (&to.engine, &args.output) {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::config::kept::Use;
 use suidao::html::count;
 use suidao::live;
-use suidao::model::{Budget, CrawlUrl, Event, Millis, Origin, UrlId, number};
+use suidao::model::{Budget, CrawlUrl, Event, Found, Millis, Origin, UrlId, number};
 use suidao::revisit::history::{Histories, Tracked, days};
 use suidao::revisit::settings::RefreshSettings;
 use suidao::store::{CrawlDirectory, Location, Store, date};
@@ -30,8 +31,9 @@ pub struct HistoryArgs {
 }
 
 /// One visit.
+#[derive(Serialize)]
 struct Visit {
-    at: Millis,
+    at: String,
     status: Option<u16>,
     what: String,
     /// The text was another than at the visit before.
@@ -54,17 +56,9 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     };
     let page = histories.get(id);
     if args.json {
-        let told = visits.iter().map(|visit| {
-            json!({ "at": date(visit.at), "status": visit.status, "what": visit.what, "changed": visit.changed,
-                    "new_links": visit.new_links, "archive": visit.archive })
-        });
         let page = page.map(|page| summary(page, &settings));
-        say!(
-            "{}",
-            serde_json::to_string_pretty(&number::rounded(
-                json!({ "url": url, "visits": told.collect::<Vec<_>>(), "page": page })
-            ))?
-        );
+        let told = number::rounded(json!({ "url": url, "visits": visits, "page": page }));
+        say!("{}", serde_json::to_string_pretty(&told)?);
         return Ok(Exit::Done);
     }
     say!("{url}");
@@ -74,14 +68,12 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     }
     for visit in &visits {
         let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
-        let links = match visit.new_links {
+        let links = match visit.new_links as usize {
             0 => String::new(),
-            links => {
-                format!(", {}", count(links as usize, "link nobody had found before", "links nobody had found before"))
-            }
+            new => format!(", {}", count(new, "link nobody had found before", "links nobody had found before")),
         };
         let place = visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
-        say!("  {}  {status}  {}{links}{place}", date(visit.at), visit.what);
+        say!("  {}  {status}  {}{links}{place}", visit.at, visit.what);
     }
     if let Some(page) = page {
         say!("{}", in_words(page, &settings, round));
@@ -115,11 +107,10 @@ impl Story {
                     }
                     _ => {}
                 }
-                let told = tell(event, story.id, before, seen);
-                if let Some((status, what, changed)) = told {
+                if let Some((status, what, changed)) = tell(event, story.id, before, seen) {
                     let new_links = if matches!(event, Event::Settled(_)) && before { new_links } else { 0 };
                     let archive = record.archive.filter(|_| status.is_some());
-                    story.visits.push(Visit { at, status, what, changed, new_links, archive });
+                    story.visits.push(Visit { at: date(at), status, what, changed, new_links, archive });
                 }
             }
         }
@@ -128,13 +119,9 @@ impl Story {
 }
 
 /// What an event says of a page: status, words, and whether its text was another.
-fn tell(
-    event: &Event,
-    id: Option<UrlId>,
-    before: bool,
-    found: Option<suidao::model::Found>,
-) -> Option<(Option<u16>, String, bool)> {
+fn tell(event: &Event, id: Option<UrlId>, before: bool, found: Option<Found>) -> Option<(Option<u16>, String, bool)> {
     let of = |other: UrlId| Some(other) == id;
+    let without_answer = |what: String| (None, what, false);
     Some(match event {
         Event::Settled(page) if of(page.id) && !before => {
             (Some(page.status), format!("fetched first: {}", page.title), true)
@@ -154,14 +141,14 @@ fn tell(
             (Some(*status), format!("{how} since {}", date(*since)), false)
         }
         Event::Redirected { id, permanent, .. } if of(*id) => {
-            (None, if *permanent { "moved for good" } else { "redirected for now" }.to_owned(), false)
+            without_answer(if *permanent { "moved for good" } else { "redirected for now" }.to_owned())
         }
-        Event::Retried { id, failure } if of(*id) => (None, format!("{failure}; to be tried again"), false),
-        Event::Failed { id, failure } if of(*id) => (None, failure.to_string(), false),
-        Event::Refused { id, reason } if of(*id) => (None, format!("not asked for: {}", reason.why()), false),
+        Event::Retried { id, failure } if of(*id) => without_answer(format!("{failure}; to be tried again")),
+        Event::Failed { id, failure } if of(*id) => without_answer(failure.to_string()),
+        Event::Refused { id, reason } if of(*id) => without_answer(format!("not asked for: {}", reason.why())),
         Event::Retired { id, to } if of(*id) => {
             let why = if to.is_some() { "it has moved" } else { "it was missing for longer than the grace" };
-            (None, format!("given up: {why}"), false)
+            without_answer(format!("given up: {why}"))
         }
         _ => return None,
     })
@@ -170,13 +157,13 @@ fn tell(
 fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -> String {
     let rate = page.rate(settings);
     let every = if rate > 0.0 { format!("once in {:.1} days", 1.0 / rate) } else { "never".to_owned() };
-    let mut told = format!(
-        "{} in {}; changes {every} as far as is known ({} of {} intervals).\n{} new links a day; importance {:.3} (relevance {:.3}, {}).",
+    let told = format!(
+        "{} in {}; changes {every} as far as is known ({} of {} intervals).\n{:.2} new links a day; importance {:.3} (relevance {:.3}, {}).",
         count(page.versions as usize, "version", "versions"),
         count(page.visits as usize, "visit", "visits"),
         page.changes.changes(),
         page.changes.visits(),
-        two_digits(page.new_links_a_day(settings)),
+        page.new_links_a_day(settings),
         page.importance(),
         page.relevance,
         count(page.inlinks as usize, "link to it", "links to it"),
@@ -193,13 +180,7 @@ fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -
             format!("A visit now, {since:.1} days after the last, is worth {:.4}{of}.", worth.value(since))
         }
     };
-    told.push('\n');
-    told.push_str(&next);
-    told
-}
-
-fn two_digits(number: f64) -> String {
-    format!("{number:.2}")
+    told + "\n" + &next
 }
 
 fn summary(page: &Tracked, settings: &RefreshSettings) -> Value {

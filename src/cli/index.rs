@@ -67,8 +67,7 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
         };
         note!("{state}: making one of {} pages{place}", selection.pages);
     }
-    // Each page is gone through twice.
-    let bar = progress(2 * selection.pages, voice);
+    let bar = progress(selection.pages, voice);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));
     bar.finish_and_clear();
     made?;

@@ -4,8 +4,6 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use serde::de::{Deserialize, IntoDeserializer};
 use suidao::model::CrawlUrl;
 use suidao::store::own;
 use suidao::strategy::{Settings, StrategyName};
@@ -13,15 +11,6 @@ use suidao::topic::{Layers, Lexicon, Topic};
 
 /// So many lines of a list that cannot be read are told.
 const WRONG: usize = 20;
-
-/// Reads one of these names as a value of the library's.
-pub fn named<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: for<'de> Deserialize<'de> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names)
-        .try_map(|name| T::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(name.as_str())))
-}
 
 /// The URLs that a host name without a scheme stands for, with a port and a path or without: as in the address bar of a browser it
 /// is asked under https first, and under http where no connection can be made. Both are seeds, so that the host is not held to

@@ -17,6 +17,12 @@ use super::{Voice, journal};
 /// When a crawl is done.
 #[derive(Args)]
 pub struct GoalsArgs {
+    /// Stop after so many pages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_pages: Option<u64>,
+    /// Stop after so many requests, whatever they bring [default: ten for each page of --max-pages, and 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_requests: Option<u64>,
     /// Stop when this holds: pages=N, relevant=N, bytes=2GB, minutes=N (of this run), harvest<0.05/1000 (fewer than 5% of the
     /// last 1000 pages are relevant); may be repeated, the first that holds stops
     #[arg(long = "stop-when", value_name = "CONDITION")]
@@ -24,7 +30,8 @@ pub struct GoalsArgs {
 }
 
 impl GoalsArgs {
-    /// Puts the conditions in the place of those of the configuration that are of the same kind.
+    /// Puts flags and conditions in the place of those of the configuration that are of the same kind; of two numbers of pages the
+    /// smaller binds.
     pub fn apply(&self, config: &mut Config) -> Result<()> {
         let mut given = suidao::crawl::Goals::default();
         for condition in &self.stop_when {
@@ -32,8 +39,9 @@ impl GoalsArgs {
                 bail!("--stop-when {condition}: {wrong}");
             }
         }
+        config.limits.pages = given.pages.into_iter().chain(self.max_pages.or(config.limits.pages)).min();
+        config.limits.requests = self.max_requests.or(config.limits.requests);
         let stop = &mut config.stop;
-        stop.pages = given.pages.or(stop.pages);
         stop.relevant = given.relevant.or(stop.relevant);
         stop.bytes = given.bytes.or(stop.bytes);
         stop.minutes = given.minutes.or(stop.minutes);

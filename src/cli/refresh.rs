@@ -81,15 +81,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
         return plan(args, &config, &topic, &directory, budget);
     }
     args.conditions.remind(&config, voice);
-    let job = Job {
-        topic: Arc::new(topic),
-        seeds: Vec::new(),
-        config,
-        directory,
-        forum: None,
-        watch: None,
-        refresh: Some(budget),
-    };
+    let job = Job { refresh: Some(budget), ..Job::new(Arc::new(topic), Vec::new(), config, directory) };
     let mut screen = Screen::new(voice, args.json, Goals::default());
     let report = args.operating.run(&job, voice, |news| screen.tell(news));
     screen.clear();
@@ -123,15 +115,10 @@ impl RefreshArgs {
     /// flags of their own.
     fn config(&self, directory: &CrawlDirectory) -> Result<Config> {
         let mut config = self.conditions.load_over(&directory.config_toml(), !self.plan)?;
-        if let Some(policy) = self.policy {
-            config.refresh.policy = policy;
-        }
-        if let Some(requests) = self.requests {
-            config.refresh.requests = requests;
-        }
-        if let Some(per_day) = self.per_day {
-            config.refresh.per_day = per_day;
-        }
+        let refresh = &mut config.refresh;
+        refresh.policy = self.policy.unwrap_or(refresh.policy);
+        refresh.requests = self.requests.unwrap_or(refresh.requests);
+        refresh.per_day = self.per_day.unwrap_or(refresh.per_day);
         config.check()?;
         Ok(config)
     }

@@ -18,9 +18,8 @@ use suidao::store::harvest::Harvest;
 use suidao::store::{CrawlDirectory, StoreError};
 use suidao::strategy::StrategyName;
 use suidao::topic::Topic;
-use suidao::visible::Visible;
 
-use super::crawl::traps_in_words;
+use super::crawl::{keep_summary, traps_in_words};
 use super::names::one_of;
 use super::operate::GoalsArgs;
 use super::screen::{Screen, events};
@@ -48,12 +47,6 @@ pub struct ReplayArgs {
     /// Crawl strategy [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
-    /// Stop after so many pages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_pages: Option<u64>,
-    /// Stop after so many requests, whatever they bring
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_requests: Option<u64>,
     #[command(flatten)]
     goals: GoalsArgs,
     /// File of the URLs that are relevant, one a line; without it the lexicon's threshold decides, or the world itself
@@ -98,18 +91,8 @@ impl ReplayArgs {
     fn config(&self) -> Result<Config> {
         let sets: Vec<String> = AT_ONCE.iter().map(|&set| set.to_owned()).chain(self.sets.iter().cloned()).collect();
         let mut config = Config::load(self.config.as_deref(), &sets)?;
-        if let Some(strategy) = self.strategy {
-            config.strategy.name = strategy;
-        }
-        if let Some(pages) = self.max_pages {
-            config.limits.pages = Some(pages);
-        }
-        if let Some(requests) = self.max_requests {
-            config.limits.requests = Some(requests);
-        }
-        if let Some(in_flight) = self.in_flight {
-            config.crawl.in_flight = in_flight;
-        }
+        config.strategy.name = self.strategy.unwrap_or(config.strategy.name);
+        config.crawl.in_flight = self.in_flight.unwrap_or(config.crawl.in_flight);
         self.goals.apply(&mut config)?;
         Ok(config)
     }
@@ -153,12 +136,9 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     };
     screen.clear();
     let report = report?;
-    let summary = number::plain(run.summary(&web, &report));
+    let mut summary = number::plain(run.summary(&web, &report));
     if let Some(path) = &args.output {
-        write_whole(&CrawlDirectory::new(path).summary_json(), |out| {
-            serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
-            Ok(writeln!(out)?)
-        })?;
+        summary = keep_summary(&CrawlDirectory::new(path), summary)?;
     }
     if args.json {
         say!("{summary}");

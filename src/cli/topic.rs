@@ -19,7 +19,7 @@ use suidao::topic::{
 };
 use suidao::visible;
 
-use super::inputs::named;
+use super::names::one_of;
 use super::screen::Screen;
 use super::{Exit, Voice};
 
@@ -69,13 +69,13 @@ struct BuildArgs {
     #[arg(long, value_name = "DIR")]
     background: Option<PathBuf>,
     /// How terms are weighed: √TextRank × IDF × ln(lift over the background), or TextRank alone, as the paper has it
-    #[arg(long, default_value = "lift", value_parser = named::<Weighting>(&["lift", "textrank"]))]
+    #[arg(long, default_value = "lift", value_parser = one_of::<Weighting>())]
     weighting: Weighting,
     /// Terms kept
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     terms: u32,
     /// tf of eq. (2): the root of the occurrences, the occurrences, or 1 + ln of them
-    #[arg(long, default_value = "root", value_parser = named::<TermFrequency>(&["root", "raw", "log"]))]
+    #[arg(long, default_value = "root", value_parser = one_of::<TermFrequency>())]
     tf: TermFrequency,
     /// Learn only from index and default pages
     #[arg(long)]
@@ -336,7 +336,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     // What the pages are worth is not asked: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
-    let job = Job { topic, seeds, config, directory, forum: None, watch: None, refresh: None };
+    let job = Job::new(topic, seeds, config, directory);
     let mut screen = Screen::new(voice, false, Goals::pages(job.seeds.len() as u64));
     let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
     screen.clear();

@@ -32,9 +32,9 @@ pub fn run(args: &WhyArgs) -> Result<Exit> {
         bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());
     };
     if args.json {
-        say!("{}", serde_json::to_string_pretty(&number::rounded(story.as_json(&url)))?);
+        say!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&story)?))?);
     } else {
-        say!("{}", story.in_words(&url)?.trim_end());
+        say!("{}", story.to_string().trim_end());
     }
     Ok(Exit::Done)
 }

@@ -303,7 +303,7 @@ fn sessions_are_dropped_by_name_and_by_what_they_do() {
     });
     let record = |batch: &Batch| Ok(Record { batch: batch.clone(), archive: None, revisit: false });
     let story = Story::read(|| run.batches.iter().map(record), url.as_ref().unwrap()).unwrap().unwrap();
-    let told = story.in_words(url.as_ref().unwrap()).unwrap();
+    let told = story.to_string();
     assert!(told.contains("without the parameter that is a session's: http://a.test/post/"), "{told}");
     let named = crawl_of(&web, &["http://a.test/"], 2000, &["traps.session_parameters=[\"visit\"]"]);
     assert_eq!((named.count("/post/"), named.counts.near_duplicates), (30, 0));

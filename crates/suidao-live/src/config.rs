@@ -230,7 +230,7 @@ pub struct Config {
 
 /// Keys whose values are numbers, with the least and the most that each may be. Times of `[politeness]` are in seconds,
 /// of `[refresh]` in days.
-const RANGES: [(&str, f64, f64); 58] = [
+const RANGES: [(&str, f64, f64); 57] = [
     ("crawl.in_flight", 1.0, 10_000.0),
     ("crawl.outage_patience", 0.0, 1e9),
     ("crawl.reading_timeout", 0.1, 1e9),
@@ -240,7 +240,6 @@ const RANGES: [(&str, f64, f64); 58] = [
     ("limits.requests", 1.0, f64::INFINITY),
     ("limits.redirects", 0.0, 15.0),
     ("limits.retries", 0.0, 15.0),
-    ("stop.pages", 1.0, f64::INFINITY),
     ("stop.relevant", 1.0, f64::INFINITY),
     ("stop.bytes", 1.0, f64::INFINITY),
     ("stop.minutes", 0.001, 1e7),
@@ -320,8 +319,7 @@ impl Config {
 
     /// What a crawl is to end at, the limit of pages among it.
     pub fn goals(&self) -> Goals {
-        let pages = [self.limits.pages, self.stop.pages].into_iter().flatten().min();
-        Goals { pages, ..self.stop.clone() }
+        Goals { pages: self.limits.pages, ..self.stop.clone() }
     }
 
     /// The configuration as it may be shown: without the password of a proxy.
@@ -487,7 +485,8 @@ mod tests {
             ("[crawl]\npage_threshold = 7", &[], "line 2: crawl.page_threshold must"),
             ("[politeness]\n\ndelay = -1", &["politeness.delay=-2"], "politeness.delay must"),
             ("[log]\nfiles = 0", &[], "line 2: log.files must"),
-            ("[stop]\npages = 0", &[], "line 2: stop.pages must"),
+            ("[stop]\npages = 9", &[], "line 2: stop.pages is no key; write limits.pages"),
+            ("", &["stop.pages=9"], "write limits.pages"),
             ("[stop]\nharvest = '5%'", &[], "0.05/1000"),
             ("[stop]\nbytes = '2 barrels'", &[], "2GB"),
         ] {
@@ -501,7 +500,7 @@ mod tests {
         let mut every = Config::default();
         (every.crawl.page_threshold, every.crawl.link_threshold) = (Some(0.5), Some(0.5));
         (every.limits.pages, every.limits.requests) = (Some(1), Some(1));
-        (every.stop.pages, every.stop.relevant, every.stop.bytes) = (Some(1), Some(1), Some(1));
+        (every.stop.relevant, every.stop.bytes) = (Some(1), Some(1));
         (every.stop.minutes, every.refresh.per_host) = (Some(1.0), Some(1));
         every.check().unwrap();
         let table = toml::Table::try_from(&every).unwrap();

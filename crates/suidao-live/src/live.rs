@@ -67,6 +67,13 @@ pub struct Job {
     pub refresh: Option<Budget>,
 }
 
+impl Job {
+    /// A crawl of a topic.
+    pub fn new(topic: Arc<Topic>, seeds: Vec<CrawlUrl>, config: Config, directory: CrawlDirectory) -> Self {
+        Self { topic, seeds, config, directory, forum: None, watch: None, refresh: None }
+    }
+}
+
 /// Why a crawl could not be run, or not to its end.
 #[derive(Debug, Error)]
 pub enum LiveError {

@@ -114,7 +114,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     let topic = Arc::new(Topic::new(Lexicon::from_terms("page", &[("page", 1.0)])));
     let directory = CrawlDirectory::new(root.path());
     let limit = config.fetch.max_body;
-    let job = Job { topic, seeds: vec![url], config, directory, forum: None, watch: None, refresh: None };
+    let job = Job::new(topic, vec![url], config, directory);
     let mut why = None;
     let listen = |news: News| {
         if let News::Batch(batch, _) = news {

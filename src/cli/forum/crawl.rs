@@ -9,12 +9,12 @@ use suidao::crawl::ForumMode;
 use suidao::forum::map;
 use suidao::forum::tally::Tally;
 use suidao::live::{Job, News, Report};
-use suidao::model::{CrawlUrl, Stop, UrlId, number};
+use suidao::model::{CrawlUrl, Stop, UrlId};
 use suidao::store::directory::write_own;
 use suidao::store::{CrawlDirectory, own};
-use suidao::visible::Visible;
 
 use super::super::conditions::ConditionsArgs;
+use super::super::crawl::keep_summary;
 use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
 use super::super::{Exit, Voice, inputs};
@@ -35,9 +35,6 @@ pub struct ForumCrawlArgs {
     /// Lexicon of a topic, to score the pages by
     #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
     pub lexicon: Option<PathBuf>,
-    /// Stop after so many pages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub max_pages: Option<u64>,
     /// Most index pages of a board to read in one visit [default: the file's, 32]
     #[arg(long, value_name = "N")]
     pub index_pages: Option<u32>,
@@ -74,9 +71,6 @@ pub fn run(args: &ForumCrawlArgs, voice: Voice) -> Result<Exit> {
 /// The crawl that the arguments mean.
 pub fn job(args: &ForumCrawlArgs, voice: Voice) -> Result<(Job, CrawlUrl)> {
     let mut config = args.conditions.load()?;
-    if let Some(pages) = args.max_pages {
-        config.limits.pages = Some(pages);
-    }
     args.goals.apply(&mut config)?;
     let topic = args.lexicon.as_deref().map(inputs::topic).transpose()?;
     let (start, mode) = mode(&args.forum, &args.output.join("forum.toml"), args.index_pages)?;
@@ -113,7 +107,7 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, tally: &Tally) 
             write_own(&path, |out| Ok(out.write_all(map::write(map).as_bytes())?))?;
         }
     }
-    let summary = number::plain(json!({
+    let summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "strategy": "boards",
         "stopped": report.stop.map_or("interrupted".into(), |stop| json!(stop)),
@@ -123,13 +117,10 @@ pub fn finish(args: &ForumCrawlArgs, job: &Job, report: &Report, tally: &Tally) 
         "queued": report.progress.queued,
         "this_run": { "seconds": report.seconds, "resumed": report.resumed, "boards": tally.boards(), "counts": tally },
         "config": job.config.shown(),
-    }));
-    write_own(&job.directory.summary_json(), |out| {
-        serde_json::to_writer_pretty(Visible::new(&mut *out), &summary)?;
-        Ok(writeln!(out)?)
-    })?;
+    });
+    let summary = keep_summary(&job.directory, summary)?;
     if args.json {
-        say!("{}", serde_json::to_string(&summary)?);
+        say!("{summary}");
     }
     Ok(())
 }
@@ -168,17 +159,9 @@ pub fn in_words(args: &ForumCrawlArgs, report: &Report, tally: &Tally) -> String
     let mut text = match (report.stop, &report.forum) {
         (None, _) => "Interrupted; the same command goes on.".to_owned(),
         (_, Some(Err(why))) => format!("{} is not understood as a forum: {why}.", args.forum),
-        (
-            Some(
-                stop @ (Stop::PageLimit
-                | Stop::RequestLimit
-                | Stop::RelevantReached
-                | Stop::BytesReached
-                | Stop::TimeUp
-                | Stop::TopicExhausted),
-            ),
-            _,
-        ) => stop.why().to_owned(),
+        (Some(stop), _) if !matches!(stop, Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::BudgetSpent) => {
+            stop.why().to_owned()
+        }
         (Some(Stop::OnlyUnreachable), _) => "The forum cannot be reached; the same command tries again.".to_owned(),
         _ if tally.index_pages == 0 => format!(
             "No list of threads was read: see skipped.csv for what failed, and the classes in {}.",

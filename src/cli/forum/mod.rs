@@ -61,5 +61,5 @@ fn job(start: CrawlUrl, topic: Option<Topic>, mut config: Config, directory: Cra
         Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]))
     });
     let seeds = if matches!(mode, ForumMode::Follow(_)) { Vec::new() } else { vec![start] };
-    Job { topic: Arc::new(topic), seeds, config, directory, forum: Some(mode), watch: None, refresh: None }
+    Job { forum: Some(mode), ..Job::new(Arc::new(topic), seeds, config, directory) }
 }

@@ -10,10 +10,10 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rustc_hash::FxHashMap;
 use suidao::corpus::{Catalogue, Chosen, Document, Names, Parts, Selection, stream};
-use suidao::label::{Label, LabelFile, Strata, excerpt};
+use suidao::label::{LabelFile, Strata, excerpt};
 use suidao::model::{CrawlUrl, Relevance};
 use suidao::store::{CrawlDirectory, Store};
-use suidao::topic::{Lexicon, Topic};
+use suidao::topic::Topic;
 
 use super::door::{self, Mark, Shown};
 use super::filter::FilterArgs;
@@ -84,7 +84,7 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     }
     let (mut file, labels) = LabelFile::open(&path)?;
     let places = judged.places();
-    let known = labels.iter().filter_map(|label| Some((*places.get(&label.url)?, label.relevant)));
+    let known = labels.iter().filter_map(|(url, relevant)| Some((*places.get(url)?, *relevant)));
     let mut answers: BTreeMap<usize, bool> = known.collect();
     let foreign = labels.len() - answers.len();
     if foreign > 0 && !voice.quiet {
@@ -105,7 +105,7 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     if args.json {
         say!("{}", serde_json::to_string_pretty(&told)?);
     } else {
-        say!("{}", told.in_words(judged.topic.is_some()).trim_end());
+        say!("{}", told.in_words().trim_end());
     }
     Ok(Exit::Done)
 }
@@ -129,23 +129,25 @@ impl Judged<'_> {
     }
 
     /// What some pages say, by their places.
-    fn documents<T: Send>(&self, places: &[usize], make: impl Fn(Document) -> T + Sync) -> Result<BTreeMap<usize, T>> {
+    fn documents<T: Send>(
+        &self,
+        places: &[usize],
+        make: impl Fn(usize, Document) -> T + Sync,
+    ) -> Result<BTreeMap<usize, T>> {
         let mut selection = self.selection.clone();
         selection.chosen.fill(false);
         places.iter().for_each(|&place| selection.chosen[place] = true);
         let mut made = BTreeMap::new();
-        let render =
-            |chosen: &Chosen| Ok((chosen.number, make(chosen.document(Parts { text: true, ..Parts::default() })?)));
+        let render = |chosen: &Chosen| {
+            let document = chosen.document(Parts { text: true, ..Parts::default() })?;
+            Ok((chosen.number, make(chosen.number, document)))
+        };
         let written = stream(self.store, self.catalogue, &selection, render, |(place, document)| {
             made.insert(place, document);
             Ok(())
         });
         written.map_err(|error| error.at(self.store.directory().root()))?;
         Ok(made)
-    }
-
-    fn lexicon(&self) -> Option<&Lexicon> {
-        self.topic.as_ref().map(Topic::lexicon)
     }
 }
 
@@ -163,15 +165,14 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         say!("{} pages are judged, as many as were asked for; a larger --pages goes on", answers.len());
         return Ok(());
     }
-    let terms: Vec<String> = judged
-        .lexicon()
-        .map(|lexicon| lexicon.terms.iter().map(|(term, _)| term.clone()).collect())
-        .unwrap_or_default();
-    let shown = judged.documents(&drawn, |document| {
+    let shown = judged.documents(&drawn, |_, document| {
         // Without the lexicon the log still knows the terms that were found.
-        let own: Vec<String> = document.terms.iter().map(|found| found.term.clone()).collect();
+        let terms: Vec<&str> = match &judged.topic {
+            Some(topic) => topic.lexicon().terms.iter().map(|(term, _)| term.as_str()).collect(),
+            None => document.terms.iter().map(|found| found.term.as_str()).collect(),
+        };
         let mut text = head(&document);
-        for (piece, is_term) in excerpt(&document.text, if terms.is_empty() { &own } else { &terms }) {
+        for (piece, is_term) in excerpt(&document.text, &terms) {
             if is_term { text.mark(Mark::Term, &piece) } else { text.push(&piece) }
         }
         (document.url.clone(), text)
@@ -191,49 +192,39 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
         say!("");
         let answer = loop {
             door::ask(format_args!("about {topic}? y/n/s/u/o/q > "))?;
-            match lines.next().transpose()?.as_deref().map(|line| line.trim().to_lowercase()).as_deref() {
-                Some("y" | "yes" | "1") => break Answer::Said(true),
-                Some("n" | "no" | "0") => break Answer::Said(false),
-                Some("s" | "skip") => break Answer::Skip,
-                Some("u" | "undo") => break Answer::Undo,
-                Some("o" | "open") => say!("{url}"),
-                Some("q" | "quit") | None => break Answer::Quit,
-                Some(_) => say!("y: yes, n: no, s: skip, u: undo the last, o: print the URL, q: quit"),
+            let line = lines.next().transpose()?.unwrap_or_else(|| "q".to_owned());
+            match line.trim().to_lowercase().as_str() {
+                "y" | "yes" | "1" => break 'y',
+                "n" | "no" | "0" => break 'n',
+                "s" | "skip" => break 's',
+                "u" | "undo" => break 'u',
+                "q" | "quit" => break 'q',
+                "o" | "open" => say!("{url}"),
+                _ => say!("y: yes, n: no, s: skip, u: undo the last, o: print the URL, q: quit"),
             }
         };
-        match answer {
-            Answer::Said(relevant) => {
-                let relevance = entries[place].relevance;
-                file.add(&Label { url: url.clone(), relevant }, relevance, judged.strata.of(relevance))?;
+        if answer == 'q' {
+            break;
+        }
+        if answer != 'u' {
+            if answer != 's' {
+                let (relevance, relevant) = (entries[place].relevance, answer == 'y');
+                file.add(url, relevant, relevance, judged.strata.of(relevance))?;
                 answers.insert(place, relevant);
-                history.push((next, true));
-                next += 1;
             }
-            Answer::Skip => {
-                history.push((next, false));
-                next += 1;
+            history.push((next, answer != 's'));
+            next += 1;
+        } else if let Some((before, answered)) = history.pop() {
+            if answered && file.undo()? {
+                answers.remove(&drawn[before]);
             }
-            Answer::Undo => match history.pop() {
-                None => say!("nothing to undo in this sitting"),
-                Some((before, answered)) => {
-                    if answered && file.undo()? {
-                        answers.remove(&drawn[before]);
-                    }
-                    next = before;
-                }
-            },
-            Answer::Quit => break,
+            next = before;
+        } else {
+            say!("nothing to undo in this sitting");
         }
     }
     say!("");
     Ok(())
-}
-
-enum Answer {
-    Said(bool),
-    Skip,
-    Undo,
-    Quit,
 }
 
 /// Title, URL, date and language.

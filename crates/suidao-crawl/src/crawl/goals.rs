@@ -17,7 +17,9 @@ const LONGEST: u32 = 1_000_000;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Goals {
-    /// Pages fetched, relevant or not: exactly so many, as `limits.pages`.
+    /// Pages fetched, relevant or not. No key of `[stop]`: the crawl stops at `limits.pages`, and this is what of it is typed
+    /// and shown.
+    #[serde(skip_serializing, deserialize_with = "is_a_limit")]
     pub pages: Option<u64>,
     pub relevant: Option<u64>,
     /// Bytes of the pages' bodies, unpacked.
@@ -153,6 +155,10 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     (bytes < 1e18).then_some(bytes as u64).ok_or_else(wrong)
 }
 
+fn is_a_limit<'de, D: Deserializer<'de>>(_: D) -> Result<Option<u64>, D::Error> {
+    Err(serde::de::Error::custom("stop.pages is no key; write limits.pages (or --max-pages)"))
+}
+
 fn bytes_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -265,7 +271,8 @@ mod tests {
             harvest: Some(harvest),
         };
         assert_eq!(goals, all);
-        assert_eq!(toml::from_str::<Goals>(&toml::to_string(&goals).unwrap()).unwrap(), all, "written and read back");
+        let kept = Goals { pages: None, ..all };
+        assert_eq!(toml::from_str::<Goals>(&toml::to_string(&goals).unwrap()).unwrap(), kept, "written and read back");
         assert_eq!(toml::from_str::<Goals>("bytes = '1.5 MiB'").unwrap().bytes, Some(1_572_864));
         for wrong in [
             "pages",

@@ -113,7 +113,7 @@ pub struct Conditions {
 impl Conditions {
     /// Most pages to fetch.
     pub(super) fn most_pages(&self) -> Option<u64> {
-        [self.limits.pages, self.goals.pages].into_iter().flatten().min()
+        self.limits.pages
     }
 }
 
@@ -294,7 +294,6 @@ impl Crawl {
             counted.saturating_add(most)
         });
         limits.pages = Some(self.progress.pages + pages);
-        self.conditions.goals.pages = None;
     }
 
     /// A URL by its number.

@@ -723,7 +723,8 @@ fn chain(relevant: &str) -> BTreeMap<String, Outcome> {
 fn towards(goals: &[&str], relevant: &str, in_flight: usize) -> Run {
     let mut wanted = Goals::default();
     goals.iter().for_each(|goal| wanted.add(goal).unwrap());
-    let (crawl, batch) = seeded(Conditions { goals: wanted, ..conditions() }, BreadthFirst, &["http://s0.cn/"]);
+    let limits = Limits { pages: wanted.pages, ..Limits::default() };
+    let (crawl, batch) = seeded(Conditions { goals: wanted, limits, ..conditions() }, BreadthFirst, &["http://s0.cn/"]);
     drive(crawl, batch, &chain(relevant), in_flight)
 }
 

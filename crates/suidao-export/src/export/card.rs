@@ -11,14 +11,12 @@ use suidao_store::corpus::Filter;
 /// Hosts that are listed.
 const HOSTS: usize = 20;
 
-/// Documents and characters of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     documents: u64,
     chars: u64,
 }
 
-/// Counts while a corpus is written.
 pub struct Card<'a> {
     export: &'a Export<'a>,
     filter: &'a Filter,
@@ -79,9 +77,6 @@ impl<'a> Card<'a> {
     }
 
     /// Writes the card of the corpus at `path`, as Markdown.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn write(&self, path: &Path, out: &mut dyn Write) -> io::Result<()> {
         let meta = self.export.store.meta();
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -128,7 +128,6 @@ fn posts<'a>(rows: impl Iterator<Item = &'a [Post]> + Clone) -> Result<ArrayRef,
     list(rows.clone().map(<[_]>::len), columns)
 }
 
-/// A region's name, as in JSON.
 pub fn region(region: Region) -> &'static str {
     match region {
         Region::Content => "content",

@@ -20,10 +20,8 @@ use suidao_store::store::{CrawlDirectory, StoreError, own};
 /// Bytes of one page's row.
 const ROW: usize = 12;
 
-/// A finished export, as it is remembered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finished {
-    /// Format.
     pub format: String,
     /// File, directory or address it went to.
     pub output: String,
@@ -35,10 +33,8 @@ pub struct Finished {
     pub pages: u64,
 }
 
-/// What changed since an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes {
-    /// Pages that are new or changed.
     pub selection: Selection,
     /// Pages that were in it and are not wanted any more, in order of discovery.
     pub retired: Vec<UrlId>,
@@ -85,9 +81,6 @@ pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId,
 }
 
 /// Remembers a finished export and the pages that are now where it went.
-///
-/// # Errors
-/// [`StoreError::Io`].
 pub fn remember(
     directory: &CrawlDirectory,
     name: &str,

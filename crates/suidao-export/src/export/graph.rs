@@ -25,7 +25,6 @@ use suidao_store::corpus::{Document, Names, Part, Parts, Streamed};
 use suidao_store::store::directory::{WriteError, write_whole};
 use suidao_store::store::{Meta, Store, StoreError};
 
-/// Redirects that are followed one after the other.
 const HOPS: usize = 20;
 
 /// Edges that are made into columns at a time.
@@ -39,9 +38,6 @@ pub fn tables_of(path: &Path) -> [PathBuf; 2] {
 }
 
 /// Writes the graph: `path` is the GraphML file's, and the tables lie beside it.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, path: &Path) -> Result<Streamed, StoreError> {
     let [nodes, edges] = tables_of(path);
     let pages = Pages::read(export)?;
@@ -154,7 +150,6 @@ fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
     Ok(redirects)
 }
 
-/// A graph on its way out.
 struct Graph<'a> {
     out: &'a mut (dyn Write + Send),
     nodes: Table<'a, (u32, Document)>,
@@ -198,7 +193,6 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Adds the next page with its edges.
     fn add(&mut self, mut page: Document, edges: Vec<Edge>) -> Result<(), WriteError> {
         let number = self.next;
         self.next += 1;
@@ -240,7 +234,6 @@ impl<'a> Graph<'a> {
 /// How rows become columns.
 type Columns<T> = fn(&[T], &Pages) -> Result<RecordBatch, ArrowError>;
 
-/// A table in progress.
 struct Table<'a, T> {
     table: ArrowWriter<Out<'a>>,
     columns: Columns<T>,

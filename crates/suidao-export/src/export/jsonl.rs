@@ -5,9 +5,6 @@ use suidao_store::corpus::{Fields, Shown, Streamed};
 use suidao_store::store::StoreError;
 
 /// Writes the chosen pages, each with the given fields.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Streamed, StoreError> {
     output.rows("jsonl", |rows| {
         export.each(

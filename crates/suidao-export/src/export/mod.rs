@@ -19,23 +19,15 @@ use suidao_store::corpus::{Catalogue, Chosen, Selection, Streamed, stream};
 use suidao_store::store::Store;
 use suidao_store::store::directory::WriteError;
 
-/// What is to be exported.
 pub struct Export<'a> {
-    /// The crawl.
     pub store: &'a Store,
-    /// Its pages.
     pub catalogue: &'a Catalogue,
-    /// Which of them.
     pub selection: &'a Selection,
-    /// Told once for each page that was written.
     pub tell: &'a (dyn Fn() + Sync),
 }
 
 impl Export<'_> {
     /// Makes something of each chosen page, on all cores, and hands it over in order of fetching.
-    ///
-    /// # Errors
-    /// As [`stream`].
     pub fn each<T: Send>(
         &self,
         render: impl Fn(&Chosen) -> Result<T, WriteError> + Sync,

@@ -12,7 +12,6 @@ use suidao_page::visible::Visible;
 use suidao_store::store::StoreError;
 use suidao_store::store::directory::{WriteError, write_whole, write_whole_directory};
 
-/// Where an export goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// A file, or with a shard size a directory that does not exist or is empty; `-` is the standard output.
@@ -22,7 +21,6 @@ pub struct Output {
 }
 
 impl Output {
-    /// One file, or the standard output.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), shard_size: None }
     }
@@ -43,9 +41,6 @@ impl Output {
 
     /// As [`Output::rows`], with a companion: a file of this ending beside the rows, as `.card.md`. It has the name of the
     /// output without the format's ending, and lies among the shards where there are some.
-    ///
-    /// # Errors
-    /// As [`Output::rows`].
     pub fn rows_with<T>(
         &self,
         extension: &str,
@@ -76,9 +71,6 @@ impl Output {
 
     /// Writes files that are packed by themselves, as Parquet and WARC files are; the content goes on to the next file
     /// when it has reached [`Output::limit`]. `suffix` is the format's, as `.warc.gz`.
-    ///
-    /// # Errors
-    /// As [`Output::rows`].
     pub fn packed_files<T>(
         &self,
         suffix: &str,
@@ -142,31 +134,10 @@ impl Output {
 /// The files of an output, one after the other, and their companion. What is written to them must be flushed before it is
 /// dropped.
 pub enum Files<'a> {
-    /// One file and no other.
-    One {
-        /// Its name.
-        name: String,
-        /// Until it is begun.
-        out: Option<Out<'a>>,
-        /// Until it is begun.
-        companion: Option<Out<'a>>,
-    },
-    /// As many as there must be.
-    Shards {
-        /// Where.
-        directory: &'a Path,
-        /// What their names begin with.
-        stem: String,
-        /// What their names end with.
-        suffix: String,
-        /// Number of the next.
-        next: u32,
-        /// Name of the companion.
-        companion: Option<String>,
-    },
+    One { name: String, out: Option<Out<'a>>, companion: Option<Out<'a>> },
+    Shards { directory: &'a Path, stem: String, suffix: String, next: u32, companion: Option<String> },
 }
 
-/// A file of an output.
 pub type Out<'a> = Box<dyn Write + Send + 'a>;
 
 impl<'a> Files<'a> {
@@ -195,9 +166,6 @@ impl<'a> Files<'a> {
     }
 
     /// Begins the companion; none where there is none, as beside the standard output.
-    ///
-    /// # Errors
-    /// If it cannot be made.
     pub fn companion(&mut self) -> io::Result<Option<Out<'a>>> {
         match self {
             Self::One { companion, .. } => Ok(companion.take()),
@@ -217,21 +185,16 @@ fn new_file<'a>(path: &Path) -> io::Result<Out<'a>> {
     Ok(Box::new(BufWriter::with_capacity(1 << 16, File::create_new(path)?)))
 }
 
-/// Rows of bytes on their way out.
 pub struct Rows<'a> {
     files: Files<'a>,
     packing: Option<Packing>,
     limit: u64,
     part: Part<'a>,
-    /// Rows of the file in progress.
     rows: u64,
 }
 
 impl Rows<'_> {
     /// Adds a row: all of it goes into one shard.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn add(&mut self, row: &[u8]) -> io::Result<()> {
         if self.rows > 0 && self.part.written().saturating_add(row.len() as u64) > self.limit {
             let (_, out) = self.files.begin()?;
@@ -251,7 +214,6 @@ impl Rows<'_> {
     }
 }
 
-/// How rows are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Gzip,
@@ -269,7 +231,6 @@ impl Packing {
     }
 }
 
-/// The parts of a name.
 struct Name {
     stem: String,
     packing: Option<Packing>,

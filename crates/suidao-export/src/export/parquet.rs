@@ -31,9 +31,6 @@ const LEVEL: i32 = zstd::DEFAULT_COMPRESSION_LEVEL;
 const DISTINCT: [&str; 5] = ["id", "url", "text", "digest", "simhash"];
 
 /// Writes the chosen pages, each with the given fields.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Streamed, StoreError> {
     output.packed_files(".parquet", |files| {
         let schema = columns::schema(fields).map_err(of_arrow)?;
@@ -62,7 +59,6 @@ pub fn write(export: &Export, output: &Output, fields: &Fields) -> Result<Stream
     })
 }
 
-/// Tables of one schema, one after the other.
 struct Tables<'a, 'e> {
     files: Files<'a>,
     table: Option<ArrowWriter<Out<'a>>>,
@@ -113,7 +109,6 @@ pub(super) fn table<'a>(out: Out<'a>, schema: &SchemaRef, meta: &Meta) -> Result
     ArrowWriter::try_new(out, schema.clone(), Some(properties.build())).map_err(of_parquet)
 }
 
-/// Adds rows to a table.
 pub(super) fn add(table: &mut ArrowWriter<Out<'_>>, rows: &RecordBatch) -> Result<(), WriteError> {
     table.write(rows).map_err(of_parquet)?;
     if table.memory_size() >= ROW_GROUP {

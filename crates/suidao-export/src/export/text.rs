@@ -16,15 +16,11 @@ use suidao_store::store::StoreError;
 /// How the card of a file ends.
 const CARD: &str = ".card.md";
 
-/// Where the card of a file lies.
 pub fn card_of(path: &Path) -> PathBuf {
     Output::file(path).companion("txt", CARD)
 }
 
 /// Writes the chosen pages, a line each, with the card. `filter` is what chose them, for the card to tell.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output, filter: &Filter) -> Result<Streamed, StoreError> {
     output.rows_with("txt", Some(CARD), |rows| {
         let mut card = Card::new(export, filter);

@@ -10,9 +10,6 @@ use suidao_store::store::directory::WriteError;
 use suidao_store::store::{StoreError, warcinfo};
 
 /// Writes the records of the chosen pages.
-///
-/// # Errors
-/// [`StoreError`] if log or archive do not read, or the output cannot be written.
 pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
     output.packed_files(".warc.gz", |mut files| {
         let mut archive = Archive::begin(export, &mut files)?;
@@ -40,7 +37,6 @@ pub fn write(export: &Export, output: &Output) -> Result<Streamed, StoreError> {
     })
 }
 
-/// A WARC file in progress.
 struct Archive<'a> {
     out: Out<'a>,
     length: u64,

@@ -11,7 +11,6 @@ use tantivy::schema::TantivyDocument;
 use tantivy::{DateTime, IndexWriter, TantivyError};
 
 use super::IndexError;
-use super::anchors::Anchors;
 use super::schema::{Fields, midnight, schema, sites};
 use super::tokenizer::{TOKENIZER, analyzer};
 use suidao_page::model::Millis;
@@ -20,7 +19,7 @@ use suidao_store::store::directory::WriteError;
 use suidao_store::store::{PartDirectory, Store};
 
 /// Format of the index: raised when a field or the cutting of text changes.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// Memory in which a part of the index is made before it is written, in bytes, for each thread.
 const MEMORY: usize = 64 << 20;
@@ -30,24 +29,17 @@ const MOST_THREADS: usize = 4;
 /// The latest moment the index knows, in the year 2262.
 const LATEST: i64 = i64::MAX / 1_000_000;
 
-/// What an index was made from; kept in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Format of the index.
     pub format: u32,
-    /// The suidao that made it.
     pub version: String,
-    /// Name of the topic.
     pub topic: String,
-    /// Name of the strategy.
     pub strategy: String,
-    /// When the crawl was begun.
     pub created: Millis,
     /// Batches of the log at that time.
     pub batches: u64,
     /// Pages the crawl had fetched.
     pub fetched: u64,
-    /// Pages in it.
     pub pages: u64,
     /// None that the archive holds was left out.
     pub whole: bool,
@@ -60,8 +52,8 @@ impl Origin {
     }
 }
 
-/// Makes the index of the chosen pages at `path`, in place of one that is there. `tell` is told of each page twice: when
-/// its links are read, and when it is taken in.
+/// Makes the index of the chosen pages at `path`, in place of one that is there. `tell` is told of each page
+/// when it is taken in.
 ///
 /// # Errors
 /// [`IndexError::InTheWay`] if something else lies there; [`IndexError::Store`] if the crawl does not read or the disk does
@@ -112,11 +104,10 @@ fn write(
     let mut writer: IndexWriter = index.writer_with_num_threads(threads, MEMORY * threads).map_err(&engine)?;
     // All parts are joined at the end; parts that are being joined behind our back meanwhile would be gone by then.
     writer.set_merge_policy(Box::new(NoMergePolicy));
-    let anchors = Anchors::read(store, catalogue, tell).map_err(IndexError::write(place))?;
     let render = |chosen: &suidao_store::corpus::Chosen| {
         let document = chosen.document(Parts { text: true, ..Parts::default() })?;
         let kept = chosen.entry.duplicate_of.unwrap_or(chosen.number as u32);
-        Ok(made(&fields, &document, chosen.number, kept, chosen.entry.at, anchors.of(chosen.number)))
+        Ok(made(&fields, &document, chosen.number, kept, chosen.entry.at))
     };
     let streamed = stream(store, catalogue, selection, render, |document| {
         writer.add_document(document).map_err(into_write)?;
@@ -160,15 +151,7 @@ fn into_write(error: TantivyError) -> WriteError {
     }
 }
 
-/// A page as the index takes it.
-fn made(
-    fields: &Fields,
-    document: &Document,
-    number: usize,
-    kept: u32,
-    at: Millis,
-    anchors: &[Box<str>],
-) -> TantivyDocument {
+fn made(fields: &Fields, document: &Document, number: usize, kept: u32, at: Millis) -> TantivyDocument {
     let mut made = TantivyDocument::new();
     made.add_u64(fields.page, number as u64);
     made.add_text(fields.id, &document.id);
@@ -178,9 +161,6 @@ fn made(
         made.add_text(fields.site, site);
     }
     made.add_text(fields.title, &document.title);
-    for anchor in anchors {
-        made.add_text(fields.anchors, anchor);
-    }
     made.add_text(fields.body, &document.text);
     if let Some(language) = &document.language {
         made.add_text(fields.language, language);

@@ -39,22 +39,18 @@ type Boxed = Box<dyn tantivy::query::Query>;
 /// A word or phrase that pages are looked through for.
 #[derive(Clone, Debug)]
 pub(super) struct Unit {
-    /// As it is told: folded.
     pub shown: String,
     pub field: TextField,
     /// Tokens with their distances from the first.
     pub cover: Vec<(usize, String)>,
     /// It adds to the score, and need not occur.
     pub optional: bool,
-    /// Its weight.
     pub weight: f32,
     /// By how many characters its tokens may be farther apart than they were typed.
     pub slop: u32,
 }
 
-/// A query as the engine takes it.
 pub(super) struct Compiled {
-    /// Pages that have all words.
     pub all: Boxed,
     /// Pages that have one of them at least, where that is not the same.
     pub any: Option<Boxed>,
@@ -202,7 +198,7 @@ fn of_clause(fields: &Fields, is_term: &dyn Fn(&str) -> bool, clause: &Clause, u
 pub(super) fn in_fields(fields: &Fields, unit: &Unit) -> Vec<(TextField, Boxed)> {
     let all = [
         (TextField::Title, fields.title, TITLE),
-        (TextField::Anchors, fields.anchors, ANCHORS),
+        (TextField::Anchors, fields.anchor, ANCHORS),
         (TextField::Body, fields.body, BODY),
     ];
     let wanted = all.into_iter().filter(|(name, ..)| unit.field == TextField::All || unit.field == *name);

@@ -7,7 +7,6 @@ use tantivy::{DateTime, DocAddress, DocId, Score, SegmentOrdinal, SegmentReader}
 use super::schema::day;
 use suidao_page::model::Day;
 
-/// A page that matches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     pub address: DocAddress,
@@ -23,7 +22,6 @@ pub(super) struct Row {
     pub language: Option<u64>,
 }
 
-/// Collects [`Row`]s.
 pub(super) struct Rows;
 
 pub(super) struct SegmentRows {

@@ -3,7 +3,6 @@
 //! It holds every page of the archive; which of them are wanted is asked with the query. It is made whole and takes its
 //! place when it is complete, and says how many batches of the log it was made from.
 
-mod anchors;
 mod build;
 mod clauses;
 mod collect;
@@ -27,29 +26,15 @@ use suidao_store::store::directory::WriteError;
 /// What can go wrong with an index. Every message names the directory and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// There is none.
     #[error("{}: holds no index; make one with `suidao export DIR --format index -o {}`", .0.display(), .0.display())]
     Missing(PathBuf),
-    /// It is not as this program writes it.
     #[error("{}: an index of another kind ({what}); remove it, and it is made anew", path.display())]
-    Foreign {
-        /// The index.
-        path: PathBuf,
-        /// What is unlike.
-        what: String,
-    },
+    Foreign { path: PathBuf, what: String },
     /// Something that is no index lies where it is to be.
     #[error("{}: in the way, and no index; give another path, or move it away", .0.display())]
     InTheWay(PathBuf),
-    /// The search engine failed.
     #[error("{}: the index does not read or write: {source}; remove it, and it is made anew", path.display())]
-    Engine {
-        /// The index.
-        path: PathBuf,
-        /// The engine's word.
-        source: tantivy::TantivyError,
-    },
-    /// The crawl it is made from, or the disk.
+    Engine { path: PathBuf, source: tantivy::TantivyError },
     #[error(transparent)]
     Store(#[from] StoreError),
 }

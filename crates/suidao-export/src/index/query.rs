@@ -12,32 +12,24 @@ const LONGEST: usize = 500;
 /// Items of a query that are read.
 const MOST: usize = 40;
 
-/// A query: all its items must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// In the order typed.
     pub items: Vec<Item>,
 }
 
-/// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// It must not hold.
     pub not: bool,
-    /// One of these must.
     pub any: Vec<Clause>,
 }
 
-/// What a page can be asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clause {
-    /// These words, in any place.
     Words(TextField, String),
-    /// These words one after the other.
     Phrase(TextField, String),
     /// On this host or below it.
     Host(String),
-    /// In this language, ISO 639-3.
     Language(String),
     /// Published from this day to that.
     Published(Option<Day>, Option<Day>),
@@ -45,17 +37,12 @@ pub enum Clause {
     Relevant(bool),
 }
 
-/// Where words are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextField {
-    /// In title, links and text.
     All,
-    /// In the title.
     Title,
-    /// In texts of links to the page.
     Anchors,
-    /// In the main text.
     Body,
 }
 
@@ -71,7 +58,6 @@ impl std::fmt::Display for TextField {
 }
 
 impl Query {
-    /// Reads a query; whatever was typed is one.
     pub fn parse(typed: &str) -> Self {
         let typed: String = typed.chars().take(LONGEST).collect();
         let mut query = Self::default();
@@ -95,7 +81,6 @@ impl Query {
     }
 }
 
-/// What stands between two spaces, or between quotation marks.
 #[derive(Debug, Default)]
 struct Token {
     not: bool,

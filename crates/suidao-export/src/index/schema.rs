@@ -11,13 +11,11 @@ use suidao_page::model::Day;
 
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident: $add:ident($options:expr);)*) => {
-        /// The fields by name.
         #[derive(Clone, Copy, Debug)]
         pub(super) struct Fields {
             $($(#[$doc])* pub $name: Field,)*
         }
 
-        /// The schema and its fields.
         pub(super) fn schema() -> (Schema, Fields) {
             let mut builder = Schema::builder();
             let fields = Fields { $($name: builder.$add(stringify!($name), $options),)* };
@@ -31,49 +29,35 @@ fields! {
     page: add_u64_field(number() | INDEXED);
     /// 32 hexadecimal digits made from the URL.
     id: add_text_field(STRING | STORED);
-    /// Its address.
     url: add_text_field(STRING | STORED | FAST);
-    /// Its host.
     host: add_text_field(STRING | STORED | FAST);
     /// Its host, with and without the port, and every domain above.
     site: add_text_field(STRING);
-    /// Its title.
     title: add_text_field(text());
-    /// Texts of links to it.
-    anchors: add_text_field(text());
-    /// Its main text.
     body: add_text_field(text());
     /// ISO 639-3.
     language: add_text_field(STRING | STORED | FAST);
     /// The day, at midnight UTC.
     published: add_date_field(date());
-    /// When it was fetched.
     fetched: add_date_field(date());
     /// Eq. (1).
     relevance: add_f64_field(number());
     /// At or above the page threshold.
     relevant: add_bool_field(number() | INDEXED);
-    /// Characters of the main text.
     chars: add_u64_field(number());
-    /// Most of it is a row of links.
     listing: add_bool_field(number() | INDEXED);
-    /// It asks search engines not to keep it.
     noindex: add_bool_field(number() | INDEXED);
     /// URL of the page that is kept in its place.
     duplicate_of: add_text_field(STRING | STORED);
     /// `page` of the one that is kept of its group: its own where it is that, or there is no other.
     kept: add_u64_field(number());
-    /// Links since the seed.
     depth: add_u64_field(number());
     /// Off-topic pages since the last relevant one.
     hops: add_u64_field(number());
     /// Tunnel depth left; absent where it is unbounded.
     k: add_u64_field(number());
-    /// Page or redirect by which it became known.
     found_on: add_text_field(STRING | STORED);
-    /// Text of the link by which it became known.
-    anchor: add_text_field(STORED);
-    /// Terms of the topic in it.
+    anchor: add_text_field(text());
     terms: add_text_field(STRING | STORED);
     /// How often each occurs.
     counts: add_u64_field(STORED);

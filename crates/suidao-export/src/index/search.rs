@@ -30,7 +30,6 @@ const TOPIC: f32 = 0.5;
 /// Steps of a path that are told at most.
 const LONGEST_PATH: usize = 64;
 
-/// An index, open for reading.
 pub struct Index {
     path: PathBuf,
     fields: Fields,
@@ -40,49 +39,36 @@ pub struct Index {
     _temporary: Option<tempfile::TempDir>,
 }
 
-/// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// As typed.
     pub query: String,
-    /// Which pages.
     pub filter: Filter,
     /// Hits to leave out at the beginning.
     pub offset: usize,
-    /// Hits to give at most.
     pub limit: usize,
-    /// Whether to say why of each hit.
     pub explain: bool,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Answer {
     /// Pages found; with duplicates folded, groups of them.
     pub pages: u64,
-    /// Pages folded away.
     pub duplicates: u64,
     /// No page has all the words, those of a compound together; these have some.
     pub loosened: bool,
     /// The first one's rank, from 0.
     pub offset: usize,
-    /// In order of rank.
     pub hits: Vec<Hit>,
-    /// Of all that was found.
     pub facets: Facets,
 }
 
-/// A page that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    /// It ranks by this.
     pub score: f32,
-    /// What the index holds of it.
     #[serde(flatten)]
     pub page: Stored,
     /// The words in its title: first character and the one behind the last.
     pub title_marks: Vec<[usize; 2]>,
-    /// The piece of its text that answers best.
     pub snippet: Marked,
     /// Others that say the same, folded away.
     pub duplicates: u64,
@@ -91,57 +77,38 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Its title with the words marked.
     pub fn title(&self) -> Marked {
         Marked::by_characters(&self.page.title, &self.title_marks)
     }
 }
 
-/// What a word adds to a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Share {
-    /// Word or phrase, folded.
     pub words: String,
-    /// Where it stands: title, anchors, body.
     pub field: TextField,
     /// Weighted BM25.
     pub bm25: f32,
 }
 
-/// What the index holds of a page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stored {
     /// Pages fetched before it.
     pub page: u64,
-    /// Of its document.
     pub id: String,
-    /// Its address.
     pub url: String,
-    /// Its host.
     pub host: String,
-    /// Its title.
     pub title: String,
-    /// ISO 639-3.
     pub language: Option<String>,
-    /// When it was published.
     pub published: Option<Day>,
-    /// When it was fetched, RFC 3339.
     pub fetched: String,
-    /// Eq. (1).
     pub relevance: f32,
-    /// At or above the page threshold.
     pub relevant: bool,
-    /// Terms of the topic in it.
     pub terms: Vec<TermMatch>,
-    /// Characters of its text.
     pub chars: u64,
-    /// Most of it is a row of links.
     pub listing: bool,
-    /// It asks search engines not to keep it.
     pub noindex: bool,
     /// The page that is kept in its place.
     pub duplicate_of: Option<String>,
-    /// Links since the seed.
     pub depth: u64,
     /// Off-topic pages since the last relevant one on the path to it.
     pub hops: u64,
@@ -151,9 +118,6 @@ pub struct Stored {
     pub found_on: Option<String>,
     /// Text of that link.
     pub anchor: String,
-    /// Texts of links to it.
-    pub anchors: Vec<String>,
-    /// Its main text.
     #[serde(skip)]
     pub text: String,
 }
@@ -178,7 +142,6 @@ pub struct Facets {
 pub struct Matched {
     /// Pages fetched before it.
     pub page: u64,
-    /// Its address.
     pub url: String,
     /// Eq. (1).
     pub relevance: f32,
@@ -189,7 +152,6 @@ pub struct Matched {
 /// A page on the path to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
-    /// Its address.
     pub url: String,
     /// Text of the link that led to it.
     pub anchor: String,
@@ -234,7 +196,6 @@ impl Index {
         Self { _temporary: Some(temporary), ..self }
     }
 
-    /// What it was made from.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -248,9 +209,6 @@ impl Index {
     }
 
     /// All pages that match a query, in order of fetching: those that have all its words, duplicates too.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn matching(&self, query: &str) -> Result<Vec<Matched>, IndexError> {
         let matched = || {
             let compiled = self.compiled(query, &Filter::default());
@@ -269,17 +227,11 @@ impl Index {
     }
 
     /// The page of this id ([`document::id`]).
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn page(&self, id: &str) -> Result<Option<Stored>, IndexError> {
         ask(&self.path, || self.find(id))
     }
 
     /// The terms of the topic that most pages have, at most so many, each with the number of pages.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn terms(&self, most: usize) -> Result<Vec<(String, u64)>, IndexError> {
         let read = || -> tantivy::Result<Vec<(String, u64)>> {
             let mut counts: BTreeMap<String, u64> = BTreeMap::new();
@@ -300,9 +252,6 @@ impl Index {
     }
 
     /// The way to a page, from the seed to itself.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
     pub fn path(&self, page: &Stored) -> Result<Vec<Step>, IndexError> {
         let step = |page: Stored| Step { url: page.url.clone(), anchor: page.anchor.clone(), page: Some(page) };
         let mut path = vec![step(page.clone())];
@@ -506,7 +455,6 @@ impl Index {
             k: number(fields.k),
             found_on: text(fields.found_on),
             anchor: text(fields.anchor).unwrap_or_default(),
-            anchors: texts(fields.anchors),
             text: text(fields.body).unwrap_or_default(),
         })
     }

@@ -67,7 +67,6 @@ pub(super) struct Words<'a> {
     covers: Vec<&'a [(usize, String)]>,
 }
 
-/// An occurrence of a word.
 #[derive(Clone, Debug)]
 struct Found {
     range: Range<usize>,

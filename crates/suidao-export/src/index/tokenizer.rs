@@ -25,7 +25,6 @@ pub fn analyzer() -> TextAnalyzer {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Segmenter;
 
-/// The tokens of one text.
 #[derive(Debug)]
 pub struct Segments {
     folded: String,

@@ -12,7 +12,7 @@ const AROUND: usize = 40;
 const PLACES: usize = 4;
 
 /// The excerpt of a text, as pieces; whether each is an occurrence of a term.
-pub fn excerpt(text: &str, terms: &[String]) -> Vec<(String, bool)> {
+pub fn excerpt(text: &str, terms: &[&str]) -> Vec<(String, bool)> {
     let letters: Vec<char> = text.chars().collect();
     // Folding goes character for character, so places agree.
     let folded: Vec<char> = fold(text).chars().collect();
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> String {
-        let pieces = excerpt(text, &["足球".to_owned(), "NBA".to_owned(), "足球赛".to_owned()]);
+        let pieces = excerpt(text, &["足球", "NBA", "足球赛"]);
         pieces.into_iter().map(|(piece, is_term)| if is_term { format!("[{piece}]") } else { piece }).collect()
     }
 

@@ -6,42 +6,23 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use rustc_hash::FxHashMap;
 use suidao_page::model::{CrawlUrl, Relevance};
 use suidao_store::store::{StoreError, own};
 
-/// What somebody said of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// The page.
-    pub url: CrawlUrl,
-    /// It is relevant.
-    pub relevant: bool,
-}
+/// Whether each page is relevant, by what was said of it last.
+pub type Labels = FxHashMap<CrawlUrl, bool>;
 
-/// What can be wrong with a file of labels.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelError {
-    /// The operating system refused.
     #[error("{}: cannot read or write the labels: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's word.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// It is no plain file, or too large.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A line that is no label.
+    /// A line, from 1, that is no label.
     #[error("{}, line {line}: {what}; write the URL, a tab, and yes or no", path.display())]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-        /// What stands there.
-        what: String,
-    },
+    Line { path: PathBuf, line: usize, what: String },
 }
 
 /// The file, open for more answers.
@@ -58,7 +39,7 @@ impl LabelFile {
     ///
     /// # Errors
     /// [`LabelError`] names the file, and the line that is no label.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Label>), LabelError> {
+    pub fn open(path: &Path) -> Result<(Self, Labels), LabelError> {
         let fail = |source| LabelError::Io { path: path.to_owned(), source };
         let mut file = own::open(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))?;
         let mut bytes = Vec::new();
@@ -67,28 +48,22 @@ impl LabelFile {
             return Err(StoreError::TooLarge { path: path.to_owned(), most: own::LARGE }.into());
         }
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        // A line without its end that reads as a label was written by an editor; else by a process that died.
-        let labels = match Self::parse(path, &String::from_utf8_lossy(&bytes)) {
-            Ok(labels) if whole < bytes.len() => {
-                file.write_all(b"\n").map_err(fail)?;
-                labels
-            }
-            Ok(labels) => labels,
-            Err(_) if whole < bytes.len() && is_torn(&bytes[whole..]) => {
-                let labels = Self::parse(path, &String::from_utf8_lossy(&bytes[..whole]))?;
-                file.set_len(whole as u64).map_err(fail)?;
-                labels
-            }
-            Err(error) => return Err(error),
-        };
+        if is_torn(&bytes[whole..]) {
+            bytes.truncate(whole);
+            file.set_len(whole as u64).map_err(fail)?;
+        }
+        let labels = Self::parse(path, &String::from_utf8_lossy(&bytes))?;
         file.seek(SeekFrom::End(0)).map_err(fail)?;
+        // An editor may have left the last line without its end.
+        if bytes.last().is_some_and(|&byte| byte != b'\n') {
+            file.write_all(b"\n").map_err(fail)?;
+        }
         Ok((Self { path: path.to_owned(), file, written: Vec::new() }, labels))
     }
 
     /// Reads labels; empty lines and `#` comments are left out.
-    fn parse(path: &Path, text: &str) -> Result<Vec<Label>, LabelError> {
-        let mut labels: Vec<Label> = Vec::new();
-        let mut places = rustc_hash::FxHashMap::default();
+    fn parse(path: &Path, text: &str) -> Result<Labels, LabelError> {
+        let mut labels = Labels::default();
         for (line, told) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
             if told.trim().is_empty() || told.starts_with('#') {
                 continue;
@@ -102,40 +77,30 @@ impl LabelFile {
                 "no" | "0" | "false" => false,
                 other => return Err(wrong(format!("{other:?} is no label"))),
             };
-            let label = Label { url, relevant };
-            match places.get(&label.url) {
-                Some(&place) => labels[place] = label,
-                None => {
-                    places.insert(label.url.clone(), labels.len());
-                    labels.push(label);
-                }
-            }
+            labels.insert(url, relevant);
         }
         Ok(labels)
     }
 
     /// Adds an answer; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// [`LabelError::Io`].
-    pub fn add(&mut self, label: &Label, relevance: Relevance, stratum: usize) -> Result<(), LabelError> {
-        let answer = if label.relevant { "yes" } else { "no" };
-        let line = format!("{}\t{answer}\t{:.4}\t{stratum}\n", label.url, relevance.get());
+    pub fn add(
+        &mut self,
+        url: &CrawlUrl,
+        relevant: bool,
+        relevance: Relevance,
+        stratum: usize,
+    ) -> Result<(), LabelError> {
+        let answer = if relevant { "yes" } else { "no" };
+        let line = format!("{url}\t{answer}\t{:.4}\t{stratum}\n", relevance.get());
         let mut add = || {
-            let begin = self.file.seek(SeekFrom::End(0))?;
+            self.written.push(self.file.seek(SeekFrom::End(0))?);
             self.file.write_all(line.as_bytes())?;
-            self.file.sync_data()?;
-            Ok(begin)
+            self.file.sync_data()
         };
-        let begin = add().map_err(|source| LabelError::Io { path: self.path.clone(), source })?;
-        self.written.push(begin);
-        Ok(())
+        add().map_err(|source| LabelError::Io { path: self.path.clone(), source })
     }
 
     /// Takes the last answer of this session back; false if there is none.
-    ///
-    /// # Errors
-    /// [`LabelError::Io`].
     pub fn undo(&mut self) -> Result<bool, LabelError> {
         let Some(begin) = self.written.pop() else { return Ok(false) };
         let cut = self.file.set_len(begin).and_then(|()| self.file.sync_data());
@@ -143,18 +108,22 @@ impl LabelFile {
     }
 }
 
-/// Whether a line is a part of one that was being written; any other that does not read is somebody's, and is told.
+/// Whether a line without its end is a part of one that was being written; any other is somebody's, and is told where it
+/// does not read.
 fn is_torn(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
-    line.split('\t').nth(1).is_some_and(|verdict| ["yes", "no"].iter().any(|whole| whole.starts_with(verdict)))
+    let verdict = line.split('\t').nth(1);
+    verdict.is_some_and(|verdict| {
+        !["yes", "no"].contains(&verdict) && ["yes", "no"].iter().any(|whole| whole.starts_with(verdict))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn label(url: &str, relevant: bool) -> Label {
-        Label { url: CrawlUrl::parse(url).unwrap(), relevant }
+    fn label(url: &str, relevant: bool) -> (CrawlUrl, bool) {
+        (CrawlUrl::parse(url).unwrap(), relevant)
     }
 
     #[test]
@@ -164,14 +133,14 @@ mod tests {
         let (mut file, labels) = LabelFile::open(&path).unwrap();
         assert!(labels.is_empty());
         let (one, two) = (label("http://a.cn/1", true), label("http://a.cn/%E8%B6%B3", false));
-        file.add(&one, Relevance::new(0.125), 4).unwrap();
-        file.add(&two, Relevance::ZERO, 0).unwrap();
+        file.add(&one.0, one.1, Relevance::new(0.125), 4).unwrap();
+        file.add(&two.0, two.1, Relevance::ZERO, 0).unwrap();
         assert!(file.undo().unwrap());
-        file.add(&two, Relevance::ZERO, 0).unwrap();
+        file.add(&two.0, two.1, Relevance::ZERO, 0).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text, "http://a.cn/1\tyes\t0.1250\t4\nhttp://a.cn/%E8%B6%B3\tno\t0.0000\t0\n");
         let (mut again, labels) = LabelFile::open(&path).unwrap();
-        assert_eq!(labels, [one, two]);
+        assert_eq!(labels, Labels::from_iter([one, two]));
         assert!(!again.undo().unwrap(), "what an earlier session said stands");
     }
 
@@ -181,10 +150,10 @@ mod tests {
         let path = root.path().join("labels.tsv");
         std::fs::write(&path, "# by hand\nhttp://a.cn/1\tyes\nhttp://a.cn/2\tn").unwrap();
         let (mut file, labels) = LabelFile::open(&path).unwrap();
-        assert_eq!(labels, [label("http://a.cn/1", true)]);
-        file.add(&label("http://a.cn/1", false), Relevance::ONE, 7).unwrap();
+        assert_eq!(labels, Labels::from_iter([label("http://a.cn/1", true)]));
+        file.add(&label("http://a.cn/1", false).0, false, Relevance::ONE, 7).unwrap();
         let (_, labels) = LabelFile::open(&path).unwrap();
-        assert_eq!(labels, [label("http://a.cn/1", false)], "the last word counts");
+        assert_eq!(labels, Labels::from_iter([label("http://a.cn/1", false)]), "the last word counts");
         std::fs::write(&path, "http://a.cn/1\tperhaps\n").unwrap();
         let told = LabelFile::open(&path).unwrap_err().to_string();
         assert!(told.contains("labels.tsv, line 1: \"perhaps\" is no label"), "{told}");

@@ -11,67 +11,44 @@ use suidao_page::model::Relevance;
 /// Lower bounds of the strata as multiples of the threshold: narrow near it.
 const BOUNDS: [f64; 8] = [0.0, 0.25, 0.5, 0.8, 1.0, 1.25, 2.0, 3.0];
 
-/// The stratum that begins at the threshold.
-const THRESHOLD: usize = 4;
-
 /// The strata of a crawl's pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strata {
     threshold: f64,
-    /// Scores of the pages of each stratum.
-    pages: Vec<Vec<f64>>,
+    /// Pages of each stratum.
+    pages: [u64; BOUNDS.len()],
 }
 
 impl Strata {
+    /// The stratum that begins at the threshold.
+    pub const THRESHOLD: usize = 4;
+
     /// Puts pages of these scores into strata around a threshold.
     pub fn new(threshold: Relevance, scores: impl Iterator<Item = Relevance>) -> Self {
-        let mut strata = Self { threshold: f64::from(threshold.get()), pages: vec![Vec::new(); BOUNDS.len()] };
-        for score in scores {
-            let stratum = strata.of(score);
-            strata.pages[stratum].push(f64::from(score.get()));
-        }
+        let mut strata = Self { threshold: f64::from(threshold.get()), pages: [0; BOUNDS.len()] };
+        scores.for_each(|score| strata.pages[strata.of(score)] += 1);
         strata
     }
 
-    /// The threshold.
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.pages.len()
-    }
-
-    /// Stratum of a score.
     pub fn of(&self, score: Relevance) -> usize {
         let score = f64::from(score.get());
-        // By the threshold itself, which a product may miss.
-        let is_above =
-            |bound: &f64| if *bound == 1.0 { score >= self.threshold } else { score >= bound * self.threshold };
-        BOUNDS[1..].iter().take_while(|bound| is_above(bound)).count()
+        BOUNDS[1..].iter().take_while(|bound| score >= *bound * self.threshold).count()
     }
 
-    /// Whether a stratum lies at or above the threshold.
-    pub fn is_above(stratum: usize) -> bool {
-        stratum >= THRESHOLD
-    }
-
-    /// Lowest score of a stratum.
-    pub fn begin(&self, stratum: usize) -> f64 {
-        BOUNDS[stratum] * self.threshold
-    }
-
-    /// Scores of a stratum's pages.
-    pub fn scores(&self, stratum: usize) -> &[f64] {
-        &self.pages[stratum]
+    /// Lowest score of each stratum, and its pages.
+    pub fn each(&self) -> impl Iterator<Item = (f64, u64)> {
+        BOUNDS.iter().zip(self.pages).map(|(bound, pages)| (bound * self.threshold, pages))
     }
 
     /// How many pages of each stratum to ask about, if it is to be so many in all.
     fn allocation(&self, sample: usize) -> Vec<usize> {
-        let mut given = vec![0; self.count()];
+        let mut given = vec![0; BOUNDS.len()];
         for _ in 0..sample {
-            let open = (0..self.count()).filter(|&stratum| given[stratum] < self.pages[stratum].len());
+            let open = (0..BOUNDS.len()).filter(|&stratum| (given[stratum] as u64) < self.pages[stratum]);
             let Some(next) = open.min_by_key(|&stratum| given[stratum]) else { break };
             given[next] += 1;
         }
@@ -81,8 +58,8 @@ impl Strata {
     /// The pages to ask about, in the order of asking: places in `pages`, which gives each page's score, its URL and whether
     /// it was answered before. Those answered before count towards the sample.
     pub fn draw(&self, pages: &[(Relevance, &str, bool)], sample: usize) -> Vec<usize> {
-        let mut of: Vec<Vec<(u64, usize)>> = vec![Vec::new(); self.count()];
-        let mut answered = vec![0; self.count()];
+        let mut of: [Vec<(u64, usize)>; BOUNDS.len()] = Default::default();
+        let mut answered = [0; BOUNDS.len()];
         for (place, (score, url, known)) in pages.iter().enumerate() {
             let stratum = self.of(*score);
             if *known {
@@ -121,9 +98,8 @@ mod tests {
             Relevance::new(0.1),
             [0.0, 0.024, 0.025, 0.0999, 0.1, 0.13, 0.25, 0.9].map(Relevance::new).into_iter(),
         );
-        let sizes: Vec<usize> = (0..strata.count()).map(|stratum| strata.scores(stratum).len()).collect();
-        assert_eq!(sizes, [2, 1, 0, 1, 1, 1, 1, 1]);
-        assert!(Strata::is_above(strata.of(Relevance::new(strata.threshold() as f32))));
+        assert_eq!(strata.pages, [2, 1, 0, 1, 1, 1, 1, 1]);
+        assert_eq!(strata.of(Relevance::new(strata.threshold() as f32)), Strata::THRESHOLD);
     }
 
     #[test]
@@ -156,7 +132,7 @@ mod tests {
         };
         assert_eq!(sorted(&[&all[..30], &rest[..]].concat()), sorted(&all), "nothing twice, and the same pages");
         // Every tenth of the order has pages from below and above.
-        let above = |place: &usize| Strata::is_above(strata.of(scores[*place]));
+        let above = |place: &usize| strata.of(scores[*place]) >= Strata::THRESHOLD;
         assert!(all.chunks(20).all(|part| part.iter().any(above) && !part.iter().all(above)));
     }
 }

@@ -29,12 +29,9 @@ const TOLD: usize = 20;
 /// Pages that the prior weighs as much as.
 const PRIOR: f64 = 10.0;
 
-/// A labelled page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelledPage {
-    /// Host.
     pub host: String,
-    /// Title.
     pub title: String,
     /// Folded words of title and main text, each once.
     pub words: BTreeSet<String>,
@@ -63,7 +60,6 @@ impl LabelledPage {
     }
 }
 
-/// A word that tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Telling {
     /// The word, folded.

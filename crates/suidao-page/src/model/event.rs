@@ -29,6 +29,19 @@ pub enum Origin {
     Canonical(UrlId),
 }
 
+impl Event {
+    /// The links it tells of.
+    pub fn links(&self) -> &[Link] {
+        match self {
+            Self::Seeded(link) => std::slice::from_ref(link),
+            Self::Settled(page) => &page.links,
+            Self::Redirected { link, .. } | Self::Moved { link, .. } => link.as_slice(),
+            Self::Hinted { links, .. } | Self::Sources { links, .. } | Self::Expanded { links, .. } => links,
+            _ => &[],
+        }
+    }
+}
+
 impl Link {
     /// A link that stands on no page: a seed, the target of a redirect.
     pub fn bare(to: UrlId, relevance: Relevance, verdict: Verdict) -> Self {

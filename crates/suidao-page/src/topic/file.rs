@@ -288,7 +288,7 @@ impl Lexicon {
             "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
-        writeln!(out, "tf = {}\n", quoted(self.tf.name()))?;
+        writeln!(out, "tf = {}\n", quoted(self.tf.into()))?;
         for (name, what, terms) in [
             ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
             ("near", "Terms of pages that lead to the topic without being of it.", &self.near),

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Deserialize;
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 use thiserror::Error;
 
 use super::sample::rejections;
@@ -35,8 +35,8 @@ pub(super) const TERM: Least = Least { pages: 3, hosts: 2, share: 0.01, lift: 1.
 const NEAR: Least = Least { pages: 5, hosts: 4, share: 0.1, lift: 3.0 };
 
 /// How terms are weighed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumMessage, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Weighting {
     /// √TextRank × IDF × ln(lift).
     #[default]

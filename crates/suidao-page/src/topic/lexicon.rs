@@ -3,6 +3,7 @@
 
 use serde::Deserialize;
 use sha1::{Digest as _, Sha1};
+use strum::{EnumMessage, IntoStaticStr, VariantArray};
 
 use super::file::{self, Counts};
 
@@ -80,8 +81,9 @@ impl Default for Weights {
 }
 
 /// What eq. (2) takes for tf.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, EnumMessage, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum TermFrequency {
     /// √occurrences: a word said again says less each time, and the few words that fill a long page (its code, its
     /// subject's name) hide the others less.
@@ -94,14 +96,6 @@ pub enum TermFrequency {
 }
 
 impl TermFrequency {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Root => "root",
-            Self::Raw => "raw",
-            Self::Log => "log",
-        }
-    }
-
     /// Weight of `count` ≥ 1 occurrences.
     pub fn weigh(self, count: u32) -> f64 {
         match self {

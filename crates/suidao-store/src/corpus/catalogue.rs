@@ -14,11 +14,9 @@ use suidao_page::read::language_tag;
 /// A page that was fetched, by its last visit that brought something.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Its URL's number.
     pub id: UrlId,
     /// Its host: an index into [`Catalogue::hosts`].
     pub host: u32,
-    /// Hash of its title.
     pub title: u32,
     /// Hash of its title, author, language and canonical address.
     pub particulars: u32,
@@ -30,7 +28,6 @@ pub struct Entry {
     pub relevance: Relevance,
     /// At or above the page threshold, be it a listing.
     pub on_topic: bool,
-    /// Sketch of its main text.
     pub sketch: Sketch,
     /// When it was published, as far as it says so.
     pub published: Option<Day>,
@@ -44,7 +41,6 @@ pub struct Entry {
     pub archived: bool,
     /// The page of its group that is kept in its place: an index into [`Catalogue::entries`].
     pub duplicate_of: Option<u32>,
-    /// What it is a part of.
     pub part: Part,
     /// When it was there, and how often it was another.
     pub seen: Seen,
@@ -85,15 +81,11 @@ pub struct Catalogue {
     pub(super) visits: Vec<Visit>,
     /// Seconds east of UTC of the forums' times, by host.
     pub(super) offsets: FxHashMap<u32, i32>,
-    /// Batches of the log it was made from.
     pub batches: u64,
 }
 
 impl Catalogue {
     /// Reads a crawl's log and finds the groups of pages that say the same.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the log does not read.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
         let mut catalogue = Self { batches: store.len(), ..Self::default() };
         let mut hosts: FxHashMap<Box<str>, u32> = FxHashMap::default();
@@ -222,7 +214,6 @@ impl Catalogue {
         &self.visits[from..until]
     }
 
-    /// Name of an entry's host.
     pub fn host(&self, entry: &Entry) -> &str {
         self.hosts.get(entry.host as usize).map_or("", String::as_str)
     }

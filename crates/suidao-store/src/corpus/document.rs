@@ -6,7 +6,6 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::Seen;
 use suidao_page::model::{CrawlUrl, Day, Digest, Millis, Region, Relevance, TermMatch};
 
-/// Which costly parts of a document are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     /// Main text; of a thread, what its posts say.
@@ -22,11 +21,9 @@ pub struct Parts {
 pub struct Document {
     /// 32 hexadecimal digits made from the URL alone: the same page has the same one in every export.
     pub id: String,
-    /// The page, in normal form.
     pub url: CrawlUrl,
     /// Its host, with the port where it is not the scheme's own.
     pub host: String,
-    /// Title; empty if there is none.
     pub title: String,
     /// Main content, paragraphs separated by a line feed; of a thread, its posts with a blank line between them; empty where
     /// it was not asked for.
@@ -53,17 +50,14 @@ pub struct Document {
     pub last_changed: String,
     /// Different texts seen, one after the other.
     pub versions: u32,
-    /// HTTP status.
     pub status: u16,
     /// Eq. (1), 0 to 1.
     pub relevance: Relevance,
-    /// Whether that reaches the page threshold.
     pub relevant: bool,
     /// Terms of the topic in it, the most telling first.
     pub terms: Vec<TermMatch>,
     /// Text of the link by which it became known; empty for seeds and redirects.
     pub anchor: String,
-    /// The strategy's.
     pub scores: Scores,
     /// Tunnel depth left on the path that led to it; none is unbounded.
     pub k: Option<u8>,
@@ -93,45 +87,34 @@ pub struct Document {
     pub warc: Place,
 }
 
-/// What the page waited with in the frontier.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scores {
-    /// Priority.
     pub priority: f32,
-    /// Lane.
     pub lane: u8,
 }
 
-/// A link of a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OutLink {
-    /// Where it leads.
     pub url: CrawlUrl,
     /// Its text; empty if it shows none.
     pub anchor: String,
-    /// Where on the page it stands.
     pub region: Region,
     /// `rel=nofollow`, `ugc` or `sponsored`.
     pub nofollow: bool,
 }
 
-/// A post of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Post {
-    /// Who wrote it.
     pub author: Option<String>,
     /// When, RFC 3339.
     pub posted: Option<String>,
     /// Its number in the thread, from 1.
     pub floor: Option<u32>,
-    /// What it says.
     pub text: String,
 }
 
-/// Where a response record lies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// Name of the WARC file.
     pub file: String,
     /// First byte of the record.
     pub offset: u64,
@@ -139,7 +122,6 @@ pub struct Place {
     pub length: u64,
 }
 
-/// The id of a URL's document.
 pub fn id(url: &CrawlUrl) -> String {
     format!("{:032x}", xxh3_128(url.as_str().as_bytes()))
 }

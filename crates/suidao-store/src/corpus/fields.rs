@@ -8,7 +8,6 @@ use super::document::{Document, Parts};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields(Vec<&'static str>);
 
-/// No field has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no field {0}; the fields are {all}", all = Fields::ALL.join(", "))]
 pub struct UnknownField(String);
@@ -73,7 +72,6 @@ fields!(
 );
 
 impl Fields {
-    /// All of them.
     pub fn all() -> Self {
         Self(Self::ALL.to_vec())
     }
@@ -96,17 +94,14 @@ impl Fields {
         Ok(Self(Self::ALL.iter().copied().filter(|name| wanted.contains(name)).collect()))
     }
 
-    /// These and some more.
     pub fn with(&self, more: &[&str]) -> Self {
         Self(Self::ALL.iter().copied().filter(|name| self.holds(name) || more.contains(name)).collect())
     }
 
-    /// Whether a field is among them.
     pub fn holds(&self, name: &str) -> bool {
         self.0.contains(&name)
     }
 
-    /// Their names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.0.iter().copied()
     }

@@ -23,9 +23,7 @@ pub enum Duplicates {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Filter {
-    /// At or above the page threshold, listings too.
     pub relevant: bool,
-    /// At or above this relevance.
     pub min_relevance: Option<Relevance>,
     /// In one of these languages (ISO 639-3); any if empty.
     pub languages: Vec<String>,
@@ -39,22 +37,18 @@ pub struct Filter {
     pub published_until: Option<Day>,
     /// Fetched on this day (UTC) or later.
     pub fetched_from: Option<Day>,
-    /// With so many characters of main text.
     pub min_chars: u32,
     /// Documents only: no listings, and no pages without a text of their own.
     pub documents: bool,
     /// No pages that ask not to be kept by search engines.
     pub no_noindex: bool,
-    /// What becomes of duplicates.
     pub duplicates: Duplicates,
 }
 
-/// Which pages were chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selection {
     /// For each entry of the catalogue.
     pub chosen: Vec<bool>,
-    /// How many.
     pub pages: u64,
     /// How many were left out, by the first condition they did not meet.
     pub left_out: BTreeMap<&'static str, u64>,

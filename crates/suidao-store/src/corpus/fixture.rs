@@ -14,18 +14,14 @@ use suidao_page::model::{
 use suidao_page::read;
 use suidao_page::topic::{Lexicon, Topic};
 
-/// The topic of these crawls.
 pub fn topic() -> Topic {
     Topic::new(Lexicon::from_terms("体育", &[("足球", 0.9), ("篮球", 0.7), ("NBA", 0.3)]))
 }
 
-/// A visit of a page.
 pub struct Visit<'a> {
     /// Its URL; numbers go by the order of first visits.
     pub url: &'a str,
-    /// What it says.
     pub html: &'a str,
-    /// What it is as a page of a forum.
     pub kind: Option<PageKind>,
 }
 
@@ -120,7 +116,6 @@ pub fn thread(title: &str, posts: &[(u32, &str)]) -> String {
     format!("<title>{title}</title><h1>{title}</h1><div id=posts>{posts}</div>")
 }
 
-/// The answer of a page.
 pub fn fetched(url: &str, html: &str) -> Fetched {
     Fetched::html(CrawlUrl::parse(url).unwrap(), Bytes::from(html.to_owned()))
 }

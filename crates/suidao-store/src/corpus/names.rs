@@ -9,7 +9,6 @@ use super::catalogue::Catalogue;
 /// URLs by number. Memory: 130 bytes or so a page.
 #[derive(Debug)]
 pub struct Names {
-    /// In order of their numbers.
     known: Vec<Name>,
 }
 
@@ -23,9 +22,6 @@ struct Name {
 
 impl Names {
     /// Reads the names of a crawl's pages, and of its redirects, on which pages are found, from its log.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the log does not read.
     pub fn read(store: &Store, catalogue: &Catalogue) -> Result<Self, StoreError> {
         let mut known = Vec::with_capacity(catalogue.named.len());
         for record in store.batches() {
@@ -49,7 +45,6 @@ impl Names {
         self.known.iter().map(|name| (name.id, &name.url))
     }
 
-    /// The URL of a page or redirect.
     pub fn url(&self, id: UrlId) -> Option<&CrawlUrl> {
         self.find(id).map(|name| &name.url)
     }

@@ -47,7 +47,6 @@ fn digest(line: &str) -> u64 {
     xxh3_64(line.trim().as_bytes())
 }
 
-/// From the last separator of a title on.
 fn end(title: &str) -> Option<&str> {
     let at = SEPARATORS.iter().filter_map(|separator| title.rfind(separator)).filter(|at| *at > 0).max()?;
     Some(&title[at..])
@@ -55,9 +54,6 @@ fn end(title: &str) -> Option<&str> {
 
 impl Repeats {
     /// Looks at the hosts of the chosen pages.
-    ///
-    /// # Errors
-    /// [`StoreError`] if log or archive do not read.
     pub fn learn(store: &Store, catalogue: &Catalogue, selection: &Selection) -> Result<Self, StoreError> {
         let chosen = catalogue.entries.iter().zip(&selection.chosen).filter(|(_, chosen)| **chosen);
         let wanted: FxHashSet<u32> = chosen.map(|(entry, _)| entry.host).collect();
@@ -135,7 +131,6 @@ impl Repeats {
         true
     }
 
-    /// A title without the name of its site.
     pub(super) fn title<'a>(&self, host: u32, title: &'a str) -> &'a str {
         let end = self.hosts.get(&host).and_then(|repeated| repeated.end.as_deref());
         end.and_then(|end| title.strip_suffix(end)).map_or(title, str::trim_end)
@@ -152,7 +147,6 @@ impl Repeats {
     }
 }
 
-/// What of a document may repeat.
 struct Sample {
     title: String,
     edges: FxHashSet<u64>,

@@ -30,7 +30,6 @@ const MAX_BODY: usize = 1 << 30;
 
 /// An answer that a document is made of, as it lies in the archive.
 pub struct Answer {
-    /// Its record, packed.
     pub record: Vec<u8>,
     location: Location,
     path: PathBuf,
@@ -39,7 +38,6 @@ pub struct Answer {
     from: u64,
     /// Page of the thread that it is of; 0 where it is of none.
     page: u16,
-    /// Number of its batch.
     visit: u64,
     /// It is what is on record of its page, and not of an earlier visit.
     best: bool,
@@ -65,7 +63,6 @@ impl Answer {
 
 /// A document that was chosen, with all that is on record of it and its answers still packed.
 pub struct Chosen<'a> {
-    /// Its entry in the catalogue.
     pub entry: &'a Entry,
     /// Its place in the catalogue: pages fetched before it.
     pub number: usize,
@@ -82,9 +79,6 @@ pub struct Chosen<'a> {
 
 impl Chosen<'_> {
     /// As a document.
-    ///
-    /// # Errors
-    /// As [`Answer::fetched`].
     pub fn document(&self, parts: Parts) -> Result<Document, StoreError> {
         let own = &self.answers[self.own];
         let posts = if parts.text || parts.posts { self.posts()? } else { Vec::new() };
@@ -163,7 +157,6 @@ impl Chosen<'_> {
         })
     }
 
-    /// The posts of a thread, from all its pages.
     fn posts(&self) -> Result<Vec<Post>, StoreError> {
         if self.entry.part != Part::Thread {
             return Ok(Vec::new());
@@ -178,7 +171,6 @@ impl Chosen<'_> {
     }
 }
 
-/// Links as they stand on a page.
 fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {
     parsed.document.links.iter().map(|link| OutLink {
         url: link.url.clone(),
@@ -188,10 +180,8 @@ fn linked(parsed: &read::Parsed) -> impl Iterator<Item = OutLink> {
     })
 }
 
-/// What was gone through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streamed {
-    /// Pages handed over.
     pub pages: u64,
     /// Bytes of their records in the archive.
     pub archived: u64,
@@ -281,7 +271,6 @@ pub fn stream<T: Send>(
     Ok(streamed)
 }
 
-/// A document waiting for its portion to be full.
 struct Waiting {
     number: usize,
     page: Box<Settled>,

@@ -6,20 +6,15 @@ use rustc_hash::FxHashMap;
 use super::document::Post;
 use suidao_page::model::PostRecord;
 
-/// A page of a thread as it was read.
 pub(super) struct ThreadPage {
-    /// Its number, from 1.
     pub page: u16,
     /// Number of the visit: the higher, the later.
     pub visit: u64,
-    /// Its posts, in order.
     pub posts: Vec<PostRecord>,
 }
 
-/// A post as it stands so far.
 struct Kept {
     post: PostRecord,
-    /// The first place that it was seen at.
     at: (u16, usize),
 }
 
@@ -91,7 +86,6 @@ fn same_words(one: &PostRecord, other: &PostRecord) -> bool {
     one.text == other.text && one.author == other.author && agree(one, other)
 }
 
-/// A post as it goes out.
 pub(super) fn shown(post: PostRecord) -> Post {
     let posted = post.posted.and_then(|moment| Timestamp::from_second(moment.at).ok());
     Post {

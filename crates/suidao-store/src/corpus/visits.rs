@@ -13,7 +13,6 @@ use suidao_page::model::{ForumStep, Millis, Moment, PageKind, Role, Settled, Url
 /// What a page is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A document.
     Page,
     /// The first page of a thread: the document of all its pages.
     Thread,
@@ -32,7 +31,6 @@ pub enum Part {
 /// When a page was there, and how often it was another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// When it was fetched first.
     pub first: Millis,
     /// When it was last there; of a thread, any of its pages.
     pub last: Millis,
@@ -43,7 +41,6 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Of a page fetched once.
     pub fn once(at: Millis) -> Self {
         Self { first: at, last: at, changed: at, versions: 1 }
     }
@@ -58,7 +55,6 @@ impl Seen {
 /// A visit that a document is made of, where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Visit {
-    /// Place of the document.
     pub document: u32,
     /// Page of the thread, from 1; 0 where it is none.
     pub page: u16,
@@ -70,9 +66,7 @@ pub(super) struct Visit {
     pub best: bool,
 }
 
-/// What a visit changes.
 pub(super) enum Change {
-    /// A page at the next place.
     New,
     /// The page at this place is what it says from now on.
     Newer(u32),
@@ -112,7 +106,6 @@ impl Entry {
 }
 
 impl Visits {
-    /// Takes the page in that this batch settled.
     pub fn settled(&mut self, page: &Settled, batch: u64, from: u64) -> Change {
         let forum = page.forum.as_ref();
         let kind = match forum.map_or(PageKind::Other, |forum| forum.kind) {
@@ -151,7 +144,6 @@ impl Visits {
         }
     }
 
-    /// A page is given up.
     pub fn retired(&mut self, id: UrlId) {
         if let Some(&place) = self.places.get(&id) {
             self.pages[place as usize].retired = true;

@@ -19,27 +19,21 @@ use suidao_page::model::{Fetched, Millis};
 /// the file may be cut at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Location {
-    /// Number of the file.
     pub file: u32,
-    /// First byte.
     pub offset: u64,
-    /// Bytes.
     pub length: u64,
 }
 
 impl Location {
-    /// Behind its last byte.
     pub fn end(self) -> u64 {
         self.offset + self.length
     }
 }
 
-/// How the archive is written.
 #[derive(Clone, Debug)]
 pub struct ArchiveSettings {
     /// A file that has reached this many bytes is closed, and the next begun.
     pub rotate_at: u64,
-    /// The `User-Agent` sent with every request.
     pub user_agent: String,
     /// The other header fields sent with every request, names in lower case.
     pub request_headers: Vec<(String, String)>,
@@ -53,7 +47,6 @@ impl ArchiveSettings {
 /// How files are named before the number.
 const PREFIX: &str = "suidao";
 
-/// The archive, open for writing.
 #[derive(Debug)]
 pub struct Archive {
     pages: PathBuf,
@@ -106,7 +99,6 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Has the names of the files on disk.
     fn sync_names(&self) -> Result<(), StoreError> {
         let fail = StoreError::io(&self.pages, "sync the directory");
         self.directory.as_ref().map_or(Ok(()), File::sync_all).map_err(fail)
@@ -139,9 +131,6 @@ impl Archive {
     }
 
     /// Adds a request and its answer. They are on disk after the next [`Archive::sync`].
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn add(&mut self, kept: &Kept, at: Millis) -> Result<Location, StoreError> {
         if self.open.as_ref().is_some_and(|open| open.length >= self.settings.rotate_at) {
             self.close()?;
@@ -180,9 +169,6 @@ impl Archive {
     }
 
     /// Puts on disk all that was added.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn sync(&mut self) -> Result<(), StoreError> {
         match &mut self.open {
             Some(open) => open.sync(),
@@ -191,9 +177,6 @@ impl Archive {
     }
 
     /// Syncs the file in progress and gives it its final name; a page added later begins the next.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn close(&mut self) -> Result<(), StoreError> {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.sync()?;
@@ -276,7 +259,6 @@ fn missing(pages: &Path, location: Location) -> StoreError {
     StoreError::damaged(pages, what)
 }
 
-/// Pages read back from the archive, by location.
 #[derive(Debug)]
 pub struct ArchiveReader {
     pages: PathBuf,

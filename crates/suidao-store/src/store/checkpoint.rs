@@ -25,10 +25,8 @@ const HEAD: &[u8] = b"suidao checkpoint 4\n";
 /// Longest piece that is believed, in bytes: the largest are lists of what waits, 10 bytes an entry.
 const LONGEST: u32 = 1 << 31;
 
-/// Which state it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// Batches folded.
     pub batches: u64,
     /// Digest of the last of them ([`digest`]): a log that was made anew has another.
     pub last: u64,
@@ -44,7 +42,6 @@ impl State {
     }
 }
 
-/// A digest of a batch.
 pub fn digest(batch: &Batch) -> u64 {
     xxh3_64(&postcard::to_stdvec(batch).expect("events are plain data"))
 }
@@ -108,7 +105,6 @@ fn write_to(out: &mut impl Write, state: State, pieces: impl Iterator<Item = Vec
     out.write_all(&count.to_le_bytes())
 }
 
-/// A checkpoint that is being read.
 pub struct Pieces {
     from: BufReader<File>,
     read: u64,

@@ -42,27 +42,22 @@ impl CrawlDirectory {
         Self { root: root.into() }
     }
 
-    /// The directory itself.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// WARC files.
     pub fn pages(&self) -> PathBuf {
         self.root.join("pages")
     }
 
-    /// State: lock, meta, log.
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
     }
 
-    /// What crawl this is.
     pub fn meta_json(&self) -> PathBuf {
         self.state().join("meta.json")
     }
 
-    /// The lexicon of the crawl.
     pub fn topic_toml(&self) -> PathBuf {
         self.state().join("topic.toml")
     }
@@ -77,7 +72,6 @@ impl CrawlDirectory {
         self.state().join("browser")
     }
 
-    /// The log of events.
     pub fn log(&self) -> PathBuf {
         self.state().join("log")
     }
@@ -87,22 +81,18 @@ impl CrawlDirectory {
         self.state().join("checkpoint")
     }
 
-    /// The harvest curve.
     pub fn harvest_csv(&self) -> PathBuf {
         self.root.join("harvest.csv")
     }
 
-    /// The rounds of refresh.
     pub fn refresh_csv(&self) -> PathBuf {
         self.root.join("refresh.csv")
     }
 
-    /// The URLs not fetched, with reasons.
     pub fn skipped_csv(&self) -> PathBuf {
         self.root.join("skipped.csv")
     }
 
-    /// Counts and settings.
     pub fn summary_json(&self) -> PathBuf {
         self.root.join("summary.json")
     }
@@ -112,12 +102,10 @@ impl CrawlDirectory {
         self.state().join("acknowledged")
     }
 
-    /// What is remembered of exports.
     pub fn exports(&self) -> PathBuf {
         self.root.join("exports")
     }
 
-    /// Whether a crawl was begun here.
     pub fn holds_crawl(&self) -> bool {
         self.meta_json().exists()
     }
@@ -149,7 +137,6 @@ impl CrawlDirectory {
         }
     }
 
-    /// Makes the directories.
     pub(super) fn make(&self) -> Result<(), StoreError> {
         for path in [self.pages(), self.state()] {
             fs::create_dir_all(&path).map_err(StoreError::io(&path, "make the directory"))?;
@@ -230,9 +217,7 @@ pub fn write_whole_directory<T>(
 /// Why the content of a file could not be written: the file itself, or what it is made from.
 #[derive(Debug)]
 pub enum WriteError {
-    /// The file.
     Out(io::Error),
-    /// The store it is made from.
     Source(StoreError),
 }
 
@@ -271,9 +256,6 @@ impl From<StoreError> for WriteError {
 }
 
 /// Makes names in a directory durable: new, renamed and removed files.
-///
-/// # Errors
-/// [`StoreError::Io`].
 pub fn sync_directory(path: &Path) -> Result<(), StoreError> {
     // Only unix opens directories as files; elsewhere the system keeps names in order by itself.
     if cfg!(unix) {

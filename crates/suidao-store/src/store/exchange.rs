@@ -41,12 +41,10 @@ pub fn request(path: &Path, from: u64, location: Location, record: &[u8]) -> Res
     Ok(request.to_vec())
 }
 
-/// The head of a packed record.
 fn head(record: &[u8]) -> io::Result<Head> {
     Head::read(&mut BufReader::new(GzDecoder::new(record)))?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-/// The last gzip member of some.
 fn last_member(bytes: &[u8]) -> io::Result<&[u8]> {
     let (mut rest, mut last) = (bytes, bytes);
     while !rest.is_empty() {

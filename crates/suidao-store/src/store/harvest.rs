@@ -12,14 +12,10 @@ use suidao_page::model::{Batch, Event, Tunnel};
 /// Pages per line.
 const EVERY: u64 = 100;
 
-/// One line of `harvest.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HarvestLine {
-    /// Pages fetched so far.
     pub pages: u64,
-    /// Relevant ones among them.
     pub relevant: u64,
-    /// `relevant / pages`.
     pub harvest_rate: f64,
     /// Mean of the tunnel counter k of the pages since the last line, those with k unbounded left out; empty if all
     /// are.
@@ -38,12 +34,10 @@ pub struct Harvest {
     hosts: FxHashMap<u64, u32>,
     /// Host of each URL, by [`suidao_page::model::UrlId`].
     host_of: Vec<u32>,
-    /// Whether a page of the host was fetched.
     fetched: Vec<bool>,
     since: Since,
 }
 
-/// What was counted since the last line.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Since {
     pages: u64,
@@ -88,17 +82,14 @@ impl Harvest {
         }
     }
 
-    /// Pages fetched so far.
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// Relevant ones among them.
     pub fn relevant(&self) -> u64 {
         self.relevant
     }
 
-    /// Hosts of which a page was fetched.
     pub fn hosts(&self) -> usize {
         self.fetched.iter().filter(|&&fetched| fetched).count()
     }

@@ -88,17 +88,14 @@ impl Indexed {
         }
     }
 
-    /// How many URLs it has answers of.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// The files it reads.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }

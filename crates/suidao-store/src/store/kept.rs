@@ -19,15 +19,12 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 /// The server sent the same again.
 const IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// An answer to be kept.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kept {
-    /// As it came.
     Whole(Fetched),
     /// By its head alone, for what it brings is in the archive: it has the status 304, or the payload is the same to the
     /// byte, as sent ([`Fetched::wire`] where that is set).
     Revisit {
-        /// The answer.
         fetched: Fetched,
         /// When the answer to the same URL was kept that has the payload: the time of its batch.
         of: Millis,
@@ -102,12 +99,10 @@ impl Kept {
         fetched
     }
 
-    /// The URL that was asked for.
     pub fn url(&self) -> &CrawlUrl {
         &self.fetched().url
     }
 
-    /// Whether its payload lies elsewhere.
     pub fn is_revisit(&self) -> bool {
         matches!(self, Self::Revisit { .. })
     }

@@ -32,7 +32,6 @@ const READ_AHEAD: usize = 1024;
 /// A batch, and where the page that it settles lies in the archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// What happened, and when.
     pub batch: Batch,
     /// The last record of the archive that the step brought, if it brought one.
     pub archive: Option<Location>,
@@ -47,20 +46,14 @@ impl Record {
     }
 }
 
-/// What crawl a directory holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
     /// Format of the directory: [`FORMAT`] when written.
     pub format: u32,
-    /// The suidao that began the crawl.
     pub version: String,
-    /// Name of the topic.
     pub topic: String,
-    /// Digest of the lexicon.
     pub lexicon: String,
-    /// Name of the strategy.
     pub strategy: String,
-    /// When the crawl was begun.
     pub created: Millis,
 }
 
@@ -209,7 +202,6 @@ impl Store {
         }
     }
 
-    /// The same, for going on with it.
     fn open_to_write(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         let meta = Meta::read(dir)?;
         let lock = dir.lock()?;
@@ -230,7 +222,6 @@ impl Store {
         Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Copy(copy) })
     }
 
-    /// Writes the first batches into another log.
     pub(super) fn copy_to(&self, place: &Path, batches: u64) -> Result<(), StoreError> {
         let (db, _) = engine(place, place)?;
         let rows = self.db.range(..batches.to_be_bytes());
@@ -255,12 +246,10 @@ impl Store {
         Ok(Self { db, meta, dir: dir.clone(), log, next, hold: Hold::Whole(mark, lock) })
     }
 
-    /// What crawl this is.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Where it lies.
     pub fn directory(&self) -> &CrawlDirectory {
         &self.dir
     }
@@ -270,7 +259,6 @@ impl Store {
         self.next
     }
 
-    /// Whether nothing happened yet.
     pub fn is_empty(&self) -> bool {
         self.next == 0
     }

@@ -36,9 +36,6 @@ impl LogCopy {
     }
 
     /// Copies the log for who holds a lock.
-    ///
-    /// # Errors
-    /// [`StoreError::Io`].
     pub fn make(dir: &CrawlDirectory, lock: Option<Lock>) -> Result<Self, StoreError> {
         let place = tempfile::tempdir().map_err(no_copy(&std::env::temp_dir()))?;
         if dir.log().is_dir() {
@@ -47,7 +44,6 @@ impl LogCopy {
         Ok(Self { place, _lock: lock })
     }
 
-    /// Where the engine finds it.
     pub fn path(&self) -> &Path {
         self.place.path()
     }

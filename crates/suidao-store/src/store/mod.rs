@@ -41,96 +41,33 @@ pub use writer::{Notice, Stopped, Work, Writer};
 /// What can go wrong with a crawl directory. Every message names the file or directory and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The operating system refused.
     #[error("{}: cannot {doing}: {source}; {}", path.display(), advice(source))]
-    Io {
-        /// File or directory.
-        path: PathBuf,
-        /// What was tried, as an infinitive.
-        doing: &'static str,
-        /// The system's word.
-        source: io::Error,
-    },
-    /// Another process works in the directory.
+    Io { path: PathBuf, doing: &'static str, source: io::Error },
     #[error("{}: another crawl runs in this directory; wait for it or stop it, or use another output directory", .0.display())]
     InUse(PathBuf),
-    /// There is no crawl in the directory.
     #[error("{}: holds no crawl ({} is missing); give the output directory of `suidao crawl`", .dir.display(), .missing.display())]
-    NoCrawl {
-        /// The directory.
-        dir: PathBuf,
-        /// The file that would be there.
-        missing: PathBuf,
-    },
+    NoCrawl { dir: PathBuf, missing: PathBuf },
     /// The directory is not empty, and what is in it belongs to no crawl that could go on.
     #[error("{}: holds files that belong to no crawl which could go on; use another output directory, or move them away", .0.display())]
     Strangers(PathBuf),
     /// The directory was written by an older or a newer suidao.
     #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} alone; use that suidao, or crawl anew into another output directory", path.display())]
-    OtherFormat {
-        /// The file that says so.
-        path: PathBuf,
-        /// Its format.
-        found: u32,
-        /// The one that this program reads.
-        known: u32,
-        /// The program that wrote it.
-        version: String,
-    },
-    /// The directory holds another crawl.
+    OtherFormat { path: PathBuf, found: u32, known: u32, version: String },
     #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use another output directory, or the same {what} again", path.display())]
-    OtherCrawl {
-        /// The file that says so.
-        path: PathBuf,
-        /// What differs: topic, lexicon, strategy.
-        what: &'static str,
-        /// What the directory was made with.
-        found: String,
-        /// What was asked for.
-        wanted: String,
-    },
-    /// Something in it is not what was written.
+    OtherCrawl { path: PathBuf, what: &'static str, found: String, wanted: String },
     #[error("{}: damaged: {what}; `suidao check crawl --repair` cuts log and archive behind what is whole; or restore the directory from a copy, or crawl again into another output directory", path.display())]
-    Damaged {
-        /// File or directory.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// A file that is no WARC file, or breaks off.
     #[error("{}: not a readable WARC file: {what} at byte {at} of its unpacked content; leave it out or get it again", path.display())]
-    Warc {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        what: String,
-        /// Where.
-        at: u64,
-    },
+    Warc { path: PathBuf, what: String, at: u64 },
     /// Something in a crawl directory that no crawl has put there, and that could lead anywhere.
     #[error("{} is {what}. In a crawl directory suidao opens regular files and directories only, because others may have made it; check where it leads and remove it", path.display())]
-    NotOwn {
-        /// Where it is.
-        path: PathBuf,
-        /// What it is.
-        what: &'static str,
-    },
+    NotOwn { path: PathBuf, what: &'static str },
     /// A file that is larger than any of its kind.
     #[error("{} is larger than {most} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// The most.
-        most: u64,
-    },
-    /// The thread that writes is gone.
+    TooLarge { path: PathBuf, most: u64 },
     #[error("{}: the writing thread broke down ({what}); run the same command again to go on from the last page kept", path.display())]
-    WriterLost {
-        /// The crawl directory.
-        path: PathBuf,
-        /// Its last words.
-        what: String,
-    },
+    WriterLost { path: PathBuf, what: String },
 }
 
 impl StoreError {

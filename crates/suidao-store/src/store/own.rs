@@ -33,9 +33,6 @@ impl CrawlDirectory {
 }
 
 /// That a path is a directory and no link to one, or that nothing is there.
-///
-/// # Errors
-/// [`StoreError::NotOwn`], [`StoreError::Io`].
 pub fn check_directory(path: &Path) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
@@ -47,9 +44,6 @@ pub fn check_directory(path: &Path) -> Result<(), StoreError> {
 
 /// That a directory, if it is there, and all below it are plain files and directories; what `wanted` refuses is not gone
 /// into.
-///
-/// # Errors
-/// As [`check_directory`].
 pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), StoreError> {
     check_directory(path)?;
     let mut waiting: Vec<PathBuf> = vec![path.to_owned()];
@@ -102,9 +96,6 @@ pub fn open(path: &Path, options: &mut OpenOptions) -> Result<File, StoreError> 
 
 /// Opens a file for reading that the owner of the directory may have put elsewhere by a link, as pages that were moved to
 /// another disk; no pipe is waited for.
-///
-/// # Errors
-/// As [`open`].
 pub fn open_linked(path: &Path) -> Result<File, StoreError> {
     let found = fs::metadata(path).map_err(StoreError::io(path, "open it"))?;
     if !found.is_file() {
@@ -143,7 +134,6 @@ fn is_plain(file: File, path: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// What people call it.
 fn name(kind: FileType) -> &'static str {
     match () {
         () if kind.is_symlink() => "a symbolic link",

@@ -26,9 +26,6 @@ pub struct PartDirectory {
 
 impl PartDirectory {
     /// One beside `path`, which need not exist; those that were abandoned there are taken away.
-    ///
-    /// # Errors
-    /// If it cannot be made.
     pub fn beside(path: &Path) -> io::Result<Self> {
         let lock = |directory: &TempDir| {
             let held = File::open(directory.path()).map_err(TryLockError::Error)?;
@@ -39,7 +36,6 @@ impl PartDirectory {
         Ok(Self { directory, _lock: lock })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -118,14 +114,12 @@ pub(super) fn is_part(name: &std::ffi::OsStr) -> bool {
     name.starts_with(NAME.0.as_bytes()) && name.ends_with(NAME.1.as_bytes())
 }
 
-/// How parts meant for this place begin.
 fn start(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let end = (0..=MEANT.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or_default();
     format!("{}{}-", NAME.0, &name[..end])
 }
 
-/// The directory a file or directory lies in.
 pub(super) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

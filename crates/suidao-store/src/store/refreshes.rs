@@ -6,9 +6,6 @@ use suidao_crawl::revisit::tally::{Round, Rounds};
 use suidao_page::model::Budget;
 
 /// The rounds of a crawl.
-///
-/// # Errors
-/// [`StoreError`] if the log does not read.
 pub fn rounds(store: &Store) -> Result<Vec<Round>, StoreError> {
     let mut rounds = Rounds::default();
     for record in store.batches() {
@@ -18,9 +15,6 @@ pub fn rounds(store: &Store) -> Result<Vec<Round>, StoreError> {
 }
 
 /// Writes the file.
-///
-/// # Errors
-/// [`StoreError`] if the log does not read or the file cannot be written.
 pub fn write(store: &Store) -> Result<Vec<Round>, StoreError> {
     let rounds = rounds(store)?;
     write_own(&store.directory().refresh_csv(), |out| {

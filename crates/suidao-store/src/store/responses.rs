@@ -84,7 +84,6 @@ pub(super) fn answer_behind(input: &mut impl BufRead, head: &Head, limit: usize)
     Ok(warc::answer(url, &Bytes::from(block), limit))
 }
 
-/// Passes over the block behind a head.
 pub(super) fn pass(input: &mut impl BufRead, head: &Head) -> io::Result<()> {
     let passed = io::copy(&mut input.take(head.length), &mut io::sink())?;
     if passed < head.length { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
@@ -111,7 +110,6 @@ impl Iterator for Responses {
     }
 }
 
-/// A reader that knows how far it is.
 pub(super) struct Counted<R> {
     pub inner: R,
     pub at: u64,

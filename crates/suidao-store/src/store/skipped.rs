@@ -11,18 +11,14 @@ use super::{Store, StoreError};
 use suidao_page::model::{Event, Failure, Link, Refusal, UrlId, Verdict};
 use suidao_page::visible::Visible;
 
-/// Where a URL stands in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Not judged yet.
     New,
-    /// Queued.
     Waiting,
     /// Fetched, redirected, or taken under the other scheme.
     Done,
     /// Not queued so far; a later link may do better.
     Dropped(Refusal),
-    /// Refused when its turn came.
     Refused(Refusal),
     /// Given up; the log says why where it says that.
     Failed,
@@ -32,7 +28,6 @@ pub enum Standing {
 /// a number.
 #[derive(Debug, Default)]
 pub struct Standings {
-    /// By number.
     pub of: Vec<Standing>,
     /// Fingerprints of URLs that were refused before they got a number. Those that got one all the same are among them.
     pub without_number: FxHashSet<u64>,
@@ -48,23 +43,11 @@ impl Standings {
                 if let Some(now @ Standing::Failed) = self.of.get_mut(link.to.0 as usize) {
                     *now = Standing::New;
                 }
-                self.judge(link);
             }
-            Event::Redirected { id, link, .. } | Event::Moved { id, link } => {
+            Event::Redirected { id, .. } | Event::Moved { id, .. } | Event::Hinted { id, .. } => {
                 self.set(*id, Standing::Done);
-                link.iter().for_each(|link| self.judge(link));
             }
-            Event::Settled(page) => {
-                self.set(page.id, Standing::Done);
-                page.links.iter().for_each(|link| self.judge(link));
-            }
-            Event::Hinted { id, links, .. } => {
-                self.set(*id, Standing::Done);
-                links.iter().for_each(|link| self.judge(link));
-            }
-            Event::Sources { links, .. } | Event::Expanded { links, .. } => {
-                links.iter().for_each(|link| self.judge(link))
-            }
+            Event::Settled(page) => self.set(page.id, Standing::Done),
             Event::Refused { id, reason } => self.set(*id, Standing::Refused(*reason)),
             Event::Failed { id, .. } => self.set(*id, Standing::Failed),
             Event::Skipped { url, .. } => {
@@ -72,9 +55,9 @@ impl Standings {
             }
             _ => {}
         }
+        event.links().iter().for_each(|link| self.judge(link));
     }
 
-    /// Where a URL stands.
     pub fn get(&self, id: UrlId) -> Option<Standing> {
         self.of.get(id.0 as usize).copied()
     }
@@ -102,10 +85,8 @@ impl Standings {
     }
 }
 
-/// What [`write()`] has written.
 #[derive(Debug, Default)]
 pub struct Skipped {
-    /// Lines.
     pub lines: u64,
     /// Those of them that failed, by the name of the kind.
     pub failures: BTreeMap<String, u64>,

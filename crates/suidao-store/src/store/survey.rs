@@ -13,12 +13,9 @@ use sha1::{Digest as _, Sha1};
 use super::warc::{GZIP, Head};
 use super::{StoreError, own};
 
-/// A stretch of a WARC file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// First byte.
     pub offset: u64,
-    /// Bytes.
     pub length: u64,
     /// Whether it is a whole record, or what is wrong with it.
     pub content: Result<(), String>,
@@ -70,7 +67,6 @@ fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof)
 }
 
-/// Reads the member that begins here to its end.
 fn member(input: &mut BufReader<File>) -> (io::Result<()>, Option<String>) {
     if !input.fill_buf().is_ok_and(|bytes| bytes.starts_with(&GZIP)) {
         return (Err(io::Error::new(ErrorKind::InvalidData, "no record begins here")), None);

@@ -16,14 +16,12 @@ use super::survey::{Stretch, survey};
 use super::{Meta, PartDirectory, Record, Store, StoreError, own};
 use suidao_page::model::Event;
 
-/// What a look through a crawl directory found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
     /// Batches that are whole, from the first one on.
     pub batches: u64,
     /// Pages that they settle.
     pub pages: u64,
-    /// WARC files.
     pub files: usize,
     /// The damage that ends them, unless all are whole.
     pub damage: Option<String>,
@@ -113,7 +111,6 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(Checked, Opt
     Ok((checked, Some(store)))
 }
 
-/// The way through log and archive.
 struct Walk<'a> {
     records: Box<dyn Iterator<Item = Result<Record, StoreError>> + 'a>,
     log: PathBuf,

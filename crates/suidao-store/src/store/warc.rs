@@ -30,26 +30,19 @@ const _: () = assert!(2 * LONGEST_HEAD + (64 << 10) < HEAD_LIMIT);
 /// The kind of a record that holds what was made of another's payload.
 pub(super) const CONVERSION: &str = "conversion";
 
-/// A record about to be written.
 pub(super) struct Draft<'a> {
-    /// `WARC-Type`.
     pub kind: &'static str,
     /// What makes the id: equal for equal names and kinds.
     pub name: &'a str,
-    /// `WARC-Date`.
     pub at: Millis,
-    /// `Content-Type`.
     pub media: &'static str,
-    /// Further fields.
     pub fields: Vec<(&'static str, String)>,
-    /// The block: its head.
     pub head: &'a [u8],
     /// The block: its payload, with a digest of its own where there is an HTTP head.
     pub payload: &'a [u8],
 }
 
 impl Draft<'_> {
-    /// Appends the record to `out`, as a gzip member.
     pub fn write(&self, level: Compression, out: Vec<u8>) -> io::Result<Vec<u8>> {
         let mut head = String::with_capacity(512);
         head.push_str("WARC/1.1\r\n");
@@ -82,9 +75,6 @@ impl Draft<'_> {
 
 /// A warcinfo record for the head of the file `filename`, as a gzip member: `name` makes its id, `fields` come after the
 /// ones that every file of ours has.
-///
-/// # Errors
-/// None in practice: it is packed in memory.
 pub fn info(filename: &str, name: &str, at: Millis, fields: &[(&str, &str)]) -> io::Result<Vec<u8>> {
     let own = [
         ("software", concat!("suidao/", env!("CARGO_PKG_VERSION"))),
@@ -162,7 +152,6 @@ pub(super) fn response_head(fetched: &Fetched, stored: Option<usize>) -> Vec<u8>
     head.into_bytes()
 }
 
-/// The request as it was sent.
 pub(super) fn request_head(fetched: &Fetched, headers: &[(String, String)]) -> Vec<u8> {
     let url = &fetched.url;
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -188,7 +177,6 @@ fn push_field(head: &mut String, name: &str, value: &str) {
 /// Header fields in order, names in lower case.
 type Fields = Vec<(String, String)>;
 
-/// A record's head, as read.
 pub(super) struct Head {
     fields: Fields,
     /// Bytes of its block.
@@ -227,7 +215,6 @@ impl Head {
         Ok(Some(Self { fields, length }))
     }
 
-    /// A field's value; `name` in lower case.
     pub fn field(&self, name: &str) -> Option<&str> {
         value(&self.fields, name)
     }

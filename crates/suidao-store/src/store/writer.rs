@@ -10,16 +10,13 @@ use suidao_page::model::Batch;
 /// How many works may wait, and so the most that one group holds; whoever submits more waits.
 const QUEUE: usize = 256;
 
-/// One step of the crawl, to be kept.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// What happened.
     pub batch: Batch,
     /// The answer it was made of, if that is to be archived.
     pub answer: Option<Kept>,
 }
 
-/// What the writer tells, from its own thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// All batches with numbers below this are on disk.

@@ -80,9 +80,8 @@ fn facts(asked: &Asked, page: &Stored) -> Vec<(&'static str, String)> {
     facts.extend(page.published.map(|day| (tongue.pick("Published", "发布日期"), day.to_string())));
     facts.push((tongue.pick("Fetched", "抓取时间"), escape(&page.fetched)));
     facts.push((tongue.pick("Characters", "字数"), thousands(page.chars)));
-    if !page.anchors.is_empty() {
-        let anchors: Vec<String> = page.anchors.iter().map(|anchor| escape(anchor)).collect();
-        facts.push((tongue.pick("Links to it say", "链接文字"), anchors.join(" · ")));
+    if !page.anchor.is_empty() {
+        facts.push((tongue.pick("The link to it says", "链接文字"), escape(&page.anchor)));
     }
     facts.extend(
         page.duplicate_of

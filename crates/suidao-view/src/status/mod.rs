@@ -225,7 +225,7 @@ impl Site {
         };
         let told = in_turn(&self.reading, move |is_waited_for| {
             let story = Story::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
-            Ok::<_, suidao_store::store::StoreError>(story.and_then(|story| story.in_words(&url).ok()))
+            Ok::<_, suidao_store::store::StoreError>(story.map(|story| story.to_string()))
         });
         let Some(told) = told.await else {
             return page(503, Err("Another story is being read from the log; ask again when that is done."));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Method, Response, Url};
+use reqwest::{Client, Method, Url};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -24,6 +24,8 @@ pub enum PushError {
     Away(String),
 }
 
+use PushError::{Away, Refused};
+
 /// Where rows go: `http://host:9200/INDEX`, perhaps behind a path.
 #[derive(Clone, Debug)]
 pub struct Target {
@@ -34,28 +36,21 @@ pub struct Target {
 
 impl Target {
     /// The index at an address; name and password in it become a header, and so does `authorization`, which goes first.
-    ///
-    /// # Errors
-    /// [`PushError::Refused`].
     pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
         let wrong = || {
             let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
-            PushError::Refused(format!(
-                "--push {shown}: not the address of an index; write it as http://host:9200/INDEX"
-            ))
+            Refused(format!("--push {shown}: not the address of an index; write it as http://host:9200/INDEX"))
         };
         let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
         let mut base = Url::parse(text).map_err(|_| wrong())?;
-        if !matches!(base.scheme(), "http" | "https") || base.query().is_some() {
-            return Err(wrong());
-        }
         let path = base.path().trim_end_matches('/').to_owned();
-        let (before, index) = path.rsplit_once('/').map(|(before, index)| (before, decode(index))).unwrap_or_default();
-        if index.is_empty() {
+        let Some((before, index)) = path.rsplit_once('/') else { return Err(wrong()) };
+        if index.is_empty() || !matches!(base.scheme(), "http" | "https") || base.query().is_some() {
             return Err(wrong());
         }
+        let index = decode(index);
         if !super::es_bulk::is_index_name(&index) {
-            return Err(PushError::Refused(format!(
+            return Err(Refused(format!(
                 "--push: a server takes no index called {index:?}: lower case, and none of \\ / * ? \" < > | , # : or blanks"
             )));
         }
@@ -64,9 +59,9 @@ impl Target {
             format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))
         });
         let authorization = authorization.map(str::to_owned).or(own).map(|value| HeaderValue::from_str(&value));
-        let mut authorization = authorization.transpose().map_err(|_| {
-            PushError::Refused("SUIDAO_PUSH_AUTHORIZATION holds characters that no header can have".to_owned())
-        })?;
+        let mut authorization = authorization
+            .transpose()
+            .map_err(|_| Refused("SUIDAO_PUSH_AUTHORIZATION holds characters that no header can have".to_owned()))?;
         authorization.iter_mut().for_each(|value| value.set_sensitive(true));
         base.set_path(&format!("{before}/"));
         // Neither fails for http and https.
@@ -74,7 +69,6 @@ impl Target {
         Ok(Self { base, index, authorization })
     }
 
-    /// Name of the index.
     pub fn index(&self) -> &str {
         &self.index
     }
@@ -90,20 +84,17 @@ impl Target {
     }
 }
 
-/// A row of the bulk API, and the id of its document.
-type Row = (String, Vec<u8>);
-
-/// A push under way.
 pub struct Push {
     target: Target,
     client: Client,
     runtime: tokio::runtime::Runtime,
     /// Most rows of a request.
     rows: usize,
-    /// How long to wait without progress.
+    /// How long to wait without progress, and how long it was by now.
     patience: Duration,
     waited: Duration,
-    waiting: Vec<Row>,
+    /// Ids of documents and their rows, and the bytes of these.
+    waiting: Vec<(String, Vec<u8>)>,
     bytes: usize,
     rejected: Vec<(String, String)>,
 }
@@ -114,37 +105,27 @@ impl Push {
     /// # Errors
     /// [`PushError::Away`] if the machine has no network.
     pub fn open(target: Target, rows: usize, patience: Duration) -> Result<Self, PushError> {
-        let away = |error: &dyn std::error::Error| PushError::Away(format!("the HTTP client does not start: {error}"));
+        let away = |error: &dyn std::error::Error| Away(format!("the HTTP client does not start: {error}"));
         // Fails where a provider is installed already, which then serves.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));
         let client = client.user_agent(concat!("suidao/", env!("CARGO_PKG_VERSION"))).build();
+        let client = client.map_err(|error| away(&error))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        Ok(Self {
-            target,
-            client: client.map_err(|error| away(&error))?,
-            runtime: runtime.map_err(|error| away(&error))?,
-            rows,
-            patience,
-            waited: Duration::ZERO,
-            waiting: Vec::new(),
-            bytes: 0,
-            rejected: Vec::new(),
-        })
+        let runtime = runtime.map_err(|error| away(&error))?;
+        let (waited, waiting, bytes, rejected) = (Duration::ZERO, Vec::new(), 0, Vec::new());
+        Ok(Self { target, client, runtime, rows, patience, waited, waiting, bytes, rejected })
     }
 
     /// Makes the index with the settings and mappings of a template, unless it is there: its own then stand. Whether it was made.
-    ///
-    /// # Errors
-    /// As [`Push::add`].
     pub fn prepare(&mut self, template: &Value) -> Result<bool, PushError> {
         let index = self.target.index.clone();
-        let (there, _) = self.ask(Method::HEAD, &index, "application/json", &[])?;
-        if !(200..300).contains(&there) {
-            self.ask(Method::PUT, &index, "application/json", template["template"].to_string().as_bytes())
-                .and_then(|(status, said)| self.is_taken(status, &said))?;
+        let is_there = (200..300).contains(&self.ask(Method::HEAD, &index, &[])?.0);
+        if !is_there {
+            let (status, said) = self.ask(Method::PUT, &index, template["template"].to_string().as_bytes())?;
+            self.is_taken(status, &said)?;
         }
-        Ok(!(200..300).contains(&there))
+        Ok(!is_there)
     }
 
     /// Adds the row of a document; sends when enough wait.
@@ -161,9 +142,6 @@ impl Push {
     }
 
     /// Sends what waits; ids of the documents that the server will never take, and its reasons.
-    ///
-    /// # Errors
-    /// As [`Push::add`].
     pub fn finish(mut self) -> Result<Vec<(String, String)>, PushError> {
         self.send()?;
         Ok(self.rejected)
@@ -174,27 +152,21 @@ impl Push {
         self.bytes = 0;
         let mut stack = vec![std::mem::take(&mut self.waiting)];
         while let Some(mut rows) = stack.pop().filter(|rows| !rows.is_empty()) {
-            let body = rows.iter().flat_map(|(_, row)| row.iter().copied()).collect::<Vec<u8>>();
-            let (status, said) = self.ask(Method::POST, "_bulk", "application/x-ndjson", &body)?;
-            match status {
-                413 if rows.len() > 1 => {
-                    let rest = rows.split_off(rows.len() / 2);
-                    stack.extend([rest, rows]);
-                    continue;
-                }
-                413 => {
-                    let reason = "larger than the server takes (http.max_content_length)".to_owned();
-                    self.rejected.extend(rows.pop().map(|(id, _)| (id, reason)));
-                    continue;
-                }
-                _ => self.is_taken(status, &said)?,
-            }
-            let Some(verdicts) = verdicts(&said, rows.len()) else {
-                // Broken off on the way: what was taken is put again, and nothing is lost.
-                self.pause(None, "its answer broke off or is not the bulk API's")?;
-                stack.push(rows);
+            let body = rows.iter().flat_map(|(_, row)| row).copied().collect::<Vec<u8>>();
+            let (status, said) = self.ask(Method::POST, "_bulk", &body)?;
+            if status == 413 && rows.len() > 1 {
+                let rest = rows.split_off(rows.len() / 2);
+                stack.extend([rest, rows]);
                 continue;
+            }
+            let verdicts = if status == 413 {
+                Some(vec![Verdict::Rejected("larger than the server takes (http.max_content_length)".to_owned())])
+            } else {
+                self.is_taken(status, &said)?;
+                verdicts(&said, rows.len())
             };
+            // Of an answer that broke off on the way nothing is known: what was taken is put again, and nothing is lost.
+            let verdicts = verdicts.unwrap_or_else(|| rows.iter().map(|_| Verdict::Busy).collect());
             let (sent, mut busy) = (rows.len(), Vec::new());
             for (row, verdict) in rows.into_iter().zip(verdicts) {
                 match verdict {
@@ -207,7 +179,7 @@ impl Push {
                 self.waited = Duration::ZERO;
             }
             if !busy.is_empty() {
-                self.pause(None, "it is busy")?;
+                self.pause(None, "it is busy, or its answer broke off or is not the bulk API's")?;
                 stack.push(busy);
             }
         }
@@ -215,8 +187,9 @@ impl Push {
     }
 
     /// One request, again and again while the server is busy or away.
-    fn ask(&mut self, method: Method, path: &str, media: &str, body: &[u8]) -> Result<(u16, Vec<u8>), PushError> {
-        let url = self.target.base.join(path).map_err(|error| PushError::Refused(error.to_string()))?;
+    fn ask(&mut self, method: Method, path: &str, body: &[u8]) -> Result<(u16, Vec<u8>), PushError> {
+        let url = self.target.base.join(path).map_err(|error| Refused(error.to_string()))?;
+        let media = if path == "_bulk" { "application/x-ndjson" } else { "application/json" };
         loop {
             let mut request = self.client.request(method.clone(), url.clone());
             if let Some(authorization) = &self.target.authorization {
@@ -227,13 +200,14 @@ impl Push {
             }
             let answered = self.runtime.block_on(async {
                 let answer = request.send().await?;
-                let (status, asked) = (answer.status().as_u16(), retry_after(&answer));
+                let asked =
+                    answer.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
                 // One that breaks off is told by what it says.
-                Ok::<_, reqwest::Error>((status, asked, answer.bytes().await.unwrap_or_default()))
+                Ok::<_, reqwest::Error>((answer.status().as_u16(), asked, answer.bytes().await.unwrap_or_default()))
             });
             let (asked, why) = match answered {
                 Ok((401 | 403, ..)) => {
-                    return Err(PushError::Refused(format!(
+                    return Err(Refused(format!(
                         "{}: not allowed; set SUIDAO_PUSH_AUTHORIZATION (for instance \"ApiKey ...\" or \"Basic ...\")",
                         self.target.shown()
                     )));
@@ -248,7 +222,7 @@ impl Push {
                     (None, format!("{error}{}", cause.unwrap_or_default()))
                 }
             };
-            self.pause(asked, &why)?;
+            self.pause(asked.map(Duration::from_secs), &why)?;
         }
     }
 
@@ -258,17 +232,16 @@ impl Push {
         }
         let said = String::from_utf8_lossy(said).split_whitespace().collect::<Vec<_>>().join(" ");
         let said: String = said.chars().take(300).collect();
-        Err(PushError::Refused(format!("{}: answered {status}: {said}", self.target.shown())))
+        Err(Refused(format!("{}: answered {status}: {said}", self.target.shown())))
     }
 
     /// Waits as long as the server asks for, or as long again as since the last progress; not longer than patience lasts.
     #[allow(clippy::disallowed_methods, reason = "an edge: a server asks for time")]
     fn pause(&mut self, asked: Option<Duration>, why: &str) -> Result<(), PushError> {
         if self.waited >= self.patience {
-            return Err(PushError::Away(format!(
-                "{}: no progress for {} s ({why}); run the same command again when it is back",
-                self.target.shown(),
-                self.patience.as_secs()
+            let (shown, seconds) = (self.target.shown(), self.patience.as_secs());
+            return Err(Away(format!(
+                "{shown}: no progress for {seconds} s ({why}); run the same command again when it is back"
             )));
         }
         let pause = asked.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);
@@ -278,12 +251,6 @@ impl Push {
     }
 }
 
-fn retry_after(answer: &Response) -> Option<Duration> {
-    let seconds = answer.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
-}
-
-/// What became of a row.
 #[derive(Debug, PartialEq)]
 enum Verdict {
     Taken,
@@ -296,7 +263,7 @@ fn verdicts(answer: &[u8], rows: usize) -> Option<Vec<Verdict>> {
     let answer: Value = serde_json::from_slice(answer).ok()?;
     let verdict = |item: &Value| {
         let (action, result) = item.as_object()?.iter().next()?;
-        Some(match result.get("status")?.as_u64()? {
+        Some(match result["status"].as_u64()? {
             200..=299 => Verdict::Taken,
             // What is to be gone is gone.
             404 if action == "delete" => Verdict::Taken,
@@ -308,7 +275,7 @@ fn verdicts(answer: &[u8], rows: usize) -> Option<Vec<Verdict>> {
             }
         })
     };
-    let verdicts: Vec<Verdict> = answer.get("items")?.as_array()?.iter().map(verdict).collect::<Option<_>>()?;
+    let verdicts: Vec<Verdict> = answer["items"].as_array()?.iter().map(verdict).collect::<Option<_>>()?;
     (verdicts.len() == rows).then_some(verdicts)
 }
 
