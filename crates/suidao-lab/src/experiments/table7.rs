@@ -139,9 +139,12 @@ impl Stages {
 
             let done = |url: &CrawlUrl| asked.contains(url) || (known.left && collection.contains_key(url));
             let links = mapped.iter().flat_map(|mapped| &mapped.links);
-            let unique =
-                |part: Vec<&CrawlUrl>| -> BTreeSet<&CrawlUrl> { part.into_iter().filter(|link| !done(link)).collect() };
-            frontier = self.by_partition(links, |link| link.as_str(), unique).into_iter().cloned().collect();
+            let unique = self.by_partition(
+                links,
+                |link| link.as_str(),
+                |part| part.into_iter().filter(|link| !done(link)).collect::<BTreeSet<_>>(),
+            );
+            frontier = unique.into_iter().cloned().collect();
             asked.extend(frontier.iter().cloned());
             for Mapped { url, status, bytes, page, .. } in mapped {
                 tally.requests += 1;
