@@ -8,6 +8,7 @@ mod process;
 use std::time::Instant;
 
 use suidao::crawl::{Conditions, Crawl, Delivery, Frontier, Limits, Next, Outcome, Politeness};
+use suidao::draw::Draw;
 use suidao::model::{
     CrawlUrl, Digest, Discipline, Evidence, HostId, Lane, Millis, Outlink, Page, Place, Priority, Region, Relevance,
     Sketch, Trail, UrlId,
@@ -35,23 +36,16 @@ fn main() {
     }
 }
 
-/// A repeatable number for `at`.
-fn random(at: u64) -> u64 {
-    let mut z = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z ^ (z >> 27)
-}
-
 fn place(at: u64) -> Place {
     #[allow(clippy::cast_precision_loss)]
-    let priority = (random(at) % 1_000_003) as f32 / 1_000_003.0;
+    let priority = (Draw::at(at).bits() % 1_000_003) as f32 / 1_000_003.0;
     Place { lane: Lane::MAIN, priority: Priority::new(priority), trail: Trail::SEED }
 }
 
 /// Nanoseconds of a push and a pop with so many queued.
 fn churn(queued: u32) -> f64 {
     let mut frontier = Frontier::new(Discipline::BestFirst, 1);
-    let host = |id: u32| HostId(u32::try_from(random(u64::from(id)) % 1_000).expect("below 1,000"));
+    let host = |id: u32| HostId(u32::try_from(Draw::at(u64::from(id)).bits() % 1_000).expect("below 1,000"));
     for host in 0..1_000 {
         frontier.make_ready(HostId(host));
     }
@@ -75,11 +69,15 @@ fn url(number: u64) -> CrawlUrl {
 
 fn page(number: u64, known: u64) -> Page {
     let outlink = |at: u64| Outlink {
-        url: url(if at.is_multiple_of(2) { number * LINKS + at } else { random(number * LINKS + at) % known.max(1) }),
+        url: url(if at.is_multiple_of(2) {
+            number * LINKS + at
+        } else {
+            Draw::at(number * LINKS + at).bits() % known.max(1)
+        }),
         anchor: "足球比赛新闻".to_owned(),
         evidence: Evidence::default(),
         #[allow(clippy::cast_precision_loss)]
-        relevance: Relevance::new((random(number + at) % 100) as f32 / 100.0),
+        relevance: Relevance::new((Draw::at(number + at).bits() % 100) as f32 / 100.0),
         region: Region::Content,
         path: 0,
         nofollow: false,

@@ -12,6 +12,7 @@ mod process;
 
 use std::time::Instant;
 
+use suidao::draw::Draw;
 use suidao::model::{HostId, UrlId};
 use suidao::revisit::{Agenda, Changes, Choice, Worth, plan};
 
@@ -49,19 +50,12 @@ fn main() {
     }
 }
 
-/// A repeatable number in (0, 1).
-fn draw(at: u64) -> f64 {
-    let mut z = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-}
-
 /// Importance 0.03 to 1, changes once in 100 days to ten times a day; one page in 20 is a listing, one in four not to be
 /// starved.
 fn worth(page: u32) -> Worth {
     let at = 2 * u64::from(page);
-    let (importance, rate) = (10_f64.powf(-1.5 * draw(at)), 10_f64.powf(3.0 * draw(at + 1) - 2.0));
+    let (importance, rate) =
+        (10_f64.powf(-1.5 * Draw::at(at).unit()), 10_f64.powf(3.0 * Draw::at(at + 1).unit() - 2.0));
     Worth {
         importance,
         rate,
@@ -74,7 +68,7 @@ fn worth(page: u32) -> Worth {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // below HOSTS
 fn host(page: u32) -> u32 {
     // A few large ones, many small ones.
-    (draw(u64::from(page) + 7_000_000_000).powi(3) * f64::from(HOSTS)) as u32
+    (Draw::at(u64::from(page) + 7_000_000_000).unit().powi(3) * f64::from(HOSTS)) as u32
 }
 
 /// Processor seconds of one run, as a mean over as many as make half a second: other programs do not count.
@@ -99,7 +93,9 @@ fn learning() {
     let learnt: Vec<Changes> = (0..10_000)
         .map(|page| {
             let mut changes = Changes::default();
-            (0..20).for_each(|visit| changes.observe(0.1 + 9.0 * draw(page * 20 + visit), draw(page + visit) < 0.5));
+            (0..20).for_each(|visit| {
+                changes.observe(0.1 + 9.0 * Draw::at(page * 20 + visit).unit(), Draw::at(page + visit).unit() < 0.5)
+            });
             changes
         })
         .collect();
@@ -122,7 +118,7 @@ fn planned(pages: u32, per_host: Option<usize>) -> usize {
         page: UrlId(page),
         host: HostId(host(page)),
         worth: worth(page),
-        last: -10.0 * draw(page.into()),
+        last: -10.0 * Draw::at(page.into()).unit(),
     };
     plan((0..pages).map(choice), 0.0, pages as usize / 10, per_host).len()
 }
@@ -141,7 +137,7 @@ fn agenda(pages: u32, per_host: Option<f64>) -> Run {
     let before = process::resident();
     let mut agenda = Agenda::new(per_host);
     for page in 0..pages {
-        agenda.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * draw(page.into()));
+        agenda.put(UrlId(page), HostId(host(page)), worth(page), -10.0 * Draw::at(page.into()).unit());
     }
     let a_day = pages / 10;
     let mut longest = 0.0_f64;

@@ -7,7 +7,7 @@ pub use suidao_export::{export, index, label};
 pub use suidao_forum::forum;
 pub use suidao_lab::{eval, experiments, recorded, world};
 pub use suidao_live::{config, fetch, live};
-pub use suidao_page::{model, read, text, topic, visible};
+pub use suidao_page::{draw, model, read, text, topic, visible};
 pub use suidao_store::{corpus, store};
 pub use suidao_view::{html, listen, plot, report, serve, status};
 

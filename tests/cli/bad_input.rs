@@ -184,8 +184,6 @@ fn output_directories() {
 
     let meta = stage.path("done/state/meta.json");
     let text = std::fs::read_to_string(&meta).unwrap();
-    std::fs::write(&meta, text.replacen("\"format\": 1", "\"format\": 2", 1)).unwrap();
-    refused(&stage, stage.crawl("done", &more), 2, &["meta.json", "format 2", "use the newer suidao"]);
     std::fs::write(&meta, "{").unwrap();
     refused(&stage, stage.crawl("done", &more), 2, &["meta.json", "damaged"]);
     std::fs::write(&meta, text).unwrap();
@@ -255,6 +253,46 @@ fn why_and_export() {
     refused(&stage, export(&done, &stage.path("none/x.jsonl")), 2, &["none/x.jsonl", "check the path"]);
     refused(&stage, export(&done, &stage.path("done")), 2, &["done"]);
     refused(&stage, export(&done, &stage.lexicon.join("x.jsonl")), 2, &["lexicon.toml/x.jsonl"]);
+}
+
+#[test]
+fn a_directory_of_another_format() {
+    let stage = stage();
+    let (crawl, more) = (
+        || stage.crawl("done", &["--max-pages", "20"]),
+        |dir: &Path, arguments: &[&str]| {
+            let mut command = suidao();
+            command.args(&arguments[..1]).arg(dir).args(&arguments[1..]);
+            command
+        },
+    );
+    run(crawl()).expect(0);
+    let dir = stage.path("done");
+    let meta = std::fs::read_to_string(dir.join("state/meta.json")).unwrap();
+    let former = meta.replacen("\"format\": 2", "\"format\": 1", 1);
+    assert_ne!(former, meta);
+    std::fs::write(dir.join("state/meta.json"), former).unwrap();
+    // Keys of its configuration may be gone by now, and its log cannot be read.
+    std::fs::write(dir.join("state/config.toml"), "[crawl]\nbygone = 1\n").unwrap();
+    let told = &["meta.json", "format 1", "reads format 2 alone", "crawl anew into another output directory"];
+    refused(&stage, crawl(), 2, told);
+    for arguments in [
+        &["why", "http://a.test/"][..],
+        &["history", "http://a.test/"],
+        &["export", "-o", "none.jsonl"],
+        &["report"],
+        &["search", "足球"],
+        &["label", "--summary"],
+        &["refresh"],
+        &["serve"],
+    ] {
+        refused(&stage, more(&dir, arguments), 2, told);
+    }
+    for repair in [&["check", "crawl"][..], &["check", "crawl", "--repair"]] {
+        let mut command = suidao();
+        command.args(repair).arg(&dir);
+        refused(&stage, command, 2, told);
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{Random, Running, SETTLED, copy, export, records, run, settle, suidao, warcio_says};
+use crate::support::{Running, SETTLED, copy, export, records, run, settle, suidao, warcio_says};
+use suidao::draw::Draw;
 use suidao::model::{CrawlUrl, Event};
 use suidao::revisit::tally::{Round, Rounds};
 use suidao::store::{ArchiveReader, CrawlDirectory, Record};
@@ -62,7 +63,7 @@ fn a_round_killed_a_dozen_times_is_one_round() {
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64
     });
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
-    let mut random = Random(seed);
+    let mut random = Draw::new(seed, 0, 0);
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("crawl");
     let spec = ChangingSpec { initial: 20, sections: 2, ..ChangingSpec::default() };

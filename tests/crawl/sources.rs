@@ -10,6 +10,7 @@ use crate::support::{AT_ONCE, Stage, events, export, finite, records, run, suida
 use bytes::Bytes;
 use suidao::config::Config;
 use suidao::crawl::Crawl;
+use suidao::draw::Draw;
 use suidao::live;
 use suidao::model::{Batch, CrawlUrl, Event, Failure, Fetched, Origin, Refusal, Settled, UrlId, Verdict};
 use suidao::replay::{Reading, Web, replay};
@@ -77,7 +78,7 @@ fn page(on: bool, text: u64, head: &str, links: &[&str]) -> String {
         "山上的树叶黄了",
         "博物馆展出陶器",
     ];
-    let mut random = crate::support::Random(text);
+    let mut random = Draw::new(text, 0, 0);
     let mut body = String::new();
     for _ in 0..24 {
         if on {

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::support::{Random, lexicon_of};
+use crate::support::lexicon_of;
 use bytes::Bytes;
 use suidao::config::Config;
 use suidao::corpus::Story;
 use suidao::crawl::{Crawl, TrapCounts};
+use suidao::draw::Draw;
 use suidao::live;
 use suidao::model::{Batch, CrawlUrl, Event, Failure, FailureKind, Fetched, Millis, Refusal, TrapStep};
 use suidao::replay::{Reading, Web, replay};
@@ -65,7 +66,7 @@ fn words(number: u64) -> String {
         "昨天", "我们", "学校", "河边", "天气", "火车", "老师", "报告", "城市", "音乐", "下雨", "菜园", "图书", "孩子",
         "早晨", "故事", "医院", "机器", "山路", "邮件", "厨房", "朋友", "电影", "月亮",
     ];
-    let mut draw = Random(number + 1);
+    let mut draw = Draw::new(number + 1, 0, 0);
     let mut text = String::new();
     for sentence in 0..16 {
         for _ in 0..12 {
@@ -270,8 +271,11 @@ fn parameters_that_explode_are_cut_and_a_catalogue_is_not() {
 #[test]
 fn sessions_are_dropped_by_name_and_by_what_they_do() {
     let web = Written(|_: &str, path: &str, query: &str| {
-        let mut draw =
-            Random(query.bytes().fold(7, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte)) + path.len() as u64);
+        let mut draw = Draw::new(
+            query.bytes().fold(7, |sum, byte| sum * 31 % 1_000_003 + u64::from(byte)) + path.len() as u64,
+            0,
+            0,
+        );
         let mut link =
             |path: String| format!("{path}?visit={:08x}{:08x}", draw.below(1 << 32) | 1 << 31, draw.below(1 << 32));
         let links: Vec<String> = posts(0..30).into_iter().map(&mut link).collect();

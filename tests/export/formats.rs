@@ -7,8 +7,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::{AT_ONCE, Random, Running, Stage, finite, records, run, snapshot, suidao, tools};
+use crate::support::{AT_ONCE, Running, Stage, finite, records, run, snapshot, suidao, tools};
 use suidao::corpus::Fields;
+use suidao::draw::Draw;
 use suidao::index::Index;
 use suidao::model::{CrawlUrl, Event, UrlId};
 use suidao::store::Responses;
@@ -151,7 +152,7 @@ fn a_killed_export_leaves_nothing_half_written() {
     let stage = crawled();
     let seed = std::env::var("SUIDAO_KILL_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(4);
     println!("SUIDAO_KILL_SEED={seed} repeats these moments");
-    let mut random = Random(seed);
+    let mut random = Draw::new(seed, 0, 0);
     for (format, name, more) in [
         ("jsonl", "pages.jsonl.zst", vec![]),
         ("jsonl", "shards", vec!["--shard-size", "30kB"]),
@@ -203,7 +204,7 @@ fn a_killed_index_is_no_index() {
     run(export(&stage, "index", &path, &[])).expect(0);
     let most = begun.elapsed().as_micros() as u64;
     let pages = Index::open(&path).unwrap().origin().pages;
-    let mut random = Random(5);
+    let mut random = Draw::new(5, 0, 0);
     for kill in 0..5 {
         std::fs::remove_dir_all(&path).ok();
         let mut running = Running::start(export(&stage, "index", &path, &[]));

@@ -87,19 +87,6 @@ pub fn lexicon_of(name: &str) -> Lexicon {
     Lexicon::from_terms(name, &words)
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014), so that a failing run can be repeated.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 /// The binary under test.
 pub fn suidao() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_suidao"));

@@ -14,6 +14,7 @@ use suidao_crawl::revisit::settings::RefreshSettings;
 use suidao_crawl::strategy::{Settings as Strategy, scope::Scope};
 use suidao_crawl::trap::Traps;
 use suidao_page::read::{UnknownLanguage, language_code};
+use suidao_page::toml_error::{line_and_message, message};
 
 /// Why a configuration cannot be used.
 #[derive(Debug, Error)]
@@ -373,9 +374,8 @@ impl Config {
 /// The file as it was typed; read once as it will be meant, so that an unknown key is told with its line.
 fn parse(name: &str, text: &str) -> Result<toml::Table, ConfigError> {
     let shape = |error: toml::de::Error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = 1 + before.matches('\n').count();
-        ConfigError::Shape { from: name.to_owned(), reason: format!("line {line}: {}", message(&error)) }
+        let (line, message) = line_and_message(text, &error);
+        ConfigError::Shape { from: name.to_owned(), reason: format!("line {line}: {message}") }
     };
     toml::from_str::<Config>(text).map_err(shape)?;
     toml::from_str(text).map_err(shape)
@@ -421,11 +421,6 @@ fn line_of(text: &str, key: &str) -> Option<usize> {
         value = value.get_ref().get(part)?;
     }
     Some(1 + text.get(..value.span().start)?.matches('\n').count())
-}
-
-/// What the parser says, in one line.
-fn message(error: &toml::de::Error) -> String {
-    error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// Puts `a.b.c=value` into the table; a value that is no TOML is a string.

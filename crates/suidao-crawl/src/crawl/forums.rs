@@ -1,59 +1,16 @@
 //! The machine's part in forums: which of its hosts are some, what a page of one makes it want, and the steps that no
 //! page brings (the next samples while a forum is explored, the next visit of a board).
 
-use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
-
-use suidao_forum::forum::explore::{Explorer, Step, recognise};
+use suidao_forum::forum::explore::Step;
 use suidao_forum::forum::increment::Change;
-use suidao_forum::forum::sight::{Lens, Look};
 use suidao_forum::forum::site::{ListedThread, Reading, Site};
 use suidao_page::model::{
     Batch, CrawlUrl, Event, ForumMap, ForumPage, ForumStep, IndexPage, Link, LinkState, Listed, Millis, Origin,
     PageKind, Relevance, Role, Sight, UrlId, Verdict,
 };
 
+use super::forum_state::ForumMode;
 use super::machine::Crawl;
-use super::watch::{Watch, Watching};
-
-/// What the crawl does about forums.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum ForumMode {
-    /// Nothing: a page is a page.
-    Off,
-    /// A host whose page lists threads is taken for a forum, and read as one from there on.
-    #[default]
-    Recognise,
-    /// The seed is the entrance of a forum: find out what it is made of, and no more.
-    Discover {
-        /// By the paper's strict test of a board.
-        strict: bool,
-    },
-    /// The same, and fetch it.
-    Explore {
-        /// Most index pages of a board, if not as many as the default.
-        index_pages: Option<u32>,
-    },
-    /// A forum that is understood: fetch it.
-    Follow(Box<ForumMap>),
-}
-
-/// So many pages of a host are looked at, each of them, for whether it is a forum.
-const FIRST_LOOKS: u32 = 16;
-
-/// The forums of a crawl.
-#[derive(Default)]
-pub(super) struct Forums {
-    mode: ForumMode,
-    pub(super) sites: FxHashMap<Box<str>, (Site, Arc<Lens>)>,
-    pub(super) watching: Option<Watching>,
-    /// What is looked at while the forum is not understood.
-    explorer: Explorer,
-    seen: Vec<UrlId>,
-    /// Nothing more is looked at: understood, or given up for this reason.
-    explored: Option<Result<(), &'static str>>,
-}
 
 /// A link that a forum wants followed.
 pub(super) struct Want {
@@ -70,82 +27,6 @@ pub(super) struct Made {
     pub lists: Vec<IndexPage>,
     /// Pages fetched before that have something new.
     pub due: Vec<UrlId>,
-}
-
-impl Forums {
-    pub fn new(mode: &ForumMode, watch: Option<Watch>) -> Self {
-        let mut forums = Self { mode: mode.clone(), watching: watch.map(Watching::new), ..Self::default() };
-        if let ForumMode::Discover { strict } = mode {
-            forums.explorer = Explorer::new(*strict);
-        }
-        if let ForumMode::Follow(map) = mode {
-            forums.understand(map);
-            forums.explored = Some(Ok(()));
-        }
-        forums
-    }
-
-    /// What is known of the forums of a crawl of a topic, to be kept.
-    pub fn keep(&self) -> Vec<(&str, &Site)> {
-        self.sites.iter().map(|(host, (site, _))| (&**host, site)).collect()
-    }
-
-    /// Takes a forum back.
-    pub fn take_kept(&mut self, host: &str, site: Site) {
-        let lens = Arc::new(site.lens());
-        self.sites.insert(host.into(), (site, lens));
-    }
-
-    fn understand(&mut self, map: &ForumMap) {
-        let (Ok(start), Ok(site)) = (CrawlUrl::parse(&map.start), Site::new(map.clone())) else { return };
-        let lens = Arc::new(site.lens());
-        self.sites.insert(start.authority().into(), (site, lens));
-    }
-
-    fn explores(&self) -> bool {
-        matches!(self.mode, ForumMode::Discover { .. } | ForumMode::Explore { .. })
-    }
-
-    /// Whether the crawl is of one forum and of nothing else.
-    pub fn is_whole(&self) -> bool {
-        !matches!(self.mode, ForumMode::Off | ForumMode::Recognise)
-    }
-
-    /// What those who come back to boards learn from.
-    pub fn watch(&mut self, event: &Event) {
-        let offset = self.sites.values().next().map(|(site, _)| site.offset());
-        if let (Some(watching), Some(offset)) = (&mut self.watching, offset) {
-            watching.observe(event, offset);
-        }
-    }
-
-    fn site(&self, url: &CrawlUrl) -> Option<&Site> {
-        self.sites.get(url.authority()).map(|(site, _)| site)
-    }
-
-    /// What a page is looked at with; none where it is no forum's.
-    pub fn look(&self, url: &CrawlUrl, at: Millis) -> Option<Look> {
-        match self.sites.get(url.authority()) {
-            Some((_, lens)) => Some(Look { lens: Arc::clone(lens), at }),
-            None if self.explores() && self.explored.is_none() => Some(Look { lens: Arc::default(), at }),
-            None => None,
-        }
-    }
-
-    /// Whether a page of a host may make a forum of it that has shown so many pages and none of them did. To look costs as much
-    /// as to read, and many blogs list their posts as forums do, so that of many pages one in eight is looked at.
-    pub fn may_recognise(&self, pages: u32) -> bool {
-        self.mode == ForumMode::Recognise && (pages < FIRST_LOOKS || pages.is_multiple_of(8))
-    }
-
-    /// The forum that a page makes of its host.
-    fn recognise(&self, sight: &Sight) -> Option<(Site, ForumMap)> {
-        if self.mode != ForumMode::Recognise {
-            return None;
-        }
-        let map = recognise(sight)?;
-        Some((Site::new(map.clone()).ok()?, map))
-    }
 }
 
 impl Crawl {
@@ -471,10 +352,7 @@ impl Crawl {
 
     /// What was fetched before is queued again.
     fn make_due(&mut self, id: UrlId) {
-        let known = self.urls.get(id);
-        let was_had =
-            matches!(known.state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Refused);
-        if !was_had {
+        if !was_had(self.urls.get(id).state) {
             return;
         }
         self.urls.get_mut(id).forget_tries();
@@ -487,7 +365,10 @@ impl Crawl {
 
 /// Pages that were fetched and are wanted again.
 fn made_due(crawl: &Crawl, due: &mut Vec<UrlId>, ids: Vec<UrlId>) {
-    let fetched =
-        |id: &UrlId| matches!(crawl.urls.get(*id).state, LinkState::Fetched | LinkState::Failed | LinkState::Refused);
-    due.extend(ids.into_iter().filter(fetched));
+    due.extend(ids.into_iter().filter(|id| was_had(crawl.urls.get(*id).state)));
+}
+
+/// Whether a URL was asked for before, and may be again.
+fn was_had(state: LinkState) -> bool {
+    matches!(state, LinkState::Fetched | LinkState::Failed | LinkState::Redirected | LinkState::Refused)
 }

@@ -12,6 +12,7 @@ use std::num::NonZeroU64;
 use dary_heap::OctonaryHeap;
 use serde::{Deserialize, Serialize};
 
+use suidao_page::draw::Draw;
 use suidao_page::model::{Discipline, HostId, Lane, Place, Priority, UrlId};
 
 /// So many entries are looked at for each that is shown: most of them are not stale.
@@ -306,7 +307,7 @@ impl Frontier {
                     .take(self.heads.len())
                     .filter(|&lane| self.head(Lane(lane), &waits).is_some())
                     .collect();
-                let random = splitmix64(self.seed.wrapping_add(turn));
+                let random = Draw::at(self.seed.wrapping_add(turn)).bits();
                 let lane = *lanes.get(usize::try_from(random % (lanes.len().max(1) as u64)).unwrap_or(0))?;
                 return self.pop_lane(Lane(lane), &waits);
             }
@@ -401,15 +402,6 @@ impl Frontier {
             }
         }
     }
-}
-
-/// Steele, Lea, Flood 2014: a random number as a function of its place in the sequence, so a resumed crawl goes on
-/// where it was.
-fn splitmix64(at: u64) -> u64 {
-    let mut z = at.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

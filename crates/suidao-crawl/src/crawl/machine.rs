@@ -16,7 +16,7 @@ use suidao_page::model::{
 };
 
 use super::canonical::Canonicals;
-use super::forums::{ForumMode, Forums};
+use super::forum_state::{ForumMode, Forums};
 use super::frontier::Frontier;
 use super::goals::{Goals, Nearness};
 use super::groups::GroupId;

@@ -3,7 +3,9 @@
 
 mod canonical;
 mod checkpoint;
+mod endless;
 mod fold;
+mod forum_state;
 mod forums;
 mod frontier;
 mod goals;
@@ -33,7 +35,7 @@ mod urls;
 mod visits;
 mod watch;
 
-pub use forums::ForumMode;
+pub use forum_state::ForumMode;
 pub use frontier::Frontier;
 pub use goals::{Exhaustion, Goals, bytes};
 pub use machine::{Conditions, Crawl, Limits, Next, Progress, Ticket, Wanted};

@@ -21,9 +21,6 @@ use super::frontier::{Claim, Frontier, Head};
 use super::machine::Crawl;
 use super::signals::Signals;
 
-/// Pages due at a time where the refresh goes on for ever: so many hosts can be slow before others wait for them.
-const DUE: usize = 64;
-
 /// How long a round waits for its sitemaps and feeds before it chooses pages, in milliseconds.
 const PATIENCE: u64 = 60_000;
 
@@ -189,7 +186,7 @@ impl Crawl {
 
     /// How many sitemaps and feeds may be asked: a quarter of the requests for known pages, one for ten of them where requests
     /// are not counted.
-    fn most_sources(&self) -> usize {
+    pub(super) fn most_sources(&self) -> usize {
         let Some(refreshing) = &self.refreshing else { return 0 };
         match refreshing.wish.budget {
             // a share of a count
@@ -392,60 +389,6 @@ impl Crawl {
         let head = queue.pop(0, waits)?;
         self.frontier.rest(head.host);
         Some(head)
-    }
-
-    /// Of a refresh without end: the next page is due.
-    fn find_due(&mut self, now: Millis) {
-        let Some(Refreshing { agenda: Some(_), due, early, sources_asked, .. }) = &mut self.refreshing else { return };
-        if due.len() >= DUE {
-            return;
-        }
-        let mut ripe = Vec::new();
-        while let Some(Reverse((at, _))) = early.peek()
-            && *at <= now
-        {
-            ripe.extend(early.pop().map(|Reverse((_, id))| id));
-        }
-        if sources_asked.is_none_or(|asked| days(now.since(asked)) >= 1.0) {
-            *sources_asked = Some(now);
-            let mut events = std::mem::take(&mut self.pending);
-            let most = self.most_sources();
-            let sources = self.sources(&mut events, most, now);
-            // Told even without sources: a day later every host has another chance.
-            let step = RefreshStep { sources, ..RefreshStep::default() };
-            self.tell(&mut events, Event::Refresh(Box::new(step)), now);
-            self.pending = events;
-        }
-        for id in ripe {
-            self.reschedule(id, now);
-        }
-        let Some((page, value)) =
-            self.refreshing.as_mut().and_then(|refreshing| refreshing.agenda.as_mut()?.take(days(now.0)))
-        else {
-            return;
-        };
-        let event = Event::Refresh(Box::new(RefreshStep { due: vec![(page, value as f32)], ..RefreshStep::default() }));
-        self.apply(&event, now);
-        self.pending.push(event);
-    }
-
-    fn make_agenda(&mut self, now: Millis) {
-        let Some(Refreshing { agenda, early, histories, wish, .. }) = &mut self.refreshing else { return };
-        *agenda = Some(Agenda::new(wish.settings.per_host.map(f64::from)));
-        early.clear();
-        let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
-        pages.sort_unstable();
-        for id in pages {
-            self.reschedule(id, now);
-        }
-    }
-
-    /// Of a refresh without end: when to look again, where nothing can be asked for now.
-    pub(super) fn watches_until(&self, now: Millis) -> Option<Millis> {
-        let refreshing = self.refreshing.as_ref()?;
-        let Some(Round { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
-        let minute = now.after(60_000);
-        Some(refreshing.early.peek().map_or(minute, |Reverse((at, _))| minute.min(*at)).max(now.after(1)))
     }
 
     /// When a round by the clock is over.

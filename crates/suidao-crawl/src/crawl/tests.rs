@@ -711,35 +711,6 @@ proptest::proptest! {
     }
 }
 
-#[test]
-fn an_answer_that_is_there_already_is_settled_out_of_turn() {
-    let web = web(ISLANDS);
-    let (mut crawl, _) = seeded(conditions(), BreadthFirst, &["http://s.cn/"]);
-    let url = |text: &str| CrawlUrl::parse(text).unwrap();
-    assert!(crawl.claim(&url("http://s.cn/a"), Millis(0)).is_none(), "nobody has found it yet");
-    for next in ["http://s.cn/", "http://s.cn/off", "http://s.cn/a"] {
-        let ticket = crawl.claim(&url(next), Millis(5)).unwrap();
-        assert!(crawl.claim(&url(next), Millis(5)).is_none(), "one ticket");
-        crawl.settle(ticket, web[next].clone(), Delivery::default(), Millis(5));
-        assert!(crawl.claim(&url(next), Millis(5)).is_none(), "{next} is fetched");
-    }
-    assert_eq!(crawl.progress().pages, 3);
-    // Under the other scheme than it waits under: the host answered that.
-    let ticket = crawl.claim(&url("https://t.cn/1"), Millis(6)).unwrap();
-    let batch = crawl.settle(
-        ticket,
-        Outcome::Failed(Failure { kind: FailureKind::Status(404), retry_after: None }),
-        Delivery::default(),
-        Millis(6),
-    );
-    assert!(batch.events.iter().any(|event| matches!(event, Event::Scheme { https: true, .. })), "{batch:?}");
-    assert_eq!((crawl.progress().failed, crawl.in_flight()), (1, 0));
-    assert!(crawl.claim_robots("http://unknown.cn").is_none());
-    let ticket = crawl.claim_robots("http://s.cn").unwrap();
-    crawl.settle(ticket, robots("User-agent: *\nDisallow: /x"), Delivery::default(), Millis(7));
-    assert_eq!(crawl.in_flight(), 0);
-}
-
 /// A chain of pages, relevant or not as the letters say, and a link from each to one beside it.
 fn chain(relevant: &str) -> BTreeMap<String, Outcome> {
     let line = |(n, kind): (usize, char)| {

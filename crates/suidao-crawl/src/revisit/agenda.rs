@@ -501,14 +501,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::revisit::chance::draw;
     use crate::revisit::optimum::{Objective, Rated, capped, rates};
+    use suidao_page::draw::Draw;
 
     /// Pages that change once in 100 days to ten times a day, of importance 0.03 to 1.
     fn some_pages(count: u64) -> Vec<Rated> {
         let page = |page| Rated {
-            importance: 10_f64.powf(-1.5 * draw(2 * page)),
-            rate: 10_f64.powf(3.0 * draw(2 * page + 1) - 2.0),
+            importance: 10_f64.powf(-1.5 * Draw::at(2 * page).unit()),
+            rate: 10_f64.powf(3.0 * Draw::at(2 * page + 1).unit() - 2.0),
         };
         (0..count).map(page).collect()
     }
@@ -536,7 +536,7 @@ mod tests {
         let put = |agenda: &mut Agenda, page: usize, last: f64| {
             agenda.put(UrlId(page as u32), HostId(hosts[page]), worth(pages[page]), last);
         };
-        (0..pages.len()).for_each(|page| put(&mut agenda, page, -draw(page as u64 + 77)));
+        (0..pages.len()).for_each(|page| put(&mut agenda, page, -Draw::at(page as u64 + 77).unit()));
         let mut visits = vec![Vec::new(); pages.len()];
         let mut now = 0.0;
         while now < to {

@@ -17,8 +17,6 @@ pub mod tally;
 pub mod worth;
 
 #[cfg(test)]
-mod chance;
-#[cfg(test)]
 mod optimum;
 
 pub use agenda::Agenda;

@@ -135,7 +135,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::revisit::chance::draw;
+    use suidao_page::draw::Draw;
 
     fn of(visits: &[(f64, bool)]) -> Changes {
         let mut changes = Changes::default();
@@ -215,8 +215,8 @@ mod tests {
                 for visit in 0..200 {
                     let at = ((case * 100 + page) * 1000 + visit) as u64;
                     // Intervals of an hour to four days, by no pattern.
-                    let days = 0.04 + 4.0 * draw(2 * at).powi(3);
-                    changes.observe(days, draw(2 * at + 1) < -(-rate * days).exp_m1());
+                    let days = 0.04 + 4.0 * Draw::at(2 * at).unit().powi(3);
+                    changes.observe(days, Draw::at(2 * at + 1).unit() < -(-rate * days).exp_m1());
                 }
                 changes.rate(30.0)
             };

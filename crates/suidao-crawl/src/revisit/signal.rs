@@ -42,8 +42,8 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::revisit::chance::draw;
     use crate::revisit::{Agenda, Worth};
+    use suidao_page::draw::Draw;
     use suidao_page::model::{HostId, UrlId};
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         // Signals at random on pages that are still the same with this probability.
         for still in [0.1, 0.5, 0.9] {
             let mut trust = Trust::default();
-            (0..1500).for_each(|visit| trust.observe(still, draw(visit) > still));
+            (0..1500).for_each(|visit| trust.observe(still, Draw::at(visit).unit() > still));
             assert!(trust.doubt(1) > 0.9, "{still}: {}", trust.doubt(1));
         }
     }
@@ -80,7 +80,7 @@ mod tests {
     fn freshness(told: f64, lies: f64, heed: bool) -> f64 {
         const PAGES: u32 = 200;
         const STEP: f64 = 0.05;
-        let rate = |page: u32| 10_f64.powf(2.0 * draw(u64::from(page)) - 1.7);
+        let rate = |page: u32| 10_f64.powf(2.0 * Draw::at(u64::from(page)).unit() - 1.7);
         let (mut agenda, mut trust) = (Agenda::new(None), Trust::default());
         // Signals since the last visit, day of that, whether the page is still the same.
         let mut pages = vec![(0, 0.0, true); PAGES as usize];
@@ -92,8 +92,9 @@ mod tests {
             let now = f64::from(step) * STEP;
             for page in 0..PAGES {
                 let at = 3 * u64::from(step * PAGES + page);
-                let changed = draw(at) < -(-rate(page) * STEP).exp_m1();
-                let signal = if changed { draw(at + 1) < told } else { draw(at + 2) < lies * STEP };
+                let changed = Draw::at(at).unit() < -(-rate(page) * STEP).exp_m1();
+                let signal =
+                    if changed { Draw::at(at + 1).unit() < told } else { Draw::at(at + 2).unit() < lies * STEP };
                 let (signals, last, same) = &mut pages[page as usize];
                 *same &= !changed;
                 *signals += u32::from(signal);

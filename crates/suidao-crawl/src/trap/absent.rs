@@ -96,13 +96,6 @@ pub fn is_alike(absent: &AbsentPage, url: &CrawlUrl) -> bool {
     rest.is_some() && before.contains('?') && url.path() != "/"
 }
 
-/// Whether a URL is one of those that [`probe`] makes.
-pub fn is_probe(url: &CrawlUrl) -> bool {
-    let name = url.path().strip_prefix('/').and_then(|path| path.strip_prefix(NAME));
-    let code = name.filter(|_| url.query().is_none());
-    code.is_some_and(|code| code.len() == CODE && code.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
 /// Whether a page is the same as what its host says of a page that cannot exist.
 pub fn is_same(absent: &AbsentPage, url: &CrawlUrl, sketch: Sketch, title: u32) -> bool {
     match absent {
@@ -190,11 +183,5 @@ mod tests {
         assert_ne!(probe(&home, 2), Some(one.clone()));
         let other = CrawlUrl::parse("https://b.cn/").unwrap();
         assert_ne!(probe(&other, 1).unwrap().path(), one.path());
-        assert!(is_probe(&one) && !is_probe(&home));
-        for path in
-            ["/suidao-no-such-page-", "/suidao-no-such-page-of-mine-at-all", "/x/suidao-no-such-page-0123456789abcdef"]
-        {
-            assert!(!is_probe(&home.join(path).unwrap()), "{path}");
-        }
     }
 }

@@ -185,26 +185,14 @@ fn outcome(strata: &Strata, layers: &[Layer], labels: &[(Relevance, bool)], thre
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Draws that need no library: splitmix64.
-    struct Draws(u64);
-
-    impl Draws {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut bits = self.0;
-            bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        }
-    }
+    use suidao_page::draw::Draw;
 
     /// Pages whose chance to be relevant rises with their score: most score low.
-    fn crawl(pages: usize, draws: &mut Draws) -> Vec<(Relevance, bool)> {
+    fn crawl(pages: usize, draws: &mut Draw) -> Vec<(Relevance, bool)> {
         let page = |_| {
-            let score = draws.next().powi(4) * 0.5;
+            let score = draws.unit().powi(4) * 0.5;
             let chance = 1.0 / (1.0 + (-(score - 0.1) * 40.0).exp());
-            (Relevance::new(score as f32), draws.next() < chance * 0.95)
+            (Relevance::new(score as f32), draws.unit() < chance * 0.95)
         };
         (0..pages).map(page).collect()
     }
@@ -219,7 +207,7 @@ mod tests {
     #[test]
     fn with_all_pages_labelled_the_estimates_are_the_truth() {
         for seed in 0..5 {
-            let pages = crawl(700, &mut Draws(seed));
+            let pages = crawl(700, &mut Draw::new(seed, 0, 0));
             let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
             let told = estimate(&strata, &pages);
             let (precision, relevant, recall) = truth(&pages);
@@ -240,7 +228,7 @@ mod tests {
         let mut held = [0; 3];
         let rounds = 400;
         for seed in 0..rounds {
-            let pages = crawl(3000, &mut Draws(seed % 10));
+            let pages = crawl(3000, &mut Draw::new(seed, 0, 0));
             let urls: Vec<String> = (0..pages.len()).map(|n| n.to_string()).collect();
             let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
             let asked: Vec<(Relevance, &str, bool)> =
@@ -263,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_threshold_set_too_high_is_found_out() {
-        let pages = crawl(4000, &mut Draws(3));
+        let pages = crawl(4000, &mut Draw::new(3, 0, 0));
         let high: Vec<Relevance> = pages.iter().map(|(score, _)| *score).collect();
         let strata = Strata::new(Relevance::new(0.25), high.into_iter());
         let told = estimate(&strata, &pages);
@@ -280,7 +268,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_known_is_not_told() {
-        let pages = crawl(500, &mut Draws(1));
+        let pages = crawl(500, &mut Draw::new(1, 0, 0));
         let strata = Strata::new(Relevance::new(0.1), pages.iter().map(|(score, _)| *score));
         let none = estimate(&strata, &[]);
         assert_eq!((none.precision, none.relevant, none.recall, none.suggested), (None, None, None, None));

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use suidao_page::toml_error::line_and_message;
 use thiserror::Error;
 
 /// Pages of a run where nothing else is said.
@@ -67,10 +68,10 @@ impl Plan {
     /// # Errors
     /// [`PlanError`] tells the line, or the value.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
-        toml::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let what = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
-            PlanError::Shape { line: 1 + before.matches('\n').count(), what }
+        let text = text.trim_start_matches('\u{feff}');
+        toml::from_str(text).map_err(|error| {
+            let (line, what) = line_and_message(text, &error);
+            PlanError::Shape { line, what }
         })
     }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::draw::Draw;
 use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
 use super::links::Target;
 use super::words::{THEMES, WORDS, vocabulary};
+use suidao_page::draw::Draw;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Extra {

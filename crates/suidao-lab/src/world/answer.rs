@@ -3,7 +3,6 @@
 use bytes::Bytes;
 
 use super::address::Extra;
-use super::draw::Draw;
 use super::html::{Anchor, Sheet};
 use super::layout::salt;
 use super::links::{Planned, Slot};
@@ -11,6 +10,7 @@ use super::truth::{World, crawl_url};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use super::write;
 use suidao_crawl::replay::Web;
+use suidao_page::draw::Draw;
 use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 
 /// Hosts of the sample pages.

@@ -2,10 +2,10 @@
 //! cloud on every page, tags on a post; and pages of friends, which other hosts may have too.
 
 use super::address::{Extra, PER_ARCHIVE, PER_FRONT};
-use super::draw::Draw;
 use super::layout::{Layout, PER_LISTING, salt};
 use super::links::{Planned, Said, Slot, Target, plain};
 use super::write::category_name;
+use suidao_page::draw::Draw;
 
 /// Tags on the page of tags.
 const INDEX: usize = 200;

@@ -9,7 +9,7 @@
 //! Days are counted from 0, when all pages are there in version 0. A life is drawn whole up to a last day, so that asking for a
 //! version is a search in a short list, in any order of asking.
 
-use super::draw::Draw;
+use suidao_page::draw::Draw;
 
 const HOUR: f64 = 1.0 / 24.0;
 

@@ -5,9 +5,9 @@
 //! articles. On a blog a section is a tag, its home the first of the listings. A bridge page looks like an article of
 //! the off-topic section it lies in, with a number beyond that section's own.
 
-use super::draw::Draw;
 use super::spec::{Shape, Spec, SpecError};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
+use suidao_page::draw::Draw;
 
 /// Smallest section: a home, a listing, ten articles.
 const LEAST: u64 = 12;

@@ -5,9 +5,9 @@
 //! the next of its own.
 
 use super::address::Extra;
-use super::draw::Draw;
 use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
+use suidao_page::draw::Draw;
 
 /// Probability that a page of the off-topic region links to the head of a bridge.
 const STRAY_HEADS: f64 = 0.01;

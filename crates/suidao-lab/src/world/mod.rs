@@ -12,7 +12,6 @@ mod blog;
 mod change;
 pub mod changing;
 mod clock;
-pub mod draw;
 pub mod forum;
 mod html;
 mod layout;

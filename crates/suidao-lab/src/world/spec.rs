@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use suidao_page::toml_error::line_and_message;
 use thiserror::Error;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -208,9 +209,8 @@ impl Spec {
     pub fn load(path: &Path) -> Result<Self, SpecError> {
         let text = std::fs::read_to_string(path).map_err(|source| SpecError::Read(source.to_string()))?;
         let spec: Self = toml::from_str(&text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let reason = error.message().lines().map(str::trim).collect::<Vec<_>>().join(" ");
-            SpecError::Shape { line: 1 + before.matches('\n').count(), reason }
+            let (line, reason) = line_and_message(&text, &error);
+            SpecError::Shape { line, reason }
         })?;
         spec.check()?;
         Ok(spec)

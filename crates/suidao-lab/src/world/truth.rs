@@ -1,9 +1,9 @@
 //! The generated web from outside: what is in it, and what is true of it.
 
 use super::address::twin;
-use super::draw::Draw;
 use super::layout::{Layout, Place, salt};
 use super::spec::{Spec, SpecError};
+use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
 /// A web generated from a [`Spec`].

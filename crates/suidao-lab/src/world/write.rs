@@ -1,10 +1,10 @@
 //! Sentences, titles and paragraphs about a topic, and what the world's links and titles say.
 
 use super::address::Extra;
-use super::draw::Draw;
 use super::layout::{Layout, Place, salt, topic_is_on};
 use super::links::Said;
 use super::words::{Topic, WORDS, vocabulary};
+use suidao_page::draw::Draw;
 
 impl Layout {
     pub fn title(&self, page: u64) -> String {

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{DocumentFrequencies, Sample};
+use crate::draw::Draw;
 use crate::text;
 
 /// Document frequencies of Chinese web pages: `pages N`, then lines `df word word …`; zstd.
@@ -94,21 +95,13 @@ impl Background {
         if sum == 0 {
             return Vec::new();
         }
-        let mut state = 0_u64;
-        // SplitMix64 (Steele, Lea, Flood 2014).
-        let mut draw = || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ (z >> 31)
-        };
+        let mut draw = Draw::at(0);
         let mut page = |_| {
             let mut text = String::new();
             for _ in 0..RANDOM_WORDS {
-                let drawn = draw() % sum;
+                let drawn = draw.bits() % sum;
                 let at = below.partition_point(|&end| end <= drawn);
-                for _ in 0..1 + (draw() | 8).trailing_zeros() {
+                for _ in 0..1 + (draw.bits() | 8).trailing_zeros() {
                     text.push_str(words[at].0);
                     text.push(' ');
                 }

@@ -10,6 +10,8 @@ use serde::{Deserialize, Deserializer};
 use thiserror::Error;
 use toml::Value;
 
+use crate::toml_error::line_and_message;
+
 use super::{Background, DocumentFrequencies, Lexicon, Made, TermFrequency, Threshold, Weights};
 
 /// The version of the file's format that this program writes and reads.
@@ -203,9 +205,8 @@ pub(super) fn expected<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, LexiconError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let message = error.message().lines().collect::<Vec<_>>().join(" ");
-        LexiconError::Shape { line: 1 + before.matches('\n').count(), message }
+        let (line, message) = line_and_message(text, &error);
+        LexiconError::Shape { line, message }
     })
 }
 

@@ -121,8 +121,8 @@ impl Layers {
     /// [`LayersError`] says what is wrong.
     pub fn parse(toml: &str) -> Result<Self, LayersError> {
         let file: File = toml::from_str(toml).map_err(|error| {
-            let line = 1 + error.span().map_or(0, |span| toml[..span.start].matches('\n').count());
-            LayersError::Shape(format!("line {line}: {}", error.message().lines().collect::<Vec<_>>().join(" ")))
+            let (line, message) = crate::toml_error::line_and_message(toml, &error);
+            LayersError::Shape(format!("line {line}: {message}"))
         })?;
         match file.format {
             FORMAT => Ok(Self::of(file)),

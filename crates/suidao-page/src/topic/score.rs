@@ -46,11 +46,6 @@ impl Topic {
         Self { layers: Some(layers), ..self }
     }
 
-    /// Whether it tells how far from it a page is.
-    pub fn knows_layers(&self) -> bool {
-        self.layers.is_some()
-    }
-
     /// What tells its scores from those of other topics: the lexicon's digest, and that of the layers where there are
     /// some.
     pub fn digest(&self) -> String {

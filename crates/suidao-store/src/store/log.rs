@@ -23,11 +23,8 @@ use super::log_copy::{LogCopy, is_read_only};
 use super::{StoreError, own};
 use suidao_page::model::{Batch, Millis};
 
-/// Format of directory and log written by this program; older ones are read, newer ones refused.
-pub const FORMAT: u32 = 1;
-
-/// Version byte of a value.
-const VALUE_VERSION: u8 = 7;
+/// Format of directory and log that this program writes, and the only one that it reads.
+pub const FORMAT: u32 = 2;
 
 /// How many values are unpacked at a time, in parallel, when the log is read.
 const READ_AHEAD: usize = 1024;
@@ -83,7 +80,7 @@ impl Meta {
     /// Reads a directory's description; changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::NoCrawl`], [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::Io`].
+    /// [`StoreError::NoCrawl`], [`StoreError::OtherFormat`], [`StoreError::Damaged`], [`StoreError::Io`].
     pub fn read(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         /// The part that every format has.
         #[derive(Deserialize)]
@@ -101,8 +98,8 @@ impl Meta {
         let text = own::read(&path, own::SMALL)?;
         let damaged = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
         let head: Head = serde_json::from_slice(&text).map_err(damaged)?;
-        if head.format > FORMAT {
-            return Err(StoreError::Newer { path, found: head.format, known: FORMAT, version: head.version });
+        if head.format != FORMAT {
+            return Err(StoreError::OtherFormat { path, found: head.format, known: FORMAT, version: head.version });
         }
         serde_json::from_slice(&text).map_err(damaged)
     }
@@ -204,7 +201,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoCrawl`] if there is none, [`StoreError::InUse`] while one runs there,
-    /// [`StoreError::Newer`], [`StoreError::Damaged`], [`StoreError::Io`].
+    /// [`StoreError::OtherFormat`], [`StoreError::Damaged`], [`StoreError::Io`].
     pub fn open(dir: &CrawlDirectory) -> Result<Self, StoreError> {
         match Self::open_to_write(dir) {
             Err(error) if is_read_only(&error) => Self::open_copy(dir),
@@ -441,18 +438,15 @@ impl Mark {
 }
 
 fn encode(record: &Record) -> postcard::Result<Vec<u8>> {
-    let mut value = postcard::to_extend(record, vec![VALUE_VERSION, 0, 0, 0, 0])?;
-    let sum = checksum(&value[5..]);
-    value[1..5].copy_from_slice(&sum.to_le_bytes());
+    let mut value = postcard::to_extend(record, vec![0; 4])?;
+    let sum = checksum(&value[4..]);
+    value[..4].copy_from_slice(&sum.to_le_bytes());
     Ok(value)
 }
 
 fn decode(value: &[u8]) -> Result<Record, String> {
-    let (head, content) = value.split_at_checked(5).ok_or("too short")?;
-    if head[0] != VALUE_VERSION {
-        return Err(format!("has version {}, not {VALUE_VERSION}", head[0]));
-    }
-    if head[1..] != checksum(content).to_le_bytes() {
+    let (sum, content) = value.split_at_checked(4).ok_or("too short")?;
+    if sum != checksum(content).to_le_bytes() {
         return Err("its checksum is wrong".to_owned());
     }
     postcard::from_bytes(content).map_err(|error| error.to_string())
@@ -591,9 +585,13 @@ mod tests {
             let error = Store::resume(&dir, &other).unwrap_err();
             assert!(matches!(&error, StoreError::OtherCrawl { what: found, .. } if *found == what), "{error}");
         }
-        std::fs::write(dir.meta_json(), r#"{"format": 2, "version": "7.0", "shape": "unknown"}"#).unwrap();
-        let message = Store::open(&dir).unwrap_err().to_string();
-        assert!(message.contains("format 2 by suidao 7.0") && message.contains("meta.json"), "{message}");
+        for (format, version) in [(1, "0.0.1"), (3, "7.0")] {
+            let text = format!(r#"{{"format": {format}, "version": "{version}", "shape": "unknown"}}"#);
+            std::fs::write(dir.meta_json(), text).unwrap();
+            let message = Store::open(&dir).unwrap_err().to_string();
+            let wanted = format!("format {format} by suidao {version}");
+            assert!(message.contains(&wanted) && message.contains("meta.json"), "{message}");
+        }
         std::fs::write(dir.meta_json(), "{").unwrap();
         assert!(matches!(Store::open(&dir), Err(StoreError::Damaged { .. })));
         std::fs::remove_file(dir.meta_json()).unwrap();
@@ -632,18 +630,17 @@ mod tests {
         first.db.remove(2u64.to_be_bytes()).unwrap();
         let message = first.batches().last().unwrap().unwrap_err().to_string();
         assert!(message.contains("batch 2 is missing"), "{message}");
-        first.db.insert(4u64.to_be_bytes(), vec![VALUE_VERSION + 1, 0, 0, 0, 0, 0]).unwrap();
-        assert!(first.last_location().unwrap_err().to_string().contains(&format!("version {}", VALUE_VERSION + 1)));
+        first.db.insert(4u64.to_be_bytes(), vec![0; 3]).unwrap();
+        assert!(first.last_location().unwrap_err().to_string().contains("too short"));
     }
 
     proptest::proptest! {
         #[test]
         fn no_value_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..60), fix: bool) {
             let mut value = bytes;
-            if fix && value.len() >= 5 {
-                let sum = checksum(&value[5..]);
-                value[0] = VALUE_VERSION;
-                value[1..5].copy_from_slice(&sum.to_le_bytes());
+            if fix && value.len() >= 4 {
+                let sum = checksum(&value[4..]);
+                value[..4].copy_from_slice(&sum.to_le_bytes());
             }
             let _ = decode(&value);
         }

@@ -65,14 +65,14 @@ pub enum StoreError {
     /// The directory is not empty, and what is in it belongs to no crawl that could go on.
     #[error("{}: holds files that belong to no crawl which could go on; use another output directory, or move them away", .0.display())]
     Strangers(PathBuf),
-    /// The directory was written by a newer suidao.
-    #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} at most; use the newer suidao or another output directory", path.display())]
-    Newer {
+    /// The directory was written by an older or a newer suidao.
+    #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} alone; use that suidao, or crawl anew into another output directory", path.display())]
+    OtherFormat {
         /// The file that says so.
         path: PathBuf,
         /// Its format.
         found: u32,
-        /// The newest this program reads.
+        /// The one that this program reads.
         known: u32,
         /// The program that wrote it.
         version: String,

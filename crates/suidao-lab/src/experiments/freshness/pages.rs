@@ -1,7 +1,7 @@
 //! Pages that change, as facts: hosts, relevance, links to them, instants of change, and what listing pages list.
 
-use crate::world::draw::Draw;
 use crate::world::{Life, Pattern};
+use suidao_page::draw::Draw;
 
 /// Salts of [`Draw`].
 const HOST: u64 = 0x6672_0001;

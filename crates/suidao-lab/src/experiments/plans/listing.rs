@@ -1,7 +1,7 @@
 //! What a generated listing page shows on each day: items appear by a pattern, stay for some days, and go.
 
 use super::Series;
-use crate::world::draw::Draw;
+use suidao_page::draw::Draw;
 
 /// How many items a visit a day found new in the month that Liu, Zhang and Li 2018 print (section 3.1.3, Newnum). The first
 /// day found all that the page held, 64; here it is the mean of the other days that have any.

@@ -6,7 +6,7 @@
 
 use super::series::Series;
 use super::similarity::{Matrix, similarity_series};
-use crate::world::draw::Draw;
+use suidao_page::draw::Draw;
 
 /// Local searches for one plan.
 const RESTARTS: u64 = 60;

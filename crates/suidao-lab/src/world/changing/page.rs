@@ -3,12 +3,12 @@
 
 use super::sites::{Article, Resource, Sites, salt};
 use super::spec::Feeds;
-use crate::world::draw::Draw;
 use crate::world::forum::times::{self, Style};
 use crate::world::html::{Anchor, Sheet};
 use crate::world::links::Slot;
 use crate::world::words::WORDS;
 use crate::world::write;
+use suidao_page::draw::Draw;
 
 /// Local time of the sites, in seconds east of UTC.
 const OFFSET: i32 = 8 * 3_600;

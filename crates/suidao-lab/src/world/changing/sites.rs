@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::spec::{ChangingSpec, MANNERS, Manner};
 use crate::world::change::{Gone, Life, Pattern};
-use crate::world::draw::Draw;
 use crate::world::words::{THEMES, WORDS};
+use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
 /// Salts of [`Draw`].

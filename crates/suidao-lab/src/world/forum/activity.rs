@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::world::draw::Draw;
+use suidao_page::draw::Draw;
 
 /// Seconds of an hour and of a day.
 const HOUR: i64 = 3_600;

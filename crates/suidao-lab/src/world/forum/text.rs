@@ -2,9 +2,9 @@
 //! what it belongs to.
 
 use super::words::{BOARDS, ENGLISH, ENGLISH_SENTENCES, ENGLISH_TITLES, LATIN, NICKS, OPENINGS, SYLLABLES};
-use crate::world::draw::Draw;
 use crate::world::words::{THEMES, WORDS, vocabulary};
 use crate::world::write;
+use suidao_page::draw::Draw;
 
 /// What a [`Draw`] is for.
 #[derive(Clone, Copy)]

@@ -14,7 +14,7 @@ use super::route::{Form, Route};
 use super::site::{Forum, Held};
 use super::skin::fill;
 use super::times;
-use crate::world::draw::Draw;
+use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
 pub(super) struct View {

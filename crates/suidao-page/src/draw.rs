@@ -3,6 +3,9 @@
 /// A stream of numbers that depends on nothing but (seed, salt, index).
 pub struct Draw(u64);
 
+/// What the counter goes on by.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
 /// The finaliser of SplitMix64: a bijection of 64 bits that leaves no visible order.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -13,12 +16,17 @@ fn mix(mut z: u64) -> u64 {
 impl Draw {
     /// The stream for one purpose (`salt`) and one thing (`index`).
     pub fn new(seed: u64, salt: u64, index: u64) -> Self {
-        Self(mix(mix(seed ^ 0x9E37_79B9_7F4A_7C15).wrapping_add(salt)).wrapping_add(mix(index.wrapping_add(1))))
+        Self(mix(mix(seed ^ STEP).wrapping_add(salt)).wrapping_add(mix(index.wrapping_add(1))))
+    }
+
+    /// The plain stream from its `at`-th number on: a draw as a function of its place, so that what is resumed goes on.
+    pub fn at(at: u64) -> Self {
+        Self(at.wrapping_mul(STEP))
     }
 
     /// 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 

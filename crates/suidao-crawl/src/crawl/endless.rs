@@ -1,0 +1,69 @@
+//! The machine's part in a refresh without end: the pages wait in an agenda, each until it is due.
+
+use std::cmp::Reverse;
+
+use crate::revisit::agenda::Agenda;
+use crate::revisit::history::days;
+use suidao_page::model::{Budget, Event, Millis, RefreshStep, UrlId};
+
+use super::machine::Crawl;
+use super::refresh::{Refreshing, Round};
+
+/// Pages due at a time: so many hosts can be slow before others wait for them.
+const DUE: usize = 64;
+
+impl Crawl {
+    /// Of a refresh without end: the next page is due.
+    pub(super) fn find_due(&mut self, now: Millis) {
+        let Some(Refreshing { agenda: Some(_), due, early, sources_asked, .. }) = &mut self.refreshing else { return };
+        if due.len() >= DUE {
+            return;
+        }
+        let mut ripe = Vec::new();
+        while let Some(Reverse((at, _))) = early.peek()
+            && *at <= now
+        {
+            ripe.extend(early.pop().map(|Reverse((_, id))| id));
+        }
+        if sources_asked.is_none_or(|asked| days(now.since(asked)) >= 1.0) {
+            *sources_asked = Some(now);
+            let mut events = std::mem::take(&mut self.pending);
+            let most = self.most_sources();
+            let sources = self.sources(&mut events, most, now);
+            // Told even without sources: a day later every host has another chance.
+            let step = RefreshStep { sources, ..RefreshStep::default() };
+            self.tell(&mut events, Event::Refresh(Box::new(step)), now);
+            self.pending = events;
+        }
+        for id in ripe {
+            self.reschedule(id, now);
+        }
+        let Some((page, value)) =
+            self.refreshing.as_mut().and_then(|refreshing| refreshing.agenda.as_mut()?.take(days(now.0)))
+        else {
+            return;
+        };
+        let event = Event::Refresh(Box::new(RefreshStep { due: vec![(page, value as f32)], ..RefreshStep::default() }));
+        self.apply(&event, now);
+        self.pending.push(event);
+    }
+
+    pub(super) fn make_agenda(&mut self, now: Millis) {
+        let Some(Refreshing { agenda, early, histories, wish, .. }) = &mut self.refreshing else { return };
+        *agenda = Some(Agenda::new(wish.settings.per_host.map(f64::from)));
+        early.clear();
+        let mut pages: Vec<UrlId> = histories.iter().map(|(id, _)| id).collect();
+        pages.sort_unstable();
+        for id in pages {
+            self.reschedule(id, now);
+        }
+    }
+
+    /// Of a refresh without end: when to look again, where nothing can be asked for now.
+    pub(super) fn watches_until(&self, now: Millis) -> Option<Millis> {
+        let refreshing = self.refreshing.as_ref()?;
+        let Some(Round { budget: Budget::PerDay(_), .. }) = refreshing.round else { return None };
+        let minute = now.after(60_000);
+        Some(refreshing.early.peek().map_or(minute, |Reverse((at, _))| minute.min(*at)).max(now.after(1)))
+    }
+}
