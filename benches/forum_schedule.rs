@@ -22,7 +22,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use rayon::prelude::*;
-use suidao::experiments::forum::{Cycles, Day, Finder, Said, Skin, Times, Window, cycles, statistics};
+use suidao::experiments::forum::{Day, Finder, Said, Skin, Times, Window, cycles, statistics};
 use suidao::forum::schedule::{BoardStatistics, Horizon, Importance, Method, Planner};
 use suidao::plot::{self, Along, Interval, Line, Style};
 use suidao::world::forum::{Activity, ActivitySpec};
@@ -97,17 +97,17 @@ fn incremental(forums: u64, plots: Option<&Path>) {
         ("numbers of replies", Skin { times: Times::Missing, ..Skin::default() }),
         ("minutes, by publication", Skin { by_reply: false, ..Skin::default() }),
     ];
-    let activities: Vec<(Activity, Cycles)> = (1..=forums)
+    let activities: Vec<(Activity, i64)> = (1..=forums)
         .into_par_iter()
         .map(|seed| {
             let spec = ActivitySpec { seed, boards: 30, threads_per_day: 210.0, days: 46, ..ActivitySpec::default() };
             // Until 25 June, with fifteen days before.
             let spec = ActivitySpec { start: spec.start - 15 * DAY, ..spec };
-            (Activity::generate(&spec), Cycles { start: spec.start + 15 * DAY, days: 31, every: 6 * 3_600 })
+            (Activity::generate(&spec), spec.start + 15 * DAY)
         })
         .collect();
     let run = |skin: &Skin, finder| -> Vec<Vec<Day>> {
-        activities.par_iter().map(|(activity, times)| cycles(activity, skin, times, finder)).collect()
+        activities.par_iter().map(|(activity, start)| cycles(activity, skin, *start, 31, finder)).collect()
     };
     println!("## A4: what changed and was found\n");
     println!("| finder | lists show | recall | its least day | precision | its least day | requests a new post |");

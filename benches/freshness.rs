@@ -13,7 +13,7 @@ use std::time::Instant;
 use std::{env, fs};
 
 use rayon::prelude::*;
-use suidao::experiments::freshness::{Gaps, Outcome, Pages, PagesSpec, Policy, Window, simulate};
+use suidao::experiments::freshness::{Outcome, Pages, Policy, Window, simulate};
 use suidao::experiments::plans::Method;
 use suidao::plot::{self, Along, Interval, Line, Style};
 
@@ -41,7 +41,6 @@ const POLICIES: [(&str, Policy); 7] = [
 struct Row {
     name: &'static str,
     outcomes: Vec<Outcome>,
-    gaps: Vec<Gaps>,
 }
 
 impl Row {
@@ -65,12 +64,7 @@ fn main() {
     let number = |name: &str, usual: u32| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (seeds, count) = (u64::from(number("SUIDAO_WEBS", 5)), number("SUIDAO_PAGES", 100_000));
     let begun = Instant::now();
-    let webs: Vec<Pages> = (1..=seeds)
-        .into_par_iter()
-        .map(|seed| {
-            Pages::generate(&PagesSpec { seed, pages: count, hosts: count.div_ceil(200), ..PagesSpec::default() })
-        })
-        .collect();
+    let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(seed, count, DAYS as u32)).collect();
     println!("{seeds} seeds, {count} pages, {DAYS} days; told are days {} to {DAYS}.\n", LEARNING + 1);
     for round in ROUNDS {
         let budget = f64::from(count) / f64::from(round);
@@ -89,8 +83,7 @@ fn run(webs: &[Pages], policies: &[(&'static str, Policy)], budget: f64) -> Vec<
     let row = |&(name, policy): &(&'static str, Policy)| {
         let outcomes: Vec<Outcome> =
             webs.iter().map(|pages| simulate(pages, policy, budget, LEARNING as f64)).collect();
-        let gaps = outcomes.iter().zip(webs).map(|(outcome, pages)| outcome.gaps(pages)).collect();
-        Row { name, outcomes, gaps }
+        Row { name, outcomes }
     };
     policies.par_iter().map(row).collect()
 }
@@ -98,22 +91,21 @@ fn run(webs: &[Pages], policies: &[(&'static str, Policy)], budget: f64) -> Vec<
 /// Whether relevant pages are ever forgotten: at the smallest budget, for longer.
 fn long(seeds: u64) {
     let (count, days) = (20_000, 240);
-    let spec = |seed| PagesSpec { seed, pages: count, hosts: count.div_ceil(200), days, ..PagesSpec::default() };
-    let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(&spec(seed))).collect();
+    let webs: Vec<Pages> = (1..=seeds).into_par_iter().map(|seed| Pages::generate(seed, count, days)).collect();
     let budget = f64::from(count) / f64::from(ROUNDS[0]);
     println!("## {days} days, {count} pages, {budget:.0} requests a day: relevant pages\n");
     println!("| policy | gap: median | 99 % | longest | changed in the first half, never visited |");
     println!("|---|---|---|---|---|");
     let policies = [("uniform", Policy::Uniform), (AZAR, Policy::Azar), (LEARNT, Policy::CrawlValue)];
     for row in run(&webs, &policies, budget) {
-        let gap = |of: fn(&Gaps) -> f64| median(row.gaps.iter().map(of));
+        let gap = |of: fn(&Outcome) -> f64| median(row.outcomes.iter().map(of));
         println!(
             "| {} | {:.1} | {:.1} | {:.1} | {:.2}% |",
             row.name,
-            gap(|gaps| gaps.median),
-            gap(|gaps| gaps.most),
-            gap(|gaps| gaps.longest),
-            100.0 * gap(|gaps| gaps.starved)
+            gap(|outcome| outcome.gap(0.5)),
+            gap(|outcome| outcome.gap(0.99)),
+            gap(|outcome| outcome.gap(1.0)),
+            100.0 * gap(|outcome| outcome.starved())
         );
     }
     println!();
@@ -136,7 +128,7 @@ fn table(rows: &[Row]) {
     for row in rows {
         let told = row.told();
         let of = |of: fn(&Window) -> f64| median(told.iter().map(of));
-        let gap = |of: fn(&Gaps) -> f64| median(row.gaps.iter().map(of));
+        let gap = |of: fn(&Outcome) -> f64| median(row.outcomes.iter().map(of));
         let against = azar.as_ref().map(|azar| {
             median(told.iter().zip(azar).map(|(row, azar)| row.weighted_freshness / azar.weighted_freshness))
         });
@@ -151,10 +143,10 @@ fn table(rows: &[Row]) {
             100.0 * of(|window| window.weighted_accuracy),
             of(|window| window.delay),
             of(|window| window.requests),
-            gap(|gaps| gaps.median),
-            gap(|gaps| gaps.most),
-            gap(|gaps| gaps.longest),
-            100.0 * gap(|gaps| gaps.starved),
+            gap(|outcome| outcome.gap(0.5)),
+            gap(|outcome| outcome.gap(0.99)),
+            gap(|outcome| outcome.gap(1.0)),
+            100.0 * gap(|outcome| outcome.starved()),
         );
     }
     println!();

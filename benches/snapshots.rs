@@ -19,7 +19,7 @@ use std::env;
 use std::time::Instant;
 
 use rayon::prelude::*;
-use suidao::experiments::plans::{Arrivals, Increment, Listing, Measure, Method, plan};
+use suidao::experiments::plans::{Arrivals, Listing, Measure, Method, increment, plan, retained};
 
 const VISITS: [usize; 3] = [5, 8, 11];
 /// The paper's best plan for 11 visits (table 5), days from 0.
@@ -103,11 +103,10 @@ fn similarities(webs: u64) {
         println!("## A7: Algorithm 2 by the maximum similarity, f = 11, printed series, items stay {life} days\n");
         head(&["δ", "days left", "accuracy", "freshness"]);
         for most_similar in [1.0, 0.9, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5] {
-            let algorithm = Increment { visits: 11, most_similar };
             let cases = of_webs(&Listing { life, ..Listing::default() }, webs, |seed, listing| {
                 let months = listing.periods(3);
-                let plan = algorithm.plan(&months[..2], seed);
-                (algorithm.retained(&months[..2]).len() as f64, Measure::of(&months[2], &plan))
+                let plan = increment(&months[..2], 11, most_similar, seed);
+                (retained(&months[..2], most_similar).len() as f64, Measure::of(&months[2], &plan))
             });
             let (left, measured): (Vec<f64>, Vec<Measure>) = cases.into_iter().unzip();
             let left = median(left).to_string();

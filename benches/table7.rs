@@ -95,7 +95,7 @@ fn month(spec: ChangingSpec, way: &Way, options: &Options) -> Month {
         let far = Far { web: &web, latency: options.latency, bandwidth: options.bandwidth };
         let listings = web.listings();
         let begun = Instant::now();
-        tally += stages.visit(&far, &listings, DEPTH, way.known, &mut collection);
+        stages.visit(&far, &listings, DEPTH, way.known, &mut collection, &mut tally);
         seconds += begun.elapsed().as_secs_f64();
     }
     Month { tally, seconds }

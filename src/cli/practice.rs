@@ -136,7 +136,7 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
         ..activity
     };
     let spec = ForumSpec { skin, activity, host: format!("127.0.0.1:{}", args.port), ..ForumSpec::default() };
-    let forum = Arc::new(Forum::new(spec).context("the forum cannot be generated")?);
+    let forum = Arc::new(Forum::new(spec));
     let web = ForumWeb::running(Arc::clone(&forum), now, args.speed);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = Server::start_with(Arc::new(web), options).with_context(|| busy(args.port))?;

@@ -262,7 +262,7 @@ fn no_damage_of_a_checkpoint_counts() {
 #[test]
 fn a_forums_crawl_goes_on_from_where_it_was_cut() {
     let activity = ActivitySpec { threads_per_day: 5.0, boards: 3, days: 5, ..ActivitySpec::default() };
-    let forum = Arc::new(Forum::new(ForumSpec { activity, categories: 1, ..ForumSpec::default() }).unwrap());
+    let forum = Arc::new(Forum::new(ForumSpec { activity, categories: 1, ..ForumSpec::default() }));
     let now = forum.spec().activity.start + 4 * 86_400;
     let server = Server::start(Arc::new(ForumWeb::at(forum, now)) as Arc<_>).unwrap();
     let temporary = tempfile::tempdir().unwrap();

@@ -276,8 +276,7 @@ fn has_all_posts(forum: &Forum, thread: usize, now: i64, document: &serde_json::
 fn a_thread_is_one_document_with_the_posts_of_all_its_pages() {
     const DAY: i64 = 86_400;
     let activity = ActivitySpec { threads_per_day: 5.0, boards: 4, days: 10, replies: 6.0, ..ActivitySpec::default() };
-    let forum =
-        Arc::new(Forum::new(ForumSpec { activity, posts_per_page: 4, categories: 2, ..ForumSpec::default() }).unwrap());
+    let forum = Arc::new(Forum::new(ForumSpec { activity, posts_per_page: 4, categories: 2, ..ForumSpec::default() }));
     let now = forum.spec().activity.start + 8 * DAY;
     let web = Arc::new(ForumWeb::at(Arc::clone(&forum), now));
     let server = Server::start(Arc::clone(&web) as Arc<_>).unwrap();

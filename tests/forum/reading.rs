@@ -17,7 +17,7 @@ fn forum(skin: Skin) -> Arc<Forum> {
         ActivitySpec { boards: 5, users: 60, threads_per_day: 12.0, replies: 8.0, days: 14, ..ActivitySpec::default() };
     let spec =
         ForumSpec { skin, activity, threads_per_page: 10, posts_per_page: 8, categories: 2, ..ForumSpec::default() };
-    Arc::new(Forum::new(spec).unwrap())
+    Arc::new(Forum::new(spec))
 }
 
 /// The pages of boards and threads, by links from the home.

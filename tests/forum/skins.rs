@@ -113,7 +113,7 @@ fn each_skin(test: impl Fn(Skin) + Sync) {
 #[test]
 fn every_thread_is_fetched_and_little_else_and_then_only_what_is_new() {
     each_skin(|skin| {
-        let forum = Arc::new(Forum::new(spec(skin)).unwrap());
+        let forum = Arc::new(Forum::new(spec(skin)));
         let now = forum.spec().activity.start + 12 * DAY;
         let web = ForumWeb::at(Arc::clone(&forum), now);
         let mut visit = Visit::new(forum.home());
@@ -173,7 +173,7 @@ impl Web for Turned {
 
 #[test]
 fn a_new_skin_and_a_login_page_are_noticed_and_nothing_is_fetched_by_guess() {
-    let forum = Arc::new(Forum::new(spec(Skin::Phpbb)).unwrap());
+    let forum = Arc::new(Forum::new(spec(Skin::Phpbb)));
     let now = forum.spec().activity.start + 3 * DAY;
     for (page, login) in [
         ("<html><body><h1>欢迎</h1><p>我们的论坛换了新的样子。<a href=/new/1>进入</a></body></html>", false),
@@ -196,7 +196,7 @@ fn a_new_skin_and_a_login_page_are_noticed_and_nothing_is_fetched_by_guess() {
 
 #[test]
 fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
-    let forum = Arc::new(Forum::new(spec(Skin::Discuz)).unwrap());
+    let forum = Arc::new(Forum::new(spec(Skin::Discuz)));
     let now = forum.spec().activity.start + 12 * DAY;
     let web = ForumWeb::at(Arc::clone(&forum), now);
     let board = forum
@@ -249,7 +249,7 @@ fn a_crawl_of_a_topic_knows_a_forum_when_it_meets_one() {
 #[test]
 fn the_list_of_a_board_makes_a_forum_of_its_host_in_every_skin() {
     for &skin in Skin::all() {
-        let forum = Arc::new(Forum::new(spec(skin)).unwrap());
+        let forum = Arc::new(Forum::new(spec(skin)));
         let now = forum.spec().activity.start + 12 * DAY;
         let board =
             forum.boards(now).into_iter().filter(|board| !board.walled).max_by_key(|board| board.threads).unwrap();

@@ -48,7 +48,7 @@ impl Watched {
             ..ActivitySpec::default()
         };
         let spec = ForumSpec { skin: Skin::Discuz, activity, walled: 0, sub_boards: 0.0, ..ForumSpec::default() };
-        let forum = Arc::new(Forum::new(spec).unwrap());
+        let forum = Arc::new(Forum::new(spec));
         let start = forum.spec().activity.start + 6 * DAY;
         let mut crawl = crawl(&forum, per_day);
         let now = Millis(u64::try_from(start).unwrap() * 1000);

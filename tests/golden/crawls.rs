@@ -135,7 +135,7 @@ fn a_forum() {
             ..ActivitySpec::default()
         };
         let spec = ForumSpec { skin, activity, threads_per_page: 8, posts_per_page: 6, ..ForumSpec::default() };
-        let forum = Arc::new(Forum::new(spec).unwrap());
+        let forum = Arc::new(Forum::new(spec));
         let start = forum.spec().activity.start;
         let web = ForumWeb::at(Arc::clone(&forum), start + 6 * 86_400);
         let topic = Topic::new(Lexicon::from_terms("forum", &[("论坛", 1.0)]));

@@ -74,7 +74,7 @@ fn what_is_read_of_generated_pages() {
     for skin in SKINS {
         let activity = ActivitySpec { boards: 5, users: 40, threads_per_day: 5.0, days: 10, ..ActivitySpec::default() };
         let spec = ForumSpec { skin, activity, threads_per_page: 8, posts_per_page: 5, ..ForumSpec::default() };
-        let forum = Arc::new(Forum::new(spec).unwrap());
+        let forum = Arc::new(Forum::new(spec));
         let web = ForumWeb::at(Arc::clone(&forum), forum.spec().activity.start + 9 * 86_400);
         webs.push((format!("forum {skin:?}"), pages(vec![forum.home()], 80, &topic, |url| web.get(url))));
     }

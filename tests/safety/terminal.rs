@@ -184,7 +184,7 @@ impl Stage {
         );
         let activity = ActivitySpec { boards: 3, users: 30, threads_per_day: 4.0, days: 6, ..ActivitySpec::default() };
         let spec = ForumSpec { skin: Skin::Discuz, activity, walled: 0, sub_boards: 0.0, ..ForumSpec::default() };
-        let forum = Arc::new(Forum::new(spec).unwrap());
+        let forum = Arc::new(Forum::new(spec));
         let start = forum.home().to_string();
         let now = forum.spec().activity.start + 5 * 86_400;
         let hostile = Arc::new(Hostile { world, forum: ForumWeb::at(forum, now) });

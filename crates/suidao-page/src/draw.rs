@@ -51,6 +51,15 @@ impl Draw {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
+    pub fn uniform(&mut self, [least, most]: [f64; 2]) -> f64 {
+        least + (most - least) * self.unit()
+    }
+
+    /// A number whose logarithm is as likely anywhere between two.
+    pub fn log_uniform(&mut self, [least, most]: [f64; 2]) -> f64 {
+        least * (most / least).powf(self.unit())
+    }
+
     /// Exponential with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -(1.0 - self.unit()).ln()

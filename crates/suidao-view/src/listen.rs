@@ -21,7 +21,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot, watch};
 
-/// What a listener bears.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// Connections at a time. For another one the oldest is cut off that has not sent its request; where all have, it

@@ -20,7 +20,6 @@ pub struct Resamples {
 }
 
 impl Resamples {
-    /// Draws from these groups of case numbers.
     pub fn new(groups: Vec<Vec<usize>>) -> Self {
         let mut turn = 0_u64;
         let mut below = |end: usize| {

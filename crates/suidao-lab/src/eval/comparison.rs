@@ -15,23 +15,18 @@ pub const ORACLE: &str = "oracle";
 /// Points of a curve that is drawn.
 const DRAWN: usize = 50;
 
-/// What is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All tasks together: the median over tasks of each one's median.
     All,
-    /// The task with this number.
     Task(usize),
 }
 
 /// How often one strategy has found more than another in a case, as much, and less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Duel {
-    /// More.
     pub wins: usize,
-    /// As much.
     pub ties: usize,
-    /// Less.
     pub losses: usize,
 }
 
@@ -42,7 +37,6 @@ struct Case {
     runs: Vec<Option<(Run, Vec<Tally>)>>,
 }
 
-/// The runs of a comparison.
 pub struct Comparison {
     strategies: Vec<String>,
     tasks: Vec<String>,
@@ -139,13 +133,11 @@ impl Comparison {
         self.cases_of(scope).count()
     }
 
-    /// Whether a measure is known for any run.
     pub fn knows(&self, scope: Scope, measure: Measure) -> bool {
         let strategies = 0..self.strategies.len();
         strategies.into_iter().any(|strategy| self.at(scope, strategy, measure, self.pages()).is_some())
     }
 
-    /// Every run with its number of strategy.
     pub(super) fn runs(&self) -> impl Iterator<Item = (usize, &Run, &[Tally])> {
         self.cases.iter().flat_map(|case| {
             case.runs

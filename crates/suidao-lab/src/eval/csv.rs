@@ -56,19 +56,14 @@ pub fn curves(comparison: &Comparison, out: impl Write) -> Result<(), csv::Error
 pub struct SummaryRow<'a> {
     /// The task; empty for all together.
     pub task: &'a str,
-    /// The strategy.
     pub strategy: &'a str,
-    /// The mark.
     pub pages: usize,
     /// [`Measure::key`].
     pub measure: &'static str,
-    /// How many runs it is of.
     pub cases: usize,
-    /// Their median.
     pub median: f64,
     /// Lower end of the 95% interval; none for one case.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
 }
 
@@ -110,17 +105,12 @@ pub fn summary(comparison: &Comparison, out: impl Write) -> Result<(), csv::Erro
 pub struct WinRow<'a> {
     /// The task; empty for all together.
     pub task: &'a str,
-    /// The mark.
     pub pages: usize,
-    /// One.
     pub strategy: &'a str,
-    /// The other.
     pub against: &'a str,
     /// Cases in which the one has found more relevant pages.
     pub wins: usize,
-    /// As many.
     pub ties: usize,
-    /// Fewer.
     pub losses: usize,
 }
 

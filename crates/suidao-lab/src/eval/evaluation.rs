@@ -2,32 +2,26 @@
 
 use std::fmt::Write;
 
+use minijinja::{Value, context};
 use serde::Serialize;
 
 use super::queries::AtMark;
 use suidao_page::visible::Visible;
-use suidao_view::html::{self, Column, escape, table, thousands};
+use suidao_view::html::{self, fill, html, thousands};
 use suidao_view::plot::{self, Along, Interval, Line, Style, curves};
 
-/// A crawl under evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evaluated {
     /// What it is called: strategy or directory.
     pub name: String,
-    /// At each mark.
     pub marks: Vec<AtMark>,
-    /// What each query finds in the whole crawl.
     pub queries: Vec<OfQuery>,
 }
 
-/// What one query finds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OfQuery {
-    /// The query.
     pub query: String,
-    /// Pages it finds.
     pub hits: u64,
-    /// Relevant ones among them.
     pub relevant_hits: u64,
     /// Share of relevant pages among its first ten, ranked; none where it finds nothing.
     pub at_ten: Option<f64>,
@@ -36,11 +30,9 @@ pub struct OfQuery {
 /// What was evaluated, and how.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// Pages at which it was counted.
     pub marks: Vec<u64>,
     /// By whose word a page is relevant, in a sentence.
     pub judge: String,
-    /// The crawls.
     pub crawls: Vec<Evaluated>,
 }
 
@@ -110,26 +102,31 @@ impl Evaluation {
 
     /// One page that needs nothing beside it. Equal evaluations give equal bytes.
     pub fn html(&self) -> String {
-        let mut body = format!(
-            "<header>\n<h1>What the topic’s queries find</h1>\n<p class=\"lead\">{} queries over {}, judged after {} pages.</p>\n\
-             <p class=\"note\">Precision is M / N: of the pages that any of the queries finds (N), the relevant ones (M). R \
-             counts relevant pages collected. {} After Jiang, Zhu, Wang 2020, figures 6 and 7.</p>\n</header>\n<main id=\"main\">\n",
-            self.crawls.first().map_or(0, |crawl| crawl.queries.len()),
-            html::count(self.crawls.len(), "crawl", "crawls"),
-            self.marks.iter().map(|mark| thousands(*mark)).collect::<Vec<_>>().join(", "),
-            escape(&self.judge),
-        );
-        let _ = write!(
-            body,
-            "<h2>Precision and relevant pages</h2>\n<div class=\"pair\">\n<figure>{}</figure>\n<figure>{}</figure>\n</div>\n",
-            self.curve("precision M / N", true, |at| at.precision()),
-            self.curve("relevant pages R", false, |at| Some(at.relevant as f64)),
-        );
-        body += &self.table();
-        for crawl in &self.crawls {
-            body += &queries(crawl);
-        }
-        body += "</main>\n";
+        let query = |of: &OfQuery| context! { query => &of.query, numbers => [share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)] };
+        let row = |name: &String, at: &AtMark| {
+            let [pages, hits, relevant_hits, relevant] =
+                [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
+            [name.clone(), pages, hits, relevant_hits, share(at.precision()), relevant]
+        };
+        let rows = self.crawls.iter().flat_map(|crawl| crawl.marks.iter().map(move |at| row(&crawl.name, at)));
+        let crawl = |crawl: &Evaluated| {
+            context! {
+                name => &crawl.name,
+                queries => crawl.queries.iter().map(query).collect::<Value>(),
+            }
+        };
+        let context = context! {
+            queries => self.crawls.first().map_or(0, |crawl| crawl.queries.len()),
+            marks => self.marks.iter().map(|mark| thousands(*mark)).collect::<Value>(),
+            judge => &self.judge,
+            plots => [
+                html(self.curve("precision M / N", true, |at| at.precision())),
+                html(self.curve("relevant pages R", false, |at| Some(at.relevant as f64))),
+            ],
+            rows => rows.collect::<Value>(),
+            crawls => self.crawls.iter().map(crawl).collect::<Value>(),
+        };
+        let body = fill(include_str!("evaluation.html"), context);
         html::page("suidao: what the topic’s queries find", "en", &[plot::STYLE], &body)
     }
 
@@ -153,30 +150,6 @@ impl Evaluation {
         let last = self.crawls.iter().filter_map(|crawl| crawl.marks.last()).map(|at| at.pages as usize).max();
         curves(&lines, title, is_share, Along::pages(last.unwrap_or(1)))
     }
-
-    fn table(&self) -> String {
-        let columns = ["crawl", "pages", "N", "M", "precision", "R"].map(Column::Number);
-        let row = move |crawl: &Evaluated, at: &AtMark| {
-            let [pages, hits, relevant_hits, relevant] =
-                [at.pages, at.hits, at.relevant_hits, at.relevant].map(thousands);
-            vec![escape(&crawl.name), pages, hits, relevant_hits, share(at.precision()), relevant]
-        };
-        let of_crawl = |crawl: usize| self.crawls[crawl].marks.iter().map(move |at| row(&self.crawls[crawl], at));
-        let rows: Vec<Vec<String>> = (0..self.crawls.len()).flat_map(of_crawl).collect();
-        table("precision and relevant pages", &columns, &rows)
-    }
-}
-
-fn queries(crawl: &Evaluated) -> String {
-    let columns = ["query", "P@10", "hits", "relevant"].map(Column::Number);
-    let row = |of: &OfQuery| vec![escape(&of.query), share(of.at_ten), thousands(of.hits), thousands(of.relevant_hits)];
-    let rows: Vec<Vec<String>> = crawl.queries.iter().map(row).collect();
-    format!(
-        "<h2>{}: what each query finds</h2>\n<p class=\"note\">In the whole crawl; P@10 is the share of relevant pages among \
-         the first ten hits.</p>\n{}",
-        escape(&crawl.name),
-        table("what each query finds", &columns, &rows)
-    )
 }
 
 fn share(value: Option<f64>) -> String {

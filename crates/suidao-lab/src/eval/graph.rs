@@ -21,18 +21,15 @@ pub struct Graph {
     seeds: Vec<u32>,
 }
 
-/// A URL of the graph.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Node {
     /// Its part of [`Graph::links`].
     links: (usize, usize),
     pub(super) kind: Kind,
-    /// Whether it counts as a page fetched.
     pub(super) counts: bool,
     pub(super) relevant: bool,
 }
 
-/// What a URL answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Nothing that leads on.
@@ -145,12 +142,10 @@ impl Graph {
         }
     }
 
-    /// The URL of a node.
     pub fn url(&self, node: u32) -> &CrawlUrl {
         &self.urls[node as usize]
     }
 
-    /// What is known of a node.
     pub(super) fn node(&self, node: u32) -> Node {
         self.nodes[node as usize]
     }

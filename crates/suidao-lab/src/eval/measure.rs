@@ -14,9 +14,7 @@ pub struct Tally {
     pub mark: usize,
     /// Pages fetched by then: fewer, where the run has ended.
     pub pages: usize,
-    /// Relevant ones among them.
     pub relevant: usize,
-    /// Topic islands with a relevant page fetched.
     pub islands: usize,
 }
 
@@ -65,10 +63,8 @@ pub fn tunnels(run: &Run, pages: usize) -> Vec<u32> {
     lengths
 }
 
-/// One number of a run at a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Relevant pages.
     Relevant,
     /// H(N).
     Harvest,
@@ -84,7 +80,6 @@ impl Measure {
     /// All of them, in the order of tables.
     pub const ALL: [Self; 5] = [Self::Relevant, Self::Harvest, Self::Recall, Self::Islands, Self::Oracle];
 
-    /// Its name in files.
     pub fn key(self) -> &'static str {
         match self {
             Self::Relevant => "relevant",
@@ -95,7 +90,6 @@ impl Measure {
         }
     }
 
-    /// Its name for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::Relevant => "relevant pages",

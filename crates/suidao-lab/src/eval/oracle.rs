@@ -20,7 +20,6 @@ use suidao_page::model::{CrawlUrl, Lane, Place, Priority, Refusal, Settled, Trai
 #[derive(Clone, Debug)]
 pub struct Oracle {
     order: Vec<CrawlUrl>,
-    /// Fingerprint to position in the order.
     ranks: FxHashMap<u64, u32>,
 }
 
@@ -68,7 +67,6 @@ impl Strategy for Oracle {
     }
 }
 
-/// The greedy order.
 fn walk(graph: &Graph) -> Vec<u32> {
     let mut search = Search {
         graph,
@@ -107,11 +105,9 @@ struct Search<'a> {
     graph: &'a Graph,
     /// Unfetched pages on the way to a node, itself among them; 0 once it is fetched.
     way: Vec<u32>,
-    /// The node before it on that way.
     from: Vec<u32>,
     /// Relevant pages not fetched, by way and discovery.
     targets: BTreeSet<(u32, u32)>,
-    /// Nodes whose way has become shorter.
     changed: VecDeque<u32>,
 }
 

@@ -12,7 +12,6 @@ const PAGES: usize = 2_000;
 /// Where numbers are told, where nothing else is said.
 const MARKS: [usize; 6] = [500, 1_000, 2_000, 5_000, 10_000, 20_000];
 
-/// Strategies and tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -21,10 +20,8 @@ pub struct Plan {
     pub strategies: Vec<String>,
     /// Pages of a run: those that count. Without it the last mark, or 2,000.
     pub pages: Option<usize>,
-    /// Pages at which numbers are told.
     #[serde(default)]
     pub marks: Vec<usize>,
-    /// What they are compared on.
     #[serde(default, rename = "task")]
     pub tasks: Vec<TaskPlan>,
 }
@@ -51,7 +48,6 @@ pub struct TaskPlan {
     pub random_seeds: Option<u64>,
 }
 
-/// Why a plan cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
     /// Not TOML, an unknown key, or a value of another kind.
@@ -62,7 +58,6 @@ pub enum PlanError {
         /// What does not fit.
         what: String,
     },
-    /// A value that makes no sense.
     #[error("{0}")]
     Value(String),
 }

@@ -11,7 +11,6 @@ use serde::Serialize;
 pub struct Collected {
     /// By truth, or by the lexicon's threshold.
     pub relevant: bool,
-    /// A query found it.
     pub hit: bool,
 }
 

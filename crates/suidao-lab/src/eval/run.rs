@@ -3,7 +3,6 @@
 use crate::world::World;
 use suidao_page::model::{Batch, CrawlUrl, Event, Origin, Settled, Stop, UrlId};
 
-/// A page that counts as fetched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Whether it is relevant by truth.
@@ -14,7 +13,6 @@ pub struct Step {
     pub island: Option<u32>,
 }
 
-/// One strategy on one web.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The task: web, lexicon and seeds together.
@@ -23,29 +21,22 @@ pub struct Run {
     pub web: String,
     /// Seed of a generated web, and of what is done at random.
     pub seed: u64,
-    /// The strategy with its parameter.
     pub strategy: String,
-    /// The pages fetched.
     pub steps: Vec<Step>,
     /// Relevant pages there are; 0 where nobody knows.
     pub targets: u32,
     /// Topic islands there are, where the web knows.
     pub islands: Option<u32>,
-    /// Why it ended.
     pub stop: Stop,
 }
 
-/// What is true of a page that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Whether it is relevant.
     pub hit: bool,
-    /// Its island.
     pub island: Option<u32>,
 }
 
 impl Known {
-    /// What a generated world knows of its page.
     pub fn of(world: &World, url: &CrawlUrl) -> Self {
         let hit = world.is_relevant(url);
         let island = world.island(url).filter(|_| hit).and_then(|island| u32::try_from(island).ok());
@@ -70,9 +61,7 @@ pub struct RunOf {
     pub islands: Option<u32>,
 }
 
-/// A URL of the replay.
 struct Found {
-    /// Until it is settled.
     url: Option<CrawlUrl>,
     origin: Origin,
     /// Relevant, as far as is known.
@@ -94,7 +83,6 @@ impl<F: FnMut(&CrawlUrl, &Settled) -> Option<Known>> Recorder<F> {
         Self { ask, found: Vec::new(), steps: Vec::new() }
     }
 
-    /// Takes in the next batch.
     pub fn fold(&mut self, batch: &Batch) {
         for event in &batch.events {
             match event {

@@ -58,7 +58,6 @@ fn aligned(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// With a capital at its head.
 pub(super) fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

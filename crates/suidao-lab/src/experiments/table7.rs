@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use suidao_crawl::replay::Web;
 use suidao_page::model::{CrawlUrl, Failure, Fetched, Region};
-use suidao_page::read::{Parsed, parse};
+use suidao_page::read::parse;
 
 /// Pages on record, by URL.
 pub type Collection = BTreeMap<CrawlUrl, Copy>;
@@ -22,7 +22,6 @@ pub type Collection = BTreeMap<CrawlUrl, Copy>;
 /// A page as it was last had: the paper's local database, as far as a later visit needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// Of the main text and the links in it.
     digest: u64,
     /// On the page's own site, in order, each once: the rule filter keeps links of other sites out (2.2).
     links: Vec<CrawlUrl>,
@@ -31,14 +30,15 @@ pub struct Copy {
 }
 
 impl Copy {
-    fn of(fetched: &Fetched, parsed: &Parsed) -> Self {
+    fn of(fetched: &Fetched) -> Self {
+        let parsed = parse(fetched);
         let on_site = parsed.document.links.iter().filter(|link| link.url.authority() == fetched.url.authority());
-        let links: BTreeSet<CrawlUrl> = on_site.clone().map(|link| link.url.clone()).collect();
-        let mut said = parsed.text.clone();
-        for link in on_site.filter(|link| link.region == Region::Content) {
+        let mut said = parsed.text;
+        for link in on_site.clone().filter(|link| link.region == Region::Content) {
             said.push('\n');
             said.push_str(link.url.as_str());
         }
+        let links: BTreeSet<CrawlUrl> = on_site.map(|link| link.url.clone()).collect();
         let marks = [("etag", "if-none-match"), ("last-modified", "if-modified-since")];
         let condition =
             |(mark, condition): (&str, &str)| Some((condition.to_owned(), fetched.header(mark)?.to_owned()));
@@ -59,9 +59,7 @@ pub struct Known {
 /// What a visit of all levels cost and brought. Counts are of requests unless they say otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// All.
     pub requests: u64,
-    /// Answered with a page.
     pub downloaded: u64,
     /// Answered with a page whose main text and links were on record as they are.
     pub redundant: u64,
@@ -73,38 +71,36 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.downloaded += other.downloaded;
-        self.redundant += other.redundant;
-        self.not_modified += other.not_modified;
-        self.new += other.new;
-        self.bytes += other.bytes;
-    }
-}
-
 /// Workers, and partitions that they share.
 pub struct Stages {
     workers: rayon::ThreadPool,
     partitions: usize,
 }
 
-/// What parsing made of an answer: by partition the links that lead on.
 struct Mapped {
     url: CrawlUrl,
-    answer: Answer,
-    links: Vec<Vec<CrawlUrl>>,
+    /// Of HTTP; 0 if there was no answer.
+    status: u16,
+    bytes: u64,
+    page: Option<Copy>,
+    /// What it leads on to, on its site.
+    links: Vec<CrawlUrl>,
 }
 
-enum Answer {
-    Page {
-        copy: Copy,
-        bytes: u64,
-    },
-    NotModified,
-    /// No page: a redirect, a failure, an error status.
-    Nothing,
+impl Mapped {
+    fn of(url: CrawlUrl, answer: Result<Fetched, Failure>, collection: &Collection) -> Self {
+        let Ok(fetched) = answer else { return Self { url, status: 0, bytes: 0, page: None, links: Vec::new() } };
+        let page = (fetched.status == 200).then(|| Copy::of(&fetched));
+        let known = page.as_ref().or_else(|| collection.get(&url).filter(|_| fetched.status == 304));
+        let links = known.map_or_else(
+            || {
+                let target = fetched.header("location").and_then(|to| url.join(to).ok());
+                target.into_iter().filter(|to| to.authority() == url.authority()).collect()
+            },
+            |known| known.links.clone(),
+        );
+        Self { status: fetched.status, bytes: fetched.body.len() as u64, page, links, url }
+    }
 }
 
 impl Stages {
@@ -126,109 +122,67 @@ impl Stages {
         depth: u32,
         known: Known,
         collection: &mut Collection,
-    ) -> Tally {
-        let mut tally = Tally::default();
-        let mut frontier: Vec<CrawlUrl> = seeds.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
-        let mut asked: BTreeSet<CrawlUrl> = frontier.iter().cloned().collect();
-        for level in 0..=depth {
-            if frontier.is_empty() {
-                break;
-            }
-            let downloaded = self.download(web, std::mem::take(&mut frontier), known, collection);
-            let mapped = self.parse(downloaded, collection);
-            if level < depth {
-                let done = |url: &CrawlUrl| asked.contains(url) || (known.left && collection.contains_key(url));
-                frontier = self.deduplicate(&mapped, done);
-                asked.extend(frontier.iter().cloned());
-            }
-            for Mapped { url, answer, .. } in mapped {
+        tally: &mut Tally,
+    ) {
+        let mut frontier: BTreeSet<CrawlUrl> = seeds.iter().cloned().collect();
+        let mut asked = frontier.clone();
+        for _ in 0..=depth {
+            let fetch = |url: CrawlUrl| {
+                let had = collection.get(&url).filter(|_| known.conditional);
+                let answer = web.get_with(&url, had.map_or(&[], |had| &had.conditions));
+                (url, answer)
+            };
+            let downloaded = self
+                .by_partition(frontier, CrawlUrl::authority, |part| part.into_iter().map(fetch).collect::<Vec<_>>());
+            let map = |(url, answer)| Mapped::of(url, answer, collection);
+            let mapped: Vec<Mapped> = self.workers.install(|| downloaded.into_par_iter().map(map).collect());
+
+            let done = |url: &CrawlUrl| asked.contains(url) || (known.left && collection.contains_key(url));
+            let links = mapped.iter().flat_map(|mapped| &mapped.links);
+            let unique = self.by_partition(
+                links,
+                |link| link.as_str(),
+                |part| part.into_iter().filter(|link| !done(link)).collect::<BTreeSet<_>>(),
+            );
+            frontier = unique.into_iter().cloned().collect();
+            asked.extend(frontier.iter().cloned());
+            for Mapped { url, status, bytes, page, .. } in mapped {
                 tally.requests += 1;
-                match answer {
-                    Answer::Page { copy, bytes } => {
+                match page {
+                    Some(page) => {
+                        let had = collection.get(&url);
                         tally.downloaded += 1;
                         tally.bytes += bytes;
-                        let had = collection.get(&url);
-                        tally.redundant += u64::from(had.is_some_and(|had| had.digest == copy.digest));
+                        tally.redundant += u64::from(had.is_some_and(|had| had.digest == page.digest));
                         tally.new += u64::from(had.is_none());
-                        collection.insert(url, copy);
+                        collection.insert(url, page);
                     }
-                    Answer::NotModified => tally.not_modified += 1,
-                    Answer::Nothing => drop(collection.remove(&url)),
+                    None if status == 304 => tally.not_modified += 1,
+                    None => drop(collection.remove(&url)),
                 }
             }
         }
-        tally
     }
 
-    /// Downloads by partitions of hosts; in the order of URLs.
-    fn download(
+    /// Does something with each partition of things, `hash(name) mod k` (2.1), in parallel.
+    fn by_partition<T: Send, P: IntoIterator<Item: Send>>(
         &self,
-        web: &dyn Web,
-        urls: Vec<CrawlUrl>,
-        known: Known,
-        collection: &Collection,
-    ) -> Vec<(CrawlUrl, Result<Fetched, Failure>)> {
-        let parts = split(urls, self.partitions, |url| url.authority());
-        let fetch = |url: CrawlUrl| {
-            let had = collection.get(&url).filter(|_| known.conditional);
-            let answer = web.get_with(&url, had.map_or(&[], |had| &had.conditions));
-            (url, answer)
-        };
-        let one_by_one = |part: Vec<CrawlUrl>| part.into_iter().map(fetch).collect::<Vec<_>>();
+        things: impl IntoIterator<Item = T>,
+        name: impl Fn(&T) -> &str,
+        work: impl Fn(Vec<T>) -> P + Sync + Send,
+    ) -> Vec<P::Item>
+    where
+        P: Send,
+    {
+        let mut parts: Vec<Vec<T>> = (0..self.partitions).map(|_| Vec::new()).collect();
+        for thing in things {
+            let part = (xxh3_64(name(&thing).as_bytes()) % self.partitions as u64) as usize;
+            parts[part].push(thing);
+        }
         // One task a partition, whatever their number: rayon would else join small ones into one.
-        let had: Vec<Vec<_>> = self.workers.install(|| parts.into_par_iter().with_max_len(1).map(one_by_one).collect());
-        let mut had: Vec<_> = had.into_iter().flatten().collect();
-        had.sort_by(|(one, _), (other, _)| one.cmp(other));
-        had
+        let done: Vec<P> = self.workers.install(|| parts.into_par_iter().with_max_len(1).map(work).collect());
+        done.into_iter().flatten().collect()
     }
-
-    /// Parses each answer by itself, and puts its links on the site into the partitions of the next stage.
-    fn parse(&self, downloaded: Vec<(CrawlUrl, Result<Fetched, Failure>)>, collection: &Collection) -> Vec<Mapped> {
-        let map = |(url, answer): (CrawlUrl, Result<Fetched, Failure>)| {
-            let (answer, links) = match answer {
-                Ok(fetched) if fetched.status == 200 => {
-                    let copy = Copy::of(&fetched, &parse(&fetched));
-                    let links = copy.links.clone();
-                    (Answer::Page { copy, bytes: fetched.body.len() as u64 }, links)
-                }
-                Ok(fetched) if fetched.status == 304 => {
-                    (Answer::NotModified, collection.get(&url).map_or_else(Vec::new, |had| had.links.clone()))
-                }
-                Ok(fetched) => {
-                    let target = fetched.header("location").and_then(|to| url.join(to).ok());
-                    (Answer::Nothing, target.into_iter().filter(|to| to.authority() == url.authority()).collect())
-                }
-                Err(_) => (Answer::Nothing, Vec::new()),
-            };
-            Mapped { url, answer, links: split(links, self.partitions, CrawlUrl::as_str) }
-        };
-        self.workers.install(|| downloaded.into_par_iter().map(map).collect())
-    }
-
-    /// The links that are not done, each once, in order.
-    fn deduplicate(&self, mapped: &[Mapped], done: impl Fn(&CrawlUrl) -> bool + Sync) -> Vec<CrawlUrl> {
-        let reduce = |part: usize| {
-            let mut links: Vec<&CrawlUrl> = mapped.iter().flat_map(|mapped| &mapped.links[part]).collect();
-            links.sort_unstable();
-            links.dedup();
-            links.into_iter().filter(|link| !done(link)).cloned().collect::<Vec<_>>()
-        };
-        let parts: Vec<Vec<CrawlUrl>> =
-            self.workers.install(|| (0..self.partitions).into_par_iter().map(reduce).collect());
-        let mut frontier: Vec<CrawlUrl> = parts.into_iter().flatten().collect();
-        frontier.sort_unstable();
-        frontier
-    }
-}
-
-/// Things by partition, `hash(name) mod k` (2.1), in the order in which they came.
-fn split<T>(things: Vec<T>, partitions: usize, name: impl Fn(&T) -> &str) -> Vec<Vec<T>> {
-    let mut parts: Vec<Vec<T>> = (0..partitions).map(|_| Vec::new()).collect();
-    for thing in things {
-        let part = (xxh3_64(name(&thing).as_bytes()) % partitions as u64) as usize;
-        parts[part].push(thing);
-    }
-    parts
 }
 
 #[cfg(test)]
@@ -239,7 +193,7 @@ mod tests {
 
     /// Hosts whose marks are a function of what they answer.
     fn web() -> ChangingWeb {
-        let spec = ChangingSpec { hosts: 4, sections: 2, initial: 6, listed: 4, related: 1, ..ChangingSpec::default() };
+        let spec = ChangingSpec { hosts: 4, sections: 2, initial: 6, listed: 4, ..ChangingSpec::default() };
         ChangingWeb::new(spec, 3)
     }
 
@@ -248,7 +202,9 @@ mod tests {
         let mut collection = Collection::default();
         let tallies = days.iter().map(|day| {
             web.set(*day);
-            stages.visit(&web, &web.listings(), depth, known, &mut collection)
+            let mut tally = Tally::default();
+            stages.visit(&web, &web.listings(), depth, known, &mut collection, &mut tally);
+            tally
         });
         (tallies.collect(), collection)
     }
@@ -271,9 +227,10 @@ mod tests {
         web.set(4.0);
         let stages = Stages::new(2, 3).unwrap();
         let mut collection = Collection::default();
-        let only_seeds = stages.visit(&web, &web.listings(), 0, Known::default(), &mut collection);
+        let [mut only_seeds, mut tally] = [Tally::default(); 2];
+        stages.visit(&web, &web.listings(), 0, Known::default(), &mut collection, &mut only_seeds);
         assert_eq!((only_seeds.requests, only_seeds.new), (8, 8));
-        let tally = stages.visit(&web, &web.listings(), 1, Known::default(), &mut collection);
+        stages.visit(&web, &web.listings(), 1, Known::default(), &mut collection, &mut tally);
         assert_eq!((tally.downloaded - tally.new, tally.redundant), (8, 8), "the listings say what they said");
         for listing in web.listings() {
             let of_listing = web.articles(4.0).into_iter().filter(|article| article.listing == listing);
@@ -308,7 +265,14 @@ mod tests {
         let mut collection = Collection::default();
         for (day, here) in [(5.0, true), (40.0, false)] {
             web.set(day);
-            stages.visit(&web, std::slice::from_ref(&gone.url), 0, Known::default(), &mut collection);
+            stages.visit(
+                &web,
+                std::slice::from_ref(&gone.url),
+                0,
+                Known::default(),
+                &mut collection,
+                &mut Tally::default(),
+            );
             assert_eq!(collection.contains_key(&gone.url), here);
         }
     }

@@ -23,21 +23,13 @@ pub use warc::Warc;
 /// Longest body that is read, in bytes: what a live crawl takes unless told otherwise (`fetch.max_body`).
 const BODY_LIMIT: usize = 10 << 20;
 
-/// Why a recorded web cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
-    /// A file or directory cannot be read.
     #[error("cannot read {}: {source}; check the path", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Read { path: PathBuf, source: io::Error },
     /// A line that is not what it should be.
     #[error("{}, line {line}: {what}", path.display())]
     Line {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -50,7 +42,6 @@ pub enum RecordedError {
     /// No lexicon could be learnt of a generated world.
     #[error("no lexicon can be learnt of this world: {0}")]
     Learn(#[from] suidao_page::topic::LearnError),
-    /// A crawl directory or WARC file.
     #[error(transparent)]
     Store(#[from] suidao_store::store::StoreError),
 }

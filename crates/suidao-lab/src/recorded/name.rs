@@ -96,12 +96,10 @@ impl Display for WebName {
     }
 }
 
-/// A web that was opened.
 #[derive(Clone)]
 pub struct Opened {
     /// By which name.
     pub name: WebName,
-    /// What answers.
     pub web: Arc<dyn Web>,
     /// The generated world, if it is one: it knows its seeds and what is relevant.
     pub world: Option<Arc<World>>,

@@ -50,7 +50,6 @@ pub struct Witness {
 }
 
 impl Witness {
-    /// A witness that has seen no page.
     pub fn new(judge: Judge) -> Self {
         Self { judge, keys: FxHashSet::default(), bodies: FxHashSet::default() }
     }
@@ -74,11 +73,8 @@ impl Witness {
 /// What was counted when so many pages had been had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Mark {
-    /// Pages that count.
     pub pages: u64,
-    /// Relevant ones among them.
     pub relevant: u64,
-    /// Hosts with a relevant page.
     pub hosts: u64,
 }
 

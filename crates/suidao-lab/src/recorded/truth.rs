@@ -63,7 +63,6 @@ impl Truth {
         words(path)?.into_iter().map(host).collect()
     }
 
-    /// Whether a page is relevant.
     pub fn is_hit(&self, url: &CrawlUrl) -> bool {
         !self.is_excluded(url) && self.keys.contains(&Self::key(url))
     }

@@ -74,7 +74,6 @@ impl Warc {
         Ok(Self { answers, schemes, robots })
     }
 
-    /// How many URLs were recorded.
     pub fn len(&self) -> usize {
         self.answers.len()
     }

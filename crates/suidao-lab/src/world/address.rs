@@ -7,7 +7,6 @@ use super::links::Target;
 use super::words::{THEMES, WORDS, vocabulary};
 use suidao_page::draw::Draw;
 
-/// A page beyond the numbered ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Extra {
     /// A month of a calendar without end, from January of year 2000.
@@ -20,9 +19,7 @@ pub(super) enum Extra {
     Archive(u64),
     /// A category of a blog, and its later pages.
     Category(u64, u64),
-    /// A blog's tags.
     Tags,
-    /// Links to friends' hosts.
     Friends,
 }
 
@@ -48,7 +45,6 @@ pub(super) fn host_name(seed: u64, host: u64) -> String {
     format!("{first}.{a}{b}{host}.test")
 }
 
-/// The second URL of a page.
 pub(super) fn twin(url: &str) -> String {
     let mark = if url.contains('?') { '&' } else { '?' };
     format!("{url}{mark}from=related")
@@ -60,7 +56,6 @@ macro_rules! put {
 }
 
 impl Layout {
-    /// The host with this name.
     pub fn find_host(&self, name: &str) -> Option<u64> {
         let stem = name.strip_suffix(".test")?;
         let host: u64 = stem[stem.trim_end_matches(|c: char| c.is_ascii_digit()).len()..].parse().ok()?;
@@ -95,7 +90,6 @@ impl Layout {
         if telling { (Some(topic), draw.pick(vocabulary(topic).0.nouns)) } else { (None, draw.pick(WORDS.blank_tags)) }
     }
 
-    /// A page's URL.
     pub fn url(&self, page: u64) -> String {
         let mut out = String::with_capacity(64);
         self.put_url(page, &mut out);
@@ -108,7 +102,6 @@ impl Layout {
         (draw.within([2015, 2024]), draw.within([1, 12]), draw.within([1, 28]))
     }
 
-    /// Appends a page's URL.
     pub fn put_url(&self, page: u64, out: &mut String) {
         let (index, place) = self.locate(page);
         let section = &self.sections[index];
@@ -150,7 +143,6 @@ impl Layout {
         }
     }
 
-    /// The page of this host with this URL.
     pub fn find_page(&self, host: u64, url: &str) -> Option<u64> {
         let path = url.strip_prefix("http://")?.split_once('/')?.1;
         let directory = match (self.hosts[host as usize].habits.blog, path.split_once('/')) {
@@ -173,7 +165,6 @@ impl Layout {
         self.numbered(index, number, url)
     }
 
-    /// The post of a blog with this URL.
     fn find_post(&self, path: &str, url: &str) -> Option<u64> {
         let last = path.trim_end_matches('/').trim_end_matches(".html").rsplit('/').next()?;
         let (index, number) = last.split_once('-')?;
@@ -189,7 +180,6 @@ impl Layout {
         (page < self.spec.pages && self.url(page) == url).then_some(page)
     }
 
-    /// Path of a page beyond the numbered ones.
     pub fn extra_path(&self, host: u64, extra: Extra) -> String {
         let paged = |base: &str, at| if at == 0 { base.to_owned() } else { format!("{base}page/{}/", at + 1) };
         match extra {
@@ -203,7 +193,6 @@ impl Layout {
         }
     }
 
-    /// Appends the URL a link leads to.
     pub fn put_target(&self, target: Target, out: &mut String) {
         let root = |host: u64, out: &mut String| put!(out, "http://{}", self.hosts[host as usize].name);
         match target {

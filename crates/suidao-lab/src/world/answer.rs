@@ -29,26 +29,19 @@ pub(super) fn answer(url: &CrawlUrl, status: u16, media: &str, more: &[(&str, St
     Fetched { url: url.clone(), status, headers, body, wire: None, asked: None, rendered: None }
 }
 
-/// A failure before any answer.
 pub(super) fn failure(kind: FailureKind) -> Failure {
     Failure { kind, retry_after: None }
 }
 
-/// What a URL of the world is.
 pub(super) enum Found {
-    /// No such host.
     NoHost,
-    /// Another scheme or port than http's own.
     NoServer,
-    /// A redirect.
     Moved(u16, String),
-    /// A host's robots.txt.
     Robots(u64),
     /// A page, under its first or second URL.
     Page(u64),
     /// A page of this host beyond the numbered ones.
     Extra(u64, Extra),
-    /// Perhaps a sample page.
     Sample,
     /// 404.
     Missing,
@@ -103,7 +96,6 @@ impl Web for World {
     }
 }
 
-/// A redirect.
 pub(super) fn moved(url: &CrawlUrl, status: u16, to: &str) -> Fetched {
     let body = Bytes::from(format!("<html><body><a href=\"{to}\">{status}</a></body></html>"));
     answer(url, status, "text/html", &[("location", to.to_owned())], body)
@@ -123,7 +115,6 @@ fn number(path: &str, prefix: &str, suffix: &str) -> Option<u64> {
 }
 
 impl World {
-    /// A page of the web.
     fn page_answer(&self, url: &CrawlUrl, page: u64) -> Fetched {
         let host = self.layout.sections[self.layout.locate(page).0].host;
         let mut draw = Draw::new(self.layout.spec.seed, salt::TEXT, page);
@@ -209,11 +200,7 @@ impl World {
     /// robots.txt: off-topic hosts forbid `/private/`.
     pub(super) fn robots(&self, host: u64) -> String {
         let forbidden = if host < self.layout.first_ordinary { "" } else { " /private/" };
-        let mut text = format!("User-agent: *\nDisallow:{forbidden}\n");
-        if self.layout.spec.crawl_delay > 0 {
-            text.push_str(&format!("Crawl-delay: {}\n", self.layout.spec.crawl_delay));
-        }
-        text
+        format!("User-agent: *\nDisallow:{forbidden}\n")
     }
 
     /// A sample page: (URL, HTML).
@@ -255,7 +242,6 @@ impl World {
         format!("http://s{}.sample.test/{directory}/{index}.html", index % SAMPLE_HOSTS)
     }
 
-    /// What a sample host answers.
     pub(super) fn sample_answer(&self, url: &CrawlUrl) -> Fetched {
         let index = url.path().rsplit('/').next().and_then(|name| name.strip_suffix(".html")?.parse().ok());
         let found = index.into_iter().flat_map(|index: u64| [(true, index), (false, index)]);

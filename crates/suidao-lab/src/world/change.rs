@@ -4,7 +4,7 @@
 //! Patterns are those that measurements of the web keep telling of: most changes of most pages look like a Poisson
 //! process whose rate differs between pages by orders of magnitude (Cho and Garcia-Molina 2000; Fetterly, Manasse,
 //! Najork and Wiener 2003, who found that the tail of rates is heavy), some follow the clock, some come in bursts, and
-//! pages vanish (Ntoulas, Cho and Olston 2004). The shares and ranges of [`LivesSpec`] are choices, not their numbers.
+//! pages vanish (Ntoulas, Cho and Olston 2004). The shares and ranges here are choices, not their numbers.
 //!
 //! Days are counted from 0, when all pages are there in version 0. A life is drawn whole up to a last day, so that asking for a
 //! version is a search in a short list, in any order of asking.
@@ -17,7 +17,16 @@ const HOUR: f64 = 1.0 / 24.0;
 const PATTERN: u64 = 0x6368_6101;
 const INSTANTS: u64 = 0x6368_6102;
 
-/// What is answered for a page that is gone.
+/// Shares of the kinds of pages: those that never change, that change at any time, by the clock, in bursts, and that vanish.
+const SHARES: [f64; 5] = [0.2, 0.5, 0.1, 0.1, 0.1];
+/// Lowest and highest rate of a Poisson process, in changes a day: from once a year on; log-uniform between them.
+const RATES: [f64; 2] = [1.0 / 365.0, 4.0];
+/// Least and most mean days of quiet between bursts; log-uniform.
+const QUIET: [f64; 2] = [3.0, 30.0];
+/// Least and most mean changes in a burst, and hours that it lasts.
+const BURST_CHANGES: [f64; 2] = [3.0, 12.0];
+const BURST_HOURS: [f64; 2] = [2.0, 8.0];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gone {
     /// 404.
@@ -36,17 +45,9 @@ pub enum Pattern {
     /// Not at all.
     Never,
     /// At any time, whatever was before.
-    Poisson {
-        /// Changes a day.
-        rate: f64,
-    },
+    Poisson { rate: f64 },
     /// By the clock.
-    Periodic {
-        /// From one change to the next.
-        days: f64,
-        /// Day of the first change.
-        phase: f64,
-    },
+    Periodic { days: f64, phase: f64 },
     /// Quiet for a while (exponential), then several changes within hours.
     Bursty {
         /// Mean days of quiet.
@@ -60,14 +61,43 @@ pub enum Pattern {
     Vanishing {
         /// First day on which it is not there.
         at: f64,
-        /// Changes a day before.
         rate: f64,
-        /// What is answered then.
         gone: Gone,
     },
 }
 
 impl Pattern {
+    /// How a page changes; one that vanishes does so on one of the `days`.
+    pub fn drawn(seed: u64, page: u64, days: f64) -> Self {
+        let mut draw = Draw::new(seed, PATTERN, page);
+        let mut left = draw.unit();
+        let kind = SHARES.iter().position(|share| {
+            left -= share;
+            left < 0.0
+        });
+        let rate = draw.log_uniform(RATES);
+        match kind {
+            Some(0) => Self::Never,
+            Some(1) => Self::Poisson { rate },
+            // Half of them daily at a full hour, half of them weekly.
+            Some(2) => {
+                let days = if draw.chance(0.5) { 1.0 } else { 7.0 };
+                Self::Periodic { days, phase: draw.below(24 * days as u64) as f64 * HOUR }
+            }
+            Some(3) => Self::Bursty {
+                quiet: draw.log_uniform(QUIET),
+                changes: draw.uniform(BURST_CHANGES),
+                burst: draw.uniform(BURST_HOURS) * HOUR,
+            },
+            // What is left over by rounding too.
+            _ => Self::Vanishing {
+                at: days * draw.unit(),
+                rate,
+                gone: draw.pick(&[Gone::Missing, Gone::Removed, Gone::Moved, Gone::Maintenance]),
+            },
+        }
+    }
+
     /// Changes a day in the long run, of a page that vanishes while it is there.
     pub fn rate(&self) -> f64 {
         match *self {
@@ -119,7 +149,11 @@ impl Life {
         Self { pattern, instants: instants.into() }
     }
 
-    /// How it changes.
+    /// The life of a page up to a last day, with a pattern that is drawn for it.
+    pub fn drawn(seed: u64, page: u64, days: f64) -> Self {
+        Self::new(Pattern::drawn(seed, page, days), seed, page, days)
+    }
+
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
@@ -144,7 +178,6 @@ impl Life {
         (self.version(day) as usize).checked_sub(1).map(|last| self.instants[last])
     }
 
-    /// Whether the page is no longer there.
     pub fn is_gone(&self, day: f64) -> bool {
         matches!(self.pattern, Pattern::Vanishing { at, .. } if at <= day)
     }
@@ -158,7 +191,6 @@ impl Life {
     }
 }
 
-/// Arrivals of a Poisson process up to a day.
 fn arrivals(draw: &mut Draw, rate: f64, days: f64, out: &mut Vec<f64>) {
     if rate > 0.0 {
         let mut at = draw.exponential() / rate;
@@ -169,113 +201,21 @@ fn arrivals(draw: &mut Draw, rate: f64, days: f64, out: &mut Vec<f64>) {
     }
 }
 
-/// Which pages change how. Shares need not add up to 1: they are weighed against each other. Ranges
-/// have the lower number first, more than 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LivesSpec {
-    /// Share of pages that never change.
-    pub never: f64,
-    /// Share of pages that change at any time.
-    pub poisson: f64,
-    /// Share of pages that change by the clock: half of them daily at a full hour, half of them weekly.
-    pub periodic: f64,
-    /// Share of pages that change in bursts.
-    pub bursty: f64,
-    /// Share of pages that vanish on one of the days.
-    pub vanishing: f64,
-    /// Lowest and highest rate of a Poisson process, in changes a day; log-uniform between them.
-    pub rates: [f64; 2],
-    /// Least and most mean days of quiet between bursts; log-uniform.
-    pub quiet: [f64; 2],
-    /// Least and most mean changes in a burst.
-    pub burst_changes: [f64; 2],
-    /// Least and most hours of a burst.
-    pub burst_hours: [f64; 2],
-    /// Last day that is drawn for.
-    pub days: f64,
-}
-
-impl Default for LivesSpec {
-    /// Rates from once a year to four a day, for 60 days.
-    fn default() -> Self {
-        Self {
-            never: 0.2,
-            poisson: 0.5,
-            periodic: 0.1,
-            bursty: 0.1,
-            vanishing: 0.1,
-            rates: [1.0 / 365.0, 4.0],
-            quiet: [3.0, 30.0],
-            burst_changes: [3.0, 12.0],
-            burst_hours: [2.0, 8.0],
-            days: 60.0,
-        }
-    }
-}
-
-impl LivesSpec {
-    /// How a page changes.
-    pub fn pattern(&self, seed: u64, page: u64) -> Pattern {
-        let mut draw = Draw::new(seed, PATTERN, page);
-        let shares = [self.never, self.poisson, self.periodic, self.bursty, self.vanishing];
-        let mut left = draw.unit() * shares.iter().sum::<f64>();
-        // What is left over by rounding falls to the last kind that there is.
-        let last = shares.iter().rposition(|share| *share > 0.0).unwrap_or(0);
-        let kind = shares.iter().position(|share| {
-            left -= share;
-            left < 0.0
-        });
-        let rate = log_uniform(&mut draw, self.rates);
-        match kind.unwrap_or(last) {
-            0 => Pattern::Never,
-            1 => Pattern::Poisson { rate },
-            2 => {
-                let days = if draw.chance(0.5) { 1.0 } else { 7.0 };
-                Pattern::Periodic { days, phase: draw.below(24 * days as u64) as f64 * HOUR }
-            }
-            3 => Pattern::Bursty {
-                quiet: log_uniform(&mut draw, self.quiet),
-                changes: uniform(&mut draw, self.burst_changes),
-                burst: uniform(&mut draw, self.burst_hours) * HOUR,
-            },
-            _ => Pattern::Vanishing {
-                at: self.days * draw.unit(),
-                rate,
-                gone: draw.pick(&[Gone::Missing, Gone::Removed, Gone::Moved, Gone::Maintenance]),
-            },
-        }
-    }
-
-    /// The life of a page.
-    pub fn life(&self, seed: u64, page: u64) -> Life {
-        Life::new(self.pattern(seed, page), seed, page, self.days)
-    }
-}
-
-fn uniform(draw: &mut Draw, [least, most]: [f64; 2]) -> f64 {
-    least + (most - least) * draw.unit()
-}
-
-/// A number whose logarithm is as likely anywhere between two.
-pub(super) fn log_uniform(draw: &mut Draw, [least, most]: [f64; 2]) -> f64 {
-    least * (most / least).powf(draw.unit())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     fn lives(count: u64) -> Vec<Life> {
-        (0..count).map(|page| LivesSpec::default().life(1, page)).collect()
+        (0..count).map(|page| Life::drawn(1, page, 60.0)).collect()
     }
 
     #[test]
     fn one_seed_gives_one_life() {
-        let spec = LivesSpec::default();
-        assert_eq!(spec.life(1, 7), spec.life(1, 7));
-        assert!((0..50).any(|page| spec.life(1, page) != spec.life(2, page)));
-        assert!((0..50).any(|page| spec.life(1, page) != spec.life(1, page + 1)));
+        let life = |seed, page| Life::drawn(seed, page, 60.0);
+        assert_eq!(life(1, 7), life(1, 7));
+        assert!((0..50).any(|page| life(1, page) != life(2, page)));
+        assert!((0..50).any(|page| life(1, page) != life(1, page + 1)));
     }
 
     #[test]
@@ -336,19 +276,18 @@ mod tests {
     #[test]
     fn shares_and_rates_are_as_asked_for() {
         let lives = lives(20_000);
-        let spec = LivesSpec::default();
         let share = |wanted: fn(&Pattern) -> bool| {
             lives.iter().filter(|life| wanted(life.pattern())).count() as f64 / lives.len() as f64
         };
-        assert!((share(|pattern| *pattern == Pattern::Never) - spec.never).abs() < 0.01);
-        assert!((share(|pattern| matches!(pattern, Pattern::Poisson { .. })) - spec.poisson).abs() < 0.015);
-        assert!((share(|pattern| matches!(pattern, Pattern::Periodic { .. })) - spec.periodic).abs() < 0.01);
-        assert!((share(|pattern| matches!(pattern, Pattern::Bursty { .. })) - spec.bursty).abs() < 0.01);
-        assert!((share(|pattern| matches!(pattern, Pattern::Vanishing { .. })) - spec.vanishing).abs() < 0.01);
+        assert!((share(|pattern| *pattern == Pattern::Never) - SHARES[0]).abs() < 0.01);
+        assert!((share(|pattern| matches!(pattern, Pattern::Poisson { .. })) - SHARES[1]).abs() < 0.015);
+        assert!((share(|pattern| matches!(pattern, Pattern::Periodic { .. })) - SHARES[2]).abs() < 0.01);
+        assert!((share(|pattern| matches!(pattern, Pattern::Bursty { .. })) - SHARES[3]).abs() < 0.01);
+        assert!((share(|pattern| matches!(pattern, Pattern::Vanishing { .. })) - SHARES[4]).abs() < 0.01);
         let poisson: Vec<f64> =
             lives.iter().filter(|life| matches!(life.pattern(), Pattern::Poisson { .. })).map(Life::rate).collect();
-        assert!(poisson.iter().all(|rate| (spec.rates[0]..=spec.rates[1]).contains(rate)));
-        let middle = (spec.rates[0] * spec.rates[1]).sqrt();
+        assert!(poisson.iter().all(|rate| (RATES[0]..=RATES[1]).contains(rate)));
+        let middle = (RATES[0] * RATES[1]).sqrt();
         let below = poisson.iter().filter(|rate| **rate < middle).count() as f64 / poisson.len() as f64;
         assert!((below - 0.5).abs() < 0.02, "log-uniform: {below} of the rates lie below the geometric mean");
     }
@@ -358,14 +297,14 @@ mod tests {
         fn versions_count_the_instants_and_a_longer_life_begins_as_a_shorter(
             page in 0_u64..5_000, seed in 0_u64..50, days in prop::collection::vec(0.0_f64..60.0, 1..20)
         ) {
-            let spec = LivesSpec { vanishing: 0.0, ..LivesSpec::default() };
-            let life = spec.life(seed, page);
+            let pattern = Pattern::drawn(seed, page, 60.0);
+            let life = Life::new(pattern, seed, page, 60.0);
             prop_assert!(life.instants().is_sorted());
             for day in days {
                 let counted = life.instants().iter().filter(|instant| **instant <= day).count();
                 prop_assert_eq!(life.version(day) as usize, counted);
                 prop_assert_eq!(life.last_change(day), life.instants()[..counted].last().copied());
-                let shorter = LivesSpec { days: day, ..spec }.life(seed, page);
+                let shorter = Life::new(pattern, seed, page, day);
                 prop_assert_eq!(shorter.instants(), &life.instants()[..shorter.instants().len()]);
                 prop_assert_eq!(shorter.version(day), life.version(day));
             }

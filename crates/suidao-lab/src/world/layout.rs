@@ -40,9 +40,7 @@ pub(super) struct Section {
     /// Index of the topic, or [`NEAR_TOPIC`].
     pub topic: usize,
     pub island: Option<u64>,
-    /// Listings beside the home.
     pub listings: u64,
-    /// URL up to and with the directory's slash.
     pub base: Box<str>,
 }
 
@@ -69,7 +67,6 @@ pub(super) struct Bridge {
     pub gap: u64,
 }
 
-/// What a page number stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Place {
     Home,
@@ -81,7 +78,6 @@ pub(super) enum Place {
     Bridge(usize, u64),
 }
 
-/// A host's habits.
 #[derive(Clone, Copy)]
 pub(super) struct Habits {
     /// Template, 0 to 3, and with it the form of its URLs.
@@ -93,21 +89,17 @@ pub(super) struct Habits {
     pub robots: bool,
     pub calendar: bool,
     pub blog: bool,
-    /// It has a page of friends.
     pub friends: bool,
-    /// Its articles show when they were published.
     pub dated: bool,
     /// They say so in markup.
     pub marked: bool,
 }
 
-/// A host.
 pub(super) struct Host {
     pub name: Box<str>,
     pub habits: Habits,
     /// Its sections, the off-topic ones last.
     pub sections: Vec<u32>,
-    /// Articles in them.
     pub articles: u64,
     /// The section its root redirects to, if it is no blog.
     pub front: usize,
@@ -121,13 +113,10 @@ pub(super) struct Layout {
     /// First pages of the sections, and the section of every so many-th page: the way to a page's section.
     starts: Vec<u64>,
     coarse: Vec<u32>,
-    /// Sections of each island.
     islands: Vec<std::ops::Range<usize>>,
-    /// Bridges that start on each island.
     departures: Vec<Vec<usize>>,
     /// Hosts with nothing but the topic come first; this is the first other one.
     pub first_ordinary: u64,
-    /// Index of the first off-topic section.
     pub first_off: usize,
 }
 
@@ -222,7 +211,6 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Indices of an island's sections.
     pub fn island_sections(&self, island: u64) -> std::ops::Range<usize> {
         self.islands[island as usize].clone()
     }
@@ -237,13 +225,11 @@ impl Layout {
         self.sections[self.islands[island as usize].start].start + index
     }
 
-    /// Pages of an island.
     pub fn island_len(&self, island: u64) -> u64 {
         let sections = &self.sections[self.islands[island as usize].clone()];
         sections.last().map_or(0, |last| last.start + last.len - sections[0].start)
     }
 
-    /// First page number of the off-topic region.
     pub fn region_start(&self) -> u64 {
         self.sections[self.first_off].start
     }
@@ -295,7 +281,6 @@ impl Layout {
         topic_is_on(self.topic_at(page, section, place)) && !(listing && self.host_at(section).habits.blog)
     }
 
-    /// The host of a section.
     pub fn host_at(&self, section: usize) -> &Host {
         &self.hosts[self.sections[section].host as usize]
     }
@@ -320,7 +305,6 @@ impl Layout {
         sections.filter(move |&section| self.category(section) == category)
     }
 
-    /// Posts in a category of a blog.
     pub fn category_articles(&self, host: u64, category: u64) -> u64 {
         self.tags_in(host, category).map(|section| self.sections[section].articles()).sum()
     }
@@ -358,7 +342,6 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Pages of an island.
 fn island_size(spec: &Spec, draw: &mut Draw) -> u64 {
     let [least, most] = spec.island_pages;
     if spec.island_skew == 0.0 {
@@ -386,7 +369,6 @@ fn shares(sum: u64, weights: &[u64]) -> Vec<u64> {
     weights.iter().map(&mut cut).collect()
 }
 
-/// A host without its sections.
 fn host_of(spec: &Spec, host: u64, ordinary: bool) -> Host {
     let mut draw = Draw::new(spec.seed, salt::HOST, host);
     // A stream of its own: the habits that came later leave the others as they were.
@@ -447,7 +429,6 @@ fn gap(spec: &Spec, draw: &mut Draw) -> u64 {
     spec.gap[0] + (0..width).filter(|_| draw.chance(p)).count() as u64
 }
 
-/// Whether a topic is the web's.
 pub(super) fn topic_is_on(topic: usize) -> bool {
     topic < THEMES
 }

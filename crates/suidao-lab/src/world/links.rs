@@ -9,6 +9,9 @@ use super::layout::{Layout, PER_LISTING, Place, salt, topic_is_on};
 use super::words::{NEAR_TOPIC, THEMES, WORDS};
 use suidao_page::draw::Draw;
 
+/// Probability that a page of the off-topic region links to the head of a bridge.
+const STRAY_HEADS: f64 = 0.01;
+
 /// Where a link leads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Target {
@@ -16,13 +19,11 @@ pub(super) enum Target {
     Page(u64),
     /// A page by its second URL.
     Twin(u64),
-    /// A redirect to a page.
     Redirect(u64),
     /// The root of a host: its front page, or a redirect.
     Root(u64),
     /// Nothing: 404 on this host.
     Missing(u64, u64),
-    /// A host without an address.
     NoHost(u64),
     /// A page beyond the numbered ones, of this host.
     Extra(u64, Extra),
@@ -31,25 +32,16 @@ pub(super) enum Target {
 /// Where on the page a link stands: one block of the template each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
-    /// Navigation at the top.
     Top,
-    /// A paragraph of the article.
     Inline,
     /// An entry of a listing or of the related articles: part of the content.
     Entry,
-    /// Under "related".
     Related,
-    /// Among the editor's picks.
     Picks,
-    /// Tags of a post.
     Tags,
-    /// The posts before and after.
     Pager,
-    /// Sidebar.
     Side,
-    /// Tag cloud.
     Cloud,
-    /// Footer.
     Foot,
 }
 
@@ -58,38 +50,28 @@ pub(super) enum Slot {
 pub(super) enum Said {
     /// Nothing.
     Nothing,
-    /// This.
     Words(&'static str),
-    /// "Page n".
     Number(u64),
     /// Words that say nothing.
     Blank,
-    /// The title of a page.
     Title(u64),
-    /// A title of that topic.
     Headline(usize),
-    /// A sentence of that topic.
     Sentence(usize),
-    /// Name of a section as a tag.
     Tag(usize),
-    /// Name of a host's site.
     Site(u64),
 }
 
-/// A link to be written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Planned {
     pub target: Target,
     pub slot: Slot,
     pub anchor: Said,
-    /// The sentence around it.
     pub context: Said,
 }
 
 /// What kind of trail the anchor and context of a link should smell of.
 #[derive(Clone, Copy, PartialEq)]
 enum Scent {
-    /// The target's own topic.
     Plain,
     /// Near the topic: it leads along a bridge.
     Bridge,
@@ -124,12 +106,7 @@ impl Layout {
         self.off_topic_page(draw)
     }
 
-    /// A page of an island: any, or one of its hubs.
     fn kin(&self, island: u64, draw: &mut Draw) -> u64 {
-        if self.spec.island_hubs > 0.0 && draw.chance(self.spec.island_hubs) {
-            let sections = self.island_sections(island);
-            return self.sections[sections.start + draw.below(sections.len() as u64) as usize].start;
-        }
         self.island_page(island, draw.below(self.island_len(island)))
     }
 
@@ -172,12 +149,6 @@ impl Layout {
                 if host.habits.blog && section.listings > 0 {
                     out.push(fixed(page + 1, Slot::Entry, "下一页"));
                 }
-                if let Some(island) = section.island {
-                    for _ in 0..(30.0 * self.spec.island_hubs) as u64 {
-                        let to = self.island_page(island, draw.below(self.island_len(island)));
-                        out.push(self.planned(to, Slot::Entry, Scent::Plain, draw));
-                    }
-                }
             }
             Place::Listing(listing) => {
                 self.entries(index, listing, &mut out, draw);
@@ -192,7 +163,7 @@ impl Layout {
             Place::Bridge(bridge, at) => {
                 let bridge = &self.bridges[bridge];
                 let last = at + 1 == bridge.gap;
-                let landing = self.island_page(bridge.to, draw.below(self.island_len(bridge.to)));
+                let landing = self.kin(bridge.to, draw);
                 let to = if last { landing } else { page + 1 };
                 let scent = if last { Scent::Plain } else { Scent::Bridge };
                 let slot = self.regular(Slot::Picks, Slot::Inline, draw);
@@ -206,7 +177,7 @@ impl Layout {
                     out.push(self.planned(self.bridges[bridge].start, slot, Scent::Bridge, draw));
                 }
             }
-        } else if !self.bridges.is_empty() && draw.chance(self.spec.stray_heads) {
+        } else if !self.bridges.is_empty() && draw.chance(STRAY_HEADS) {
             let bridge = &self.bridges[draw.below(self.bridges.len() as u64) as usize];
             let slot = self.regular(Slot::Picks, Slot::Entry, draw);
             out.push(self.planned(bridge.start, slot, Scent::Bridge, draw));
@@ -322,7 +293,6 @@ impl Layout {
         Planned { target, slot, anchor, context }
     }
 
-    /// A link to an article of the same host.
     pub(super) fn to_article(&self, to: u64, slot: Slot, draw: &mut Draw) -> Planned {
         self.planned(to, slot, Scent::Plain, draw)
     }

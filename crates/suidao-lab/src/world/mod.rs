@@ -25,11 +25,11 @@ mod truth;
 mod words;
 mod write;
 
-pub use change::{Gone, Life, LivesSpec, Pattern};
+pub use change::{Gone, Life, Pattern};
 pub use changing::{ChangingSpec, ChangingWeb};
 pub use forum::{
-    Activity, ActivitySpec, Beyond, BoardActivity, BoardTruth, Event, Forum, ForumSpec, ForumSpecError, ForumWeb, Kind,
-    Posting, Skin, ThreadActivity, ThreadTruth, Traps,
+    Activity, ActivitySpec, BoardActivity, BoardTruth, Forum, ForumSpec, ForumWeb, Kind, Posting, Skin, ThreadActivity,
+    ThreadTruth,
 };
 pub use serve::{Access, Proxied, Server, ServerOptions};
 pub use spec::{Shape, Spec, SpecError};

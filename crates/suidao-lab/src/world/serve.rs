@@ -28,16 +28,13 @@ use suidao_page::model::{CrawlUrl, Failure, Fetched};
 pub struct Access {
     /// Host name asked for, with the port if it is not 80.
     pub host: String,
-    /// Path and query.
     pub path: String,
-    /// Status of the answer.
     pub status: u16,
 }
 
 /// How a [`Server`] behaves; the default answers at once and keeps no log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerOptions {
-    /// Waited before each answer.
     pub delay: Duration,
     /// Keep an [`Access`] of every request, for [`Server::log`].
     pub log: bool,
@@ -202,7 +199,6 @@ fn send(fetched: Fetched) -> Response<Body> {
     response
 }
 
-/// Whether the body has this length.
 fn body_is(response: &Response<Body>, length: u64) -> bool {
     use axum::body::HttpBody;
     response.body().size_hint().exact() == Some(length)

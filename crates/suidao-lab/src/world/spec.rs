@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use suidao_page::toml_error::line_and_message;
 use thiserror::Error;
 
-/// How bridges join the islands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -28,17 +27,14 @@ pub struct Spec {
     pub seed: u64,
     /// Pages in all: homes, listings, articles, bridge pages. What traps make up comes on top.
     pub pages: u64,
-    /// Hosts in all.
     pub hosts: u64,
     /// How uneven the sizes of off-topic hosts are: the power of a number from 1 to 8, drawn for each.
     pub host_skew: u32,
     /// Share of hosts that carry nothing but the topic.
     pub topical_hosts: f64,
-    /// Topic islands.
     pub islands: u64,
     /// The seeds: four pages of island 0 if this is 1, else one page on each of the first so many islands.
     pub seed_islands: u64,
-    /// Pages of one island.
     pub island_pages: [u64; 2],
     /// How uneven the sizes of islands are: 0 as likely small as large; with s the size is drawn by u^(1 + s), u even in
     /// 0 to 1, so that a few islands hold most of the topic's pages.
@@ -51,7 +47,6 @@ pub struct Spec {
     pub gap: [u64; 2],
     /// Mean of the above over all bridges, inside it. An island's own gap is that of its shortest bridge.
     pub gap_mean: f64,
-    /// How bridges join the islands.
     pub shape: Shape,
     /// Bridges to each island (`tree`), or to its successors on the ring (`small-world`); 0: islands are not joined.
     pub bridges: u64,
@@ -59,9 +54,6 @@ pub struct Spec {
     pub rewired: f64,
     /// Pages of an island that link to the head of a bridge that starts there.
     pub bridge_heads: u64,
-    /// Share of the links within an island that lead to one of its hubs, the homes of its sections; a hub links to 30
-    /// times so many of the island's pages beside its own.
-    pub island_hubs: f64,
     /// Probability that the anchor of a link to a topic page, or along a bridge, holds words of the topic or near it.
     pub anchor_quality: f64,
     /// Probability that the title of a topic page, and so what listings call it, holds words of the topic.
@@ -88,10 +80,7 @@ pub struct Spec {
     pub repeated_links: f64,
     /// Share of these that lead to a hub (the home of an off-topic host, large hosts more often).
     pub hub_share: f64,
-    /// Hubs linked in the footer of each page.
     pub footer_links: u64,
-    /// Probability that a page of the off-topic region links to the head of a bridge.
-    pub stray_heads: f64,
     /// Share of links that lead nowhere: 404, one in five to a host without an address.
     pub dangling: f64,
     /// Share of links to pages that go through a redirect (301 or 302).
@@ -105,7 +94,6 @@ pub struct Spec {
     pub tags: [u64; 2],
     /// Categories of a blog beside its tags. Every post is in one, with its tag; the posts about the topic share one with others.
     pub categories: u64,
-    /// Tags in the cloud on every page of a blog.
     pub tag_cloud: u64,
     /// Newest posts in the sidebar of every page of a blog.
     pub recent_posts: u64,
@@ -127,8 +115,6 @@ pub struct Spec {
     pub gbk_hosts: f64,
     /// Share of hosts with a robots.txt; the off-topic ones of these forbid `/private/`, and link there.
     pub robots_hosts: f64,
-    /// Crawl-delay in every robots.txt, in seconds; 0 leaves the line out.
-    pub crawl_delay: u64,
 }
 
 impl Default for Spec {
@@ -151,7 +137,6 @@ impl Default for Spec {
             bridges: 2,
             rewired: 0.1,
             bridge_heads: 4,
-            island_hubs: 0.0,
             anchor_quality: 0.6,
             title_quality: 1.0,
             context_quality: 0.6,
@@ -165,7 +150,6 @@ impl Default for Spec {
             repeated_links: 0.0,
             hub_share: 0.3,
             footer_links: 2,
-            stray_heads: 0.01,
             dangling: 0.03,
             redirects: 0.03,
             duplicates: 0.03,
@@ -183,15 +167,12 @@ impl Default for Spec {
             session_hosts: 0.15,
             gbk_hosts: 0.2,
             robots_hosts: 0.6,
-            crawl_delay: 0,
         }
     }
 }
 
-/// Why a spec describes no web.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SpecError {
-    /// The file cannot be read.
     #[error("cannot be read: {0}; check the path")]
     Read(String),
     /// Not TOML, an unknown key, or a value of another kind.
@@ -202,28 +183,13 @@ pub enum SpecError {
         /// What does not fit.
         reason: String,
     },
-    /// A number outside its range.
     #[error("the web's {field} is {value}; it must be {want}")]
-    OutOfRange {
-        /// Name of the field.
-        field: &'static str,
-        /// What it is.
-        value: String,
-        /// What it may be.
-        want: &'static str,
-    },
+    OutOfRange { field: String, value: String, want: String },
     /// Islands and bridges leave too few pages for the off-topic hosts.
     #[error(
         "the web's islands and bridges need {taken} pages and its {hosts} off-topic hosts 12 each, but pages is {pages}: raise pages, or lower islands, island_pages or hosts"
     )]
-    TooSmall {
-        /// Pages of islands and bridges.
-        taken: u64,
-        /// Hosts of the off-topic region.
-        hosts: u64,
-        /// Pages in all.
-        pages: u64,
-    },
+    TooSmall { taken: u64, hosts: u64, pages: u64 },
 }
 
 impl Spec {
@@ -250,80 +216,37 @@ impl Spec {
         Ok(spec)
     }
 
-    /// Whether every field lies in its range.
     pub(super) fn check(&self) -> Result<(), SpecError> {
-        let shares = [
-            ("topical_hosts", self.topical_hosts),
-            ("rewired", self.rewired),
-            ("repeated_links", self.repeated_links),
-            ("island_hubs", self.island_hubs),
-            ("near_topics", self.near_topics),
-            ("template_regularity", self.template_regularity),
-            ("blog_hosts", self.blog_hosts),
-            ("friend_hosts", self.friend_hosts),
-            ("title_quality", self.title_quality),
-            ("neighbour_kin", self.neighbour_kin),
-            ("dated_hosts", self.dated_hosts),
-            ("marked_dates", self.marked_dates),
-            ("anchor_quality", self.anchor_quality),
-            ("context_quality", self.context_quality),
-            ("url_quality", self.url_quality),
-            ("misleading", self.misleading),
-            ("noise", self.noise),
-            ("hub_share", self.hub_share),
-            ("stray_heads", self.stray_heads),
-            ("dangling", self.dangling),
-            ("redirects", self.redirects),
-            ("duplicates", self.duplicates),
-            ("calendar_hosts", self.calendar_hosts),
-            ("session_hosts", self.session_hosts),
-            ("gbk_hosts", self.gbk_hosts),
-            ("robots_hosts", self.robots_hosts),
-        ];
-        for (field, value) in shares {
-            if !(0.0..=1.0).contains(&value) {
-                return Err(SpecError::OutOfRange { field, value: value.to_string(), want: "between 0 and 1" });
+        let fields = serde_json::to_value(self).expect("a spec is a table of numbers");
+        for (field, value) in fields.as_object().into_iter().flatten() {
+            let (least, most) = match field.as_str() {
+                "seed" | "shape" => continue,
+                "pages" => (1.0, (1_u64 << 40) as f64),
+                "hosts" => (4.0, 1e6),
+                "islands" => (1.0, 1e6),
+                "seed_islands" => (1.0, self.islands as f64),
+                "island_pages" => (12.0, 1e12),
+                "island_skew" => (0.0, 16.0),
+                "island_hosts" | "island_tags" | "bridge_heads" => (1.0, 64.0),
+                "bridges" => (0.0, 64.0),
+                "gap" | "tags" => (1.0, 1_000.0),
+                "gap_mean" => (self.gap[0] as f64, self.gap[1] as f64),
+                "friends" | "tag_cloud" | "recent_posts" => (0.0, 1_000.0),
+                "related_links" | "off_topic_links" | "footer_links" | "categories" => (0.0, 100.0),
+                "host_skew" => (0.0, 8.0),
+                // All others are shares and probabilities.
+                _ => (0.0, 1.0),
+            };
+            let numbers: Vec<f64> = value
+                .as_array()
+                .map_or(std::slice::from_ref(value), Vec::as_slice)
+                .iter()
+                .map(|number| number.as_f64().unwrap_or(f64::NAN))
+                .collect();
+            if !numbers.is_sorted() || !numbers.iter().all(|number| (least..=most).contains(number)) {
+                let want = format!("{}from {least} to {most}", if value.is_array() { "a range " } else { "" });
+                return Err(SpecError::OutOfRange { field: field.clone(), value: value.to_string(), want });
             }
-        }
-        let counts = [
-            ("hosts", self.hosts, 4, 1 << 20, "4 to 1048576"),
-            ("islands", self.islands, 1, 1 << 20, "1 to 1048576"),
-            ("seed_islands", self.seed_islands, 1, self.islands, "from 1 up to islands"),
-            ("bridges", self.bridges, 0, 64, "0 to 64"),
-            ("footer_links", self.footer_links, 0, 100, "0 to 100"),
-            ("tags", self.tags[0], 1, 1_000, "a range from 1 up to 1000"),
-            ("tags", self.tags[1], self.tags[0], 1_000, "a range from 1 up to 1000"),
-            ("friends", self.friends[1], self.friends[0], 1_000, "a range up to 1000"),
-            ("host_skew", u64::from(self.host_skew), 0, 8, "0 to 8"),
-            ("categories", self.categories, 0, 100, "0 to 100"),
-            ("tag_cloud", self.tag_cloud, 0, 1_000, "0 to 1000"),
-            ("recent_posts", self.recent_posts, 0, 1_000, "0 to 1000"),
-            ("related_links", self.related_links[1], self.related_links[0], 100, "a range up to 100"),
-            ("island_tags", self.island_tags[0], 1, 64, "a range from 1 up to 64"),
-            ("island_tags", self.island_tags[1], self.island_tags[0], 64, "a range from 1 up to 64"),
-            ("bridge_heads", self.bridge_heads, 1, 64, "1 to 64"),
-            ("off_topic_links", self.off_topic_links[1], self.off_topic_links[0], 100, "a range up to 100"),
-            ("gap", self.gap[1], self.gap[0].max(1), 1_000, "a range from 1 up to 1000"),
-            ("gap", self.gap[0], 1, 1_000, "a range from 1 up to 1000"),
-            ("island_pages", self.island_pages[0], 12, u64::MAX, "a range from 12 up"),
-            ("island_pages", self.island_pages[1], self.island_pages[0], u64::MAX, "a range from 12 up"),
-            ("island_hosts", self.island_hosts[0], 1, 64, "a range from 1 up to 64"),
-            ("island_hosts", self.island_hosts[1], self.island_hosts[0], 64, "a range from 1 up to 64"),
-            ("pages", self.pages, 1, 1 << 40, "1 to 2^40"),
-        ];
-        for (field, value, least, most, want) in counts {
-            if !(least..=most).contains(&value) {
-                return Err(SpecError::OutOfRange { field, value: value.to_string(), want });
-            }
-        }
-        if !(0.0..=16.0).contains(&self.island_skew) {
-            let value = self.island_skew.to_string();
-            return Err(SpecError::OutOfRange { field: "island_skew", value, want: "between 0 and 16" });
-        }
-        let mean = self.gap[0] as f64..=self.gap[1] as f64;
-        if !mean.contains(&self.gap_mean) {
-            let value = self.gap_mean.to_string();
-            return Err(SpecError::OutOfRange { field: "gap_mean", value, want: "inside gap" });
         }
         Ok(())
     }

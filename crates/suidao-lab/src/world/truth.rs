@@ -35,7 +35,6 @@ impl World {
         Layout::new(spec).map(|layout| Self { layout })
     }
 
-    /// What it was made from.
     pub fn spec(&self) -> &Spec {
         &self.layout.spec
     }
@@ -84,7 +83,6 @@ impl World {
         self.layout.sections[self.layout.locate(page).0].island.map(|island| island as usize)
     }
 
-    /// Number of islands.
     pub fn islands(&self) -> usize {
         self.layout.spec.islands as usize
     }
@@ -94,7 +92,6 @@ impl World {
         (0..self.layout.spec.pages).map(|page| (self.url(page), self.layout.is_relevant(page)))
     }
 
-    /// How many pages are relevant.
     pub fn relevant(&self) -> u64 {
         (0..self.layout.spec.pages).filter(|&page| self.layout.is_relevant(page)).count() as u64
     }
@@ -110,7 +107,6 @@ impl World {
         (0..n as u64).map(|index| self.sample(false, index)).collect()
     }
 
-    /// URL of a page.
     pub(super) fn url(&self, page: u64) -> CrawlUrl {
         crawl_url(&self.layout.url(page))
     }
@@ -138,14 +134,6 @@ impl World {
     /// Whether a page is an article or a bridge page: has text of its own.
     pub(super) fn has_text(&self, page: u64) -> bool {
         matches!(self.layout.locate(page).1, Place::Article(_) | Place::Bridge(..))
-    }
-}
-
-#[cfg(test)]
-impl World {
-    /// Every bridge, as (from island, to island, off-topic pages on it).
-    pub(super) fn bridges(&self) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
-        self.layout.bridges.iter().map(|bridge| (bridge.from as usize, bridge.to as usize, bridge.gap))
     }
 }
 
@@ -283,7 +271,10 @@ mod tests {
                 }
             }
             // The shortest bridge that leads to each; none to island 0, where the seeds are.
-            let to = |island: usize| world.bridges().filter(move |bridge| bridge.1 == island).map(|bridge| bridge.2);
+            let bridges = &world.layout.bridges;
+            let to = |island: usize| {
+                bridges.iter().filter(move |bridge| bridge.to == island as u64).map(|bridge| bridge.gap)
+            };
             let gaps: Vec<u64> = (0..world.islands()).map(|island| to(island).min().unwrap_or(0)).collect();
             assert_eq!(gaps[0], 0);
             assert!(found.keys().copied().eq(1..world.islands()), "{found:?}");

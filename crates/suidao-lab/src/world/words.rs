@@ -7,19 +7,14 @@ use serde::{Deserialize, Deserializer};
 /// Words of one kind; they live as long as the program.
 pub(super) type List = &'static [&'static str];
 
-/// What one topic's sentences are made of.
 #[derive(Deserialize)]
 pub(super) struct Topic {
-    /// Directory names in URLs.
     #[serde(deserialize_with = "list")]
     pub dirs: List,
-    /// Things.
     #[serde(deserialize_with = "list")]
     pub nouns: List,
-    /// What is done to them.
     #[serde(deserialize_with = "list")]
     pub verbs: List,
-    /// Who does it.
     #[serde(deserialize_with = "list")]
     pub names: List,
 }

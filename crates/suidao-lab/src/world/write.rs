@@ -7,7 +7,6 @@ use super::words::{Topic, WORDS, vocabulary};
 use suidao_page::draw::Draw;
 
 impl Layout {
-    /// A page's title.
     pub fn title(&self, page: u64) -> String {
         let (index, place) = self.locate(page);
         if self.host_at(index).habits.blog && matches!(place, Place::Home | Place::Listing(_)) {
@@ -28,7 +27,6 @@ impl Layout {
         quality >= 1.0 || !topic_is_on(topic) || Draw::new(self.spec.seed, salt::TITLE, !page).chance(quality)
     }
 
-    /// Title of a page beyond the numbered ones.
     pub fn extra_title(&self, host: u64, extra: Extra) -> String {
         match extra {
             Extra::Month(at) => format!("{}年{}月", 2000 + at / 12, at % 12 + 1),
@@ -41,12 +39,10 @@ impl Layout {
         }
     }
 
-    /// Name of a host's site.
     pub fn site(&self, host: u64) -> &'static str {
         WORDS.sites[(host % WORDS.sites.len() as u64) as usize]
     }
 
-    /// An anchor or a context in words.
     pub fn words(&self, said: Said, draw: &mut Draw) -> String {
         match said {
             Said::Nothing => String::new(),
@@ -91,7 +87,6 @@ pub(super) fn fill(pattern: &str, words: &Topic, common: Option<&Topic>, draw: &
     }
 }
 
-/// A sentence about a topic.
 pub(super) fn sentence(topic: usize, draw: &mut Draw, out: &mut String) {
     let pattern = draw.pick(WORDS.sentences);
     let (words, common) = vocabulary(topic);

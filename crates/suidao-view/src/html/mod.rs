@@ -1,10 +1,12 @@
-//! What every HTML page of suidao shares: the frame, the style sheet, and how text and numbers are written in it.
+//! What every HTML page of suidao shares: the frame, the style sheet, how templates are filled, and how text and numbers are
+//! written in them.
 
-mod table;
+use std::sync::LazyLock;
 
-use std::fmt::Write;
-
-pub use table::{Column, table};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, Value, escape_formatter};
+use percent_encoding::percent_decode_str;
+use suidao_page::visible::is_hidden;
 
 /// Variables for colours, in light and dark.
 pub const COLOURS: &str = include_str!("colours.css");
@@ -46,7 +48,6 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A number with commas.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -69,13 +70,69 @@ pub fn per_cent(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1}%", 100.0 * part / whole) } else { "–".to_owned() }
 }
 
-/// A list of terms and what is said of them; what is said is HTML.
-pub fn definitions(list: &[(&str, String)]) -> String {
-    let mut out = String::from("<dl>\n");
-    for (what, told) in list {
-        let _ = writeln!(out, "<dt>{what}</dt><dd>{told}</dd>");
+/// Characters of a title or URL that are shown; the rest stands in the link.
+const SHOWN: usize = 80;
+
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= SHOWN {
+        return text.to_owned();
     }
-    out + "</dl>\n"
+    text.chars().take(SHOWN - 1).chain(['…']).collect()
+}
+
+/// A title, or what stands in its place.
+fn titled(title: &str) -> String {
+    shortened(if title.trim().is_empty() { "(no title)" } else { title.trim() })
+}
+
+/// A URL as people read it: without its scheme, escapes undone where they spell text.
+fn readable(url: &str) -> String {
+    let text = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let read = percent_decode_str(text).decode_utf8().ok().filter(|read| !read.contains(is_hidden));
+    shortened(read.as_deref().unwrap_or(text))
+}
+
+/// A URL in full: escapes of letters as letters, where nothing is hidden by that.
+pub(crate) fn address(url: &str) -> String {
+    let read = percent_decode_str(url).decode_utf8();
+    let plain = |text: &str| {
+        text.chars().all(|letter| {
+            letter.is_alphanumeric() || letter.is_ascii_punctuation() || ('\u{3001}'..='\u{ffee}').contains(&letter)
+        })
+    };
+    read.ok().filter(|text| plain(text)).map_or_else(|| url.to_owned(), Into::into)
+}
+
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut templates = Environment::new();
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
+    templates.set_syntax(syntax.expect("the delimiters are the usual ones"));
+    templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    templates.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => Ok(out.write_str(&escape(text))?),
+        None => escape_formatter(out, state, value),
+    });
+    templates.add_filter("thousands", thousands);
+    templates.add_filter("count", |number: usize, one: &str, many: &str| count(number, one, many));
+    templates.add_filter("per_cent", per_cent);
+    templates.add_filter("shortened", shortened);
+    templates.add_filter("titled", titled);
+    templates.add_filter("readable", readable);
+    templates.add_filter("address", address);
+    templates.add_filter("urlencoded", |text: &str| {
+        url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>()
+    });
+    templates.add_template("macros.html", include_str!("macros.html")).expect("the templates are part of the program");
+    templates
+});
+
+/// Fills a template. It may import from `macros.html`. All that it writes is escaped, but for what is [`html`].
+pub fn fill(template: &str, context: Value) -> String {
+    TEMPLATES.render_str(template, context).expect("the templates are part of the program, and tested")
+}
+
+pub fn html(text: String) -> Value {
+    Value::from_safe_string(text)
 }
 
 #[cfg(test)]

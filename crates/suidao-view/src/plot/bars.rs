@@ -49,7 +49,6 @@ pub fn bars(name: &str, style: Style, counts: &[u32], largest: f64, note: &str) 
     svg("small", 220.0, 158.0, &format!("Tunnel lengths: {name}, {note}"), &out)
 }
 
-/// Heights of the bars.
 pub fn shares(counts: &[u32]) -> [f64; LONGEST] {
     let mut out = [0.0; LONGEST];
     let sum: u32 = counts.iter().skip(1).sum();

@@ -9,26 +9,19 @@ use super::{Interval, Style, n, svg, width, word};
 /// What a measure is taken along: the horizontal axis.
 #[derive(Clone, Copy)]
 pub struct Along<'a> {
-    /// What is counted there.
     pub words: &'a str,
-    /// The number at its left edge.
     pub first: usize,
-    /// The number at its right edge.
     pub last: usize,
 }
 
 impl Along<'static> {
-    /// Along the pages of a crawl.
     pub fn pages(last: usize) -> Self {
         Self { words: "pages fetched", first: 0, last }
     }
 }
 
-/// One strategy.
 pub struct Line<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// How it is drawn.
     pub style: Style,
     /// (pages, median and interval), pages rising.
     pub points: Vec<(usize, Interval)>,
@@ -58,7 +51,6 @@ fn largest(lines: &[Line]) -> f64 {
 /// Height of a label's line.
 const LABEL: f64 = 14.0;
 
-/// All lines in one plot.
 pub fn curves(lines: &[Line], title: &str, share: bool, along: Along) -> String {
     let last = along.last;
     let widest = lines.iter().map(|line| width(line.name)).fold(0.0, f64::max);
@@ -134,7 +126,6 @@ pub fn panels(lines: &[Line], title: &str, share: bool, last: usize, id: &str, s
     out + "</div>\n"
 }
 
-/// Lines and words of both axes.
 fn grid(x: &Scale, y: &Scale, class: &str) -> String {
     let mut out = String::new();
     for (value, text) in y.ticks() {

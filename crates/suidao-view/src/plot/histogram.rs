@@ -5,13 +5,9 @@ use std::fmt::Write;
 use super::scale::Scale;
 use super::{escape, n, svg, width, word};
 
-/// One bar.
 pub struct Bar<'a> {
-    /// What it counts.
     pub name: &'a str,
-    /// How many.
     pub whole: u64,
-    /// How many of these are of interest.
     pub part: u64,
 }
 

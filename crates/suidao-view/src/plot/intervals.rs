@@ -5,15 +5,10 @@ use std::fmt::Write;
 use super::scale::Scale;
 use super::{Interval, Style, n, svg, width, word};
 
-/// One strategy.
 pub struct Row<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// How it is drawn.
     pub style: Style,
-    /// Its median and interval.
     pub at: Interval,
-    /// Both in words.
     pub text: String,
     /// It is the best, and stands out.
     pub ahead: bool,
@@ -25,7 +20,6 @@ const WIDTH: f64 = 460.0;
 /// Height of a row.
 const ROW: f64 = 20.0;
 
-/// The rows from top to bottom.
 pub fn intervals(rows: &[Row], title: &str, share: bool) -> String {
     let widest = rows.iter().map(|row| width(row.name)).fold(0.0, f64::max);
     let words = rows.iter().map(|row| width(&row.text)).fold(0.0, f64::max);

@@ -42,14 +42,11 @@ const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
 /// How a strategy is drawn, wherever it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// The n-th of the strategies compared.
     Nth(usize),
-    /// What knows the truth.
     Oracle,
 }
 
 impl Style {
-    /// Class that sets its colour.
     fn class(self) -> String {
         match self {
             Self::Nth(n) => format!("c{}", n % COLOURS),
@@ -113,7 +110,6 @@ pub fn sheet(plots: &[String], columns: usize, title: &str) -> String {
     file(&svg("small", width * columns as f64 - 2.0 * MARGIN, height * rows - 2.0 * MARGIN, title, &inside))
 }
 
-/// Width and height of a plot.
 fn size(svg: &str) -> (f64, f64) {
     let view = svg.split_once("viewBox=\"0 0 ").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(size, _)| size);
     let mut sides = view.split(' ').map(|side| side.parse().unwrap_or(0.0));

@@ -9,11 +9,8 @@ pub struct Scale {
     pub from: f64,
     /// Where `end` lies.
     pub to: f64,
-    /// The value at its beginning.
     first: f64,
-    /// The value at its end.
     pub end: f64,
-    /// From tick to tick.
     step: f64,
     /// Values are shares, shown in per cent.
     share: bool,
@@ -46,7 +43,6 @@ impl Scale {
         self.from + (self.to - self.from) * ((value - self.first) / (self.end - self.first)).clamp(0.0, 1.0)
     }
 
-    /// The ticks with their words.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let first = (self.first / self.step - 1e-9).ceil() as usize;
         let last = (self.end / self.step + 1e-9).floor() as usize;

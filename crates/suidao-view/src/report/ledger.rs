@@ -13,25 +13,21 @@ use suidao_store::corpus::Catalogue;
 use suidao_store::store::Record;
 use suidao_store::store::skipped::Standings;
 
-/// The counts.
 pub(super) struct Ledger<'a> {
     catalogue: &'a Catalogue,
     hosts: FxHashMap<&'a str, u32>,
     /// Where each URL stands.
     pub(super) standings: Standings,
-    /// Host of each URL.
     pub(super) host_of: Vec<u32>,
     /// URL on which each was found, or [`NONE`].
     origins: Vec<u32>,
     /// Place of each URL's page, or [`NONE`].
     places: Vec<u32>,
-    /// The tree of discovery.
     pub(super) found: Vec<Found>,
     /// By term: pages, and relevant ones.
     pub(super) terms: FxHashMap<String, (u64, u64)>,
     /// Reason of each URL that was given up, in words.
     pub(super) failures: BTreeMap<UrlId, u16>,
-    /// The words.
     pub(super) reasons: Vec<String>,
     /// Reasons of URLs refused without a number, by fingerprint.
     pub(super) skipped: FxHashMap<u64, Refusal>,

@@ -58,10 +58,8 @@ pub(super) fn reasons<R>(by_reason: ByReason<R>, names: &Names, why: impl Fn(&R)
 
 /// What the few pages are called that are told by name.
 pub(super) struct Names {
-    /// URL and anchor.
     pub(super) urls: FxHashMap<UrlId, (CrawlUrl, String)>,
     titles: FxHashMap<UrlId, String>,
-    /// Some of the URLs refused without a number.
     skipped: Vec<CrawlUrl>,
 }
 

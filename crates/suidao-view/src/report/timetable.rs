@@ -1,11 +1,11 @@
 //! When the boards of a forum are to be visited, told of a crawl: its habits from the log, a plan, a page that draws both.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
+use minijinja::{Value, context};
 use serde::Serialize;
 
-use crate::html::{self, Column, count, escape};
+use crate::html::{self, count, fill, html};
 use crate::plot;
 use suidao_crawl::crawl::VISITS_A_DAY;
 use suidao_forum::forum::map::offset;
@@ -13,27 +13,21 @@ use suidao_forum::forum::schedule::{History, Horizon, Importance, Method, Planne
 use suidao_page::model::{Event, ForumMap, UrlId};
 use suidao_store::store::{Store, StoreError};
 
-/// What is to be planned.
 #[derive(Clone, Copy, Debug)]
 pub struct Wish {
     /// By which schedule.
     pub method: Method,
     /// Visits a day, all boards together; none: eight for each.
     pub per_day: Option<u32>,
-    /// What comes after the last visit of a day.
     pub horizon: Horizon,
-    /// What a board counts.
     pub importance: Importance,
 }
 
-/// A plan for all boards of a forum.
 #[derive(Clone, Debug, Serialize)]
 pub struct Timetable {
     /// By which schedule.
     pub method: Method,
-    /// What comes after the last visit of a day.
     pub horizon: Horizon,
-    /// What a board counts.
     pub importance: Importance,
     /// Visits a day, all boards together.
     pub per_day: u32,
@@ -45,18 +39,14 @@ pub struct Timetable {
     pub boards: Vec<BoardPlan>,
 }
 
-/// A board's part of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct BoardPlan {
-    /// Its first page.
     pub url: String,
     /// Its name; its URL where it has none.
     pub name: String,
     /// WP of eq. (5).
     pub weight: f64,
-    /// Threads opened a day.
     pub new: f64,
-    /// Replies a day.
     pub replied: f64,
     /// Share of each hour in what is said, eq. (7).
     pub profile: [f64; 24],
@@ -126,7 +116,6 @@ pub fn timetable(store: &Store, map: Option<ForumMap>, wish: Wish) -> Result<Opt
     }))
 }
 
-/// The last map that the log holds.
 fn last_map(store: &Store) -> Result<Option<ForumMap>, StoreError> {
     let mut last = None;
     for record in store.batches() {
@@ -142,7 +131,6 @@ fn last_map(store: &Store) -> Result<Option<ForumMap>, StoreError> {
     Ok(last)
 }
 
-/// The URLs of these.
 fn urls(store: &Store, wanted: &[UrlId]) -> Result<BTreeMap<UrlId, String>, StoreError> {
     let mut urls: BTreeMap<UrlId, String> = wanted.iter().map(|id| (*id, String::new())).collect();
     for record in store.batches() {
@@ -188,45 +176,29 @@ impl Timetable {
         plot::sheet(&self.plots(), 2, "Boards by the hour, and their visits")
     }
 
-    /// A page that draws and tells it.
     pub fn page(&self) -> String {
-        let mut body = format!(
-            "<main id=\"main\">\n<h1>When the boards are visited</h1>\n<p class=\"lead\">{}, {} a day by <b>{}</b>, hours at UTC{}.</p>\n\
-             <p>Bars: share of the day’s posts that are written in each hour, a reply counted half. Marks below them: visits.</p>\n",
-            count(self.boards.len(), "board", "boards"),
-            count(self.per_day as usize, "visit", "visits"),
-            self.method,
-            escape(&self.offset)
-        );
-        let _ = writeln!(body, "<div class=\"panels\">\n{}</div>", self.plots().concat());
-        let columns = [
-            Column::Text("board"),
-            Column::Number("weight"),
-            Column::Number("threads a day"),
-            Column::Number("replies a day"),
-            Column::Number("visits"),
-            Column::Number("mean delay, h"),
-            Column::Text("at"),
-        ];
-        let rows: Vec<Vec<String>> = self
-            .boards
-            .iter()
-            .map(|board| {
-                vec![
-                    escape(&board.name),
-                    format!("{:.1}", board.weight),
-                    format!("{:.1}", board.new),
-                    format!("{:.1}", board.replied),
-                    board.instants.len().to_string(),
-                    board.mean_delay.map_or("–".to_owned(), |delay| format!("{delay:.2}")),
-                    board.instants.iter().map(|instant| clock(*instant)).collect::<Vec<_>>().join(" "),
-                ]
-            })
-            .collect();
-        body += "<h2>By board</h2>\n";
-        body += &html::table("Weight, visits and instants of each board", &columns, &rows);
-        body += "</main>\n";
-        html::page("suidao: when the boards are visited", "en", &[plot::STYLE], &body)
+        let board = |board: &BoardPlan| {
+            context! {
+                name => &*board.name,
+                numbers => [board.weight, board.new, board.replied].map(|number| format!("{number:.1}")),
+                visits => board.instants.len(),
+                delay => board.mean_delay.map(|delay| format!("{delay:.2}")),
+                at => board.instants.iter().map(|instant| clock(*instant)).collect::<Value>(),
+            }
+        };
+        let context = context! {
+            visits => self.per_day,
+            method => self.method.to_string(),
+            offset => &*self.offset,
+            plots => html(self.plots().concat()),
+            boards => self.boards.iter().map(board).collect::<Value>(),
+        };
+        html::page(
+            "suidao: when the boards are visited",
+            "en",
+            &[plot::STYLE],
+            &fill(include_str!("timetable.html"), context),
+        )
     }
 }
 

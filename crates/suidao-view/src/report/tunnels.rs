@@ -17,9 +17,7 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Found {
     /// Place of the page it was found on (redirects between are left out), or [`NONE`].
     pub(super) parent: u32,
-    /// Its host.
     pub(super) host: u32,
-    /// It is relevant.
     pub(super) relevant: bool,
 }
 
@@ -31,19 +29,15 @@ pub(super) struct Path {
     pub(super) places: Vec<u32>,
 }
 
-/// A host that a tunnel opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Opening {
     pub(super) host: u32,
     pub(super) relevant: u64,
     pub(super) hops: u32,
-    /// Place of its first relevant page.
     pub(super) first: u32,
-    /// Place of the last relevant page before.
     pub(super) from: Option<u32>,
 }
 
-/// What the tree of discovery says of tunnels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traced {
     pub(super) by_hops: Vec<u64>,
@@ -125,12 +119,10 @@ pub(super) fn trace(pages: &[Found], hosts: usize) -> Traced {
 }
 
 impl Traced {
-    /// The facts that need no names.
     pub(super) fn counts(&self) -> Tunnels {
         Tunnels { by_hops: self.by_hops.clone(), opened: self.opened, ..Tunnels::default() }
     }
 
-    /// Places that are to be named.
     pub(super) fn places(&self) -> impl Iterator<Item = u32> + '_ {
         let openings = self.hosts.iter().filter_map(|opening| opening.from);
         self.longest.iter().flat_map(|path| path.places.iter().copied()).chain(openings)

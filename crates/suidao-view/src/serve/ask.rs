@@ -16,10 +16,8 @@ const LONGEST: usize = 500;
 /// Hits of one answer in JSON.
 const MOST_HITS: usize = 100;
 
-/// What is asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// Language of the page.
     pub tongue: Tongue,
     /// It was chosen by a link, and is kept by the others.
     chosen: bool,
@@ -28,17 +26,14 @@ pub(super) struct Asked {
     pub host: Option<String>,
     pub year: Option<i16>,
     pub relevant: Option<bool>,
-    /// Duplicates are shown.
     pub all: bool,
     /// Page of results, from 1.
     pub page: usize,
-    /// A document's id.
     pub id: String,
     pub offset: usize,
     pub limit: usize,
 }
 
-/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     TooLong,
@@ -81,7 +76,6 @@ impl Asked {
         }
     }
 
-    /// Reads the query of a URL.
     pub(super) fn read(query: &str, preferred: Tongue) -> Result<Self, Refused> {
         let mut asked = Self::nothing(preferred);
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -122,7 +116,6 @@ impl Asked {
         Ok(asked)
     }
 
-    /// What the index is asked.
     pub(super) fn request(&self, offset: usize, limit: usize) -> Request {
         let mut query = self.q.clone();
         if self.relevant == Some(false) {
@@ -162,7 +155,6 @@ impl Asked {
         Self { tongue, chosen: true, ..self.clone() }
     }
 
-    /// The names and values that say it.
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
         let mut pairs = Vec::new();
         let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value)));

@@ -122,7 +122,6 @@ fn gauges(label: &'static str, values: impl Iterator<Item = (String, u64)>) -> F
     family
 }
 
-/// A refusal as it stands in events.
 pub(super) fn reason_name(reason: suidao_page::model::Refusal) -> String {
     serde_json::to_value(reason).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -65,7 +65,6 @@ struct Site {
     reading: Arc<Semaphore>,
 }
 
-/// What the machine said last.
 #[derive(Default)]
 struct Last {
     /// When it was last asked, whether it answered or not.
@@ -73,7 +72,6 @@ struct Last {
     glance: Option<Glance>,
 }
 
-/// What is sent back.
 struct Reply {
     status: u16,
     media_type: &'static str,

@@ -1,33 +1,56 @@
-//! A comparison as one HTML page that needs nothing beside it: no script, no font, no picture from elsewhere.
+//! A comparison as one HTML page that needs nothing beside it (`report.html`): no script, no font, no picture from elsewhere.
 
 mod facts;
 mod tables;
 
-use std::fmt::Write;
+use std::collections::BTreeMap;
 
+use minijinja::context;
+use minijinja::value::{Serde, Value};
+
+use super::bootstrap::RESAMPLES;
 use super::comparison::{Comparison, Scope};
 use super::measure::Measure;
 use super::tables::{headline, sentence_case};
-use facts::foot;
+use facts::ranges;
 pub use facts::{Facts, TaskFacts};
-use suidao_view::html::{self, count, escape, thousands};
+use suidao_view::html::{self, fill, html, thousands};
 use suidao_view::plot::{self, Along, Interval, Line, Row, Style, bars, curves, intervals, panels, tunnel_shares};
 
 /// The whole page. The same comparison and facts give the same bytes.
 pub fn report(comparison: &Comparison, facts: &Facts) -> String {
     let page = Page { comparison, order: order(comparison) };
     let several = comparison.tasks().len() > 1;
-    let mut body = page.head();
-    body += "<main id=\"main\">\n";
-    body += &page.overview(several);
-    body += &page.curves(Scope::All, several);
-    body += &page.tunnels();
-    body += &page.duels();
-    for (task, name) in comparison.tasks().iter().enumerate() {
-        body += &page.task(task, name, several);
-    }
-    body += "</main>\n";
-    body += &foot(comparison, facts);
+    let second = if several { Measure::Recall } else { Measure::Relevant };
+    let shown = if comparison.knows(Scope::All, second) { second } else { Measure::Harvest };
+    let pages = comparison.pages();
+    let task = |(task, name): (usize, &String)| {
+        let scope = Scope::Task(task);
+        let (curves, marks) = (page.curves(scope, Measure::Relevant), page.at_marks(scope, Measure::Relevant));
+        context! { name, curves, marks, all => page.all_measures(scope) }
+    };
+    let context = context! {
+        several,
+        strategies => comparison.strategies().len(),
+        tasks => comparison.tasks().iter().enumerate().map(task).collect::<Value>(),
+        cases => comparison.cases(Scope::All),
+        pages => thousands(pages as u64),
+        ahead => page.ahead(),
+        marks => page.at_marks(Scope::All, headline(comparison)),
+        intervals => page.intervals(),
+        curves => page.curves(Scope::All, second),
+        panels_title => sentence_case(shown.title()),
+        panels => html(panels(&page.lines(Scope::All, shown), shown.title(), shown.is_share(), pages, "ghosts", |value| {
+            shown.show(value)
+        })),
+        tunnels => page.tunnels().map(html),
+        duels => page.duels(),
+        facts => Value::from(Serde(facts)),
+        seeds => facts.tasks.iter().map(|task| (task.name.clone(), ranges(&task.seeds))).collect::<BTreeMap<_, _>>(),
+        mark_names => comparison.marks().iter().map(|&mark| thousands(mark as u64)).collect::<Value>(),
+        resamples => RESAMPLES,
+    };
+    let body = fill(include_str!("report.html"), context);
     html::page("suidao: strategies compared", "en", &[plot::STYLE, include_str!("report.css")], &body)
 }
 
@@ -79,130 +102,64 @@ impl Page<'_> {
         self.order.iter().copied().filter(|strategy| Some(*strategy) != oracle).collect()
     }
 
+    /// Those that a measure says something of: the oracle's share of itself says nothing.
+    fn of(&self, measure: Measure) -> Vec<usize> {
+        if measure == Measure::Oracle { self.rivals() } else { self.order.clone() }
+    }
+
     /// Whether it is the best of those that do not know the truth.
     fn is_ahead(&self, strategy: usize) -> bool {
         self.rivals().first() == Some(&strategy)
     }
 
-    fn head(&self) -> String {
-        let comparison = self.comparison;
-        let (tasks, cases) = (comparison.tasks().len(), comparison.cases(Scope::All));
-        let names: Vec<String> = comparison.tasks().iter().map(|name| escape(name)).collect();
-        let pages = comparison.pages();
-        let mut out = String::from("<header>\n<h1>Strategies compared</h1>\n");
-        let _ = writeln!(
-            out,
-            "<p>{} on {} ({}), {} in all for each, up to {} pages a run.</p>",
-            count(comparison.strategies().len(), "strategy", "strategies"),
-            count(tasks, "task", "tasks"),
-            names.join(", "),
-            count(cases, "run", "runs"),
-            thousands(pages as u64)
-        );
-        if let [first, rest @ ..] = &self.rivals()[..] {
-            let at = |measure: Measure, mark: usize| {
-                comparison.at(Scope::All, *first, measure, mark).map(|at| in_words(measure, at))
-            };
-            let told = if shares(comparison, Scope::All) {
-                let marks = comparison.marks().iter();
-                let part =
-                    |&mark: &usize| Some(format!("{} after {}", at(Measure::Oracle, mark)?, thousands(mark as u64)));
-                format!("of what the oracle finds {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
-            } else {
-                let measure = headline(comparison);
-                format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
-            };
-            let _ = write!(out, "<p class=\"lead\">Ahead: <strong>{}</strong>, {told}", escape(self.name(*first)));
-            if let Some(second) = rest.first() {
-                let duel = comparison.duel(Scope::All, *first, *second, pages);
-                let decided = if duel.ties > 0 { format!(", {} drawn", duel.ties) } else { String::new() };
-                let _ = write!(
-                    out,
-                    "; after {} pages it has found more than {}, the second, in {} of {cases}{decided}",
-                    thousands(pages as u64),
-                    escape(self.name(*second)),
-                    duel.wins
-                );
-            }
-            out += ".</p>\n";
-        }
-        if tasks > 1 {
-            let links = comparison.tasks().iter().enumerate();
-            let links: String =
-                links.map(|(at, name)| format!("<li><a href=\"#task-{at}\">{}</a></li>", escape(name))).collect();
-            let _ = writeln!(
-                out,
-                "<nav><ul><li><a href=\"#all\">All tasks</a></li><li><a href=\"#tunnels\">Tunnels</a></li>\
-                 <li><a href=\"#wins\">Wins</a></li>{links}<li><a href=\"#made\">Made with</a></li></ul></nav>"
-            );
-        }
-        out + "</header>\n"
+    /// Who is ahead, by what, and of whom; nobody where there are no rivals.
+    fn ahead(&self) -> Option<Value> {
+        let (comparison, rivals, pages) = (self.comparison, self.rivals(), self.comparison.pages());
+        let &first = rivals.first()?;
+        let at = |measure: Measure, mark: usize| {
+            comparison.at(Scope::All, first, measure, mark).map(|at| in_words(measure, at))
+        };
+        let told = if shares(comparison, Scope::All) {
+            let marks = comparison.marks().iter();
+            let part = |&mark: &usize| Some(format!("{} after {}", at(Measure::Oracle, mark)?, thousands(mark as u64)));
+            format!("of what the oracle finds {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
+        } else {
+            let measure = headline(comparison);
+            format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
+        };
+        let second = rivals.get(1).map(|&second| {
+            let duel = comparison.duel(Scope::All, first, second, pages);
+            context! { second => self.name(second), wins => duel.wins, ties => duel.ties }
+        });
+        Some(context! { name => self.name(first), told, ..second.unwrap_or_else(|| context! {}) })
     }
 
-    fn overview(&self, several: bool) -> String {
+    /// Plots of the share of the oracle at every mark (at the last it says little), of the headline and of island recall.
+    fn intervals(&self) -> Value {
         let comparison = self.comparison;
-        let (measure, pages) = (headline(comparison), comparison.pages());
-        let mut out = String::from("<section id=\"all\">\n");
-        let _ = writeln!(out, "<h2>{}</h2>", if several { "All tasks" } else { "Who is ahead" });
-        let weighed = if several {
-            " Every task weighs the same: the median over tasks of each one's median over its random seeds."
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            out,
-            "<p>Medians, with bootstrap intervals that hold 95 of 100 resamples in brackets. The same resamples are used \
-             for every strategy.{weighed}{}</p>",
-            few(comparison.cases(Scope::All))
-        );
-        out += &self.at_marks(Scope::All, measure);
-        out += "<div class=\"pair rows\">\n";
-        // The share at every mark: at the last it says little.
         let shares = comparison.marks().iter().map(|&mark| (Measure::Oracle, mark));
-        let last = [measure, Measure::Islands].map(|measure| (measure, pages));
-        for (measure, mark) in shares.chain(last) {
+        let last = [headline(comparison), Measure::Islands].map(|measure| (measure, comparison.pages()));
+        let plot = |(measure, mark): (Measure, usize)| {
             let known = |&strategy: &usize| {
                 let at = comparison.at(Scope::All, strategy, measure, mark)?;
                 let (name, style) = (self.name(strategy), self.style(strategy));
                 Some(Row { name, style, at, text: in_words(measure, at), ahead: self.is_ahead(strategy) })
             };
-            // The oracle's share of itself says nothing.
-            let of = if measure == Measure::Oracle { self.rivals() } else { self.order.clone() };
-            let mut rows: Vec<Row> = of.iter().filter_map(known).collect();
-            if comparison.knows(Scope::All, measure) && !rows.is_empty() {
-                rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
-                let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(mark as u64));
-                let _ = writeln!(out, "<figure>\n{}</figure>", intervals(&rows, &title, measure.is_share()));
-            }
-        }
-        out + "</div>\n</section>\n"
+            let mut rows: Vec<Row> = self.of(measure).iter().filter_map(known).collect();
+            rows.sort_by(|one, other| other.at.median.total_cmp(&one.at.median));
+            let title = format!("{} after {} pages", sentence_case(measure.title()), thousands(mark as u64));
+            let known = comparison.knows(Scope::All, measure) && !rows.is_empty();
+            known.then(|| (html(intervals(&rows, &title, measure.is_share())), ""))
+        };
+        shares.chain(last).filter_map(plot).collect()
     }
 
-    /// Figures 6 and 7 of paper 001.
-    fn curves(&self, scope: Scope, several: bool) -> String {
-        let second = if several { Measure::Recall } else { Measure::Relevant };
-        let mut out = String::from("<section>\n<h2>Along the pages</h2>\n<div class=\"pair\">\n");
-        out += &self.pair(scope, second);
-        out += "</div>\n<h3>Each strategy with its interval</h3>\n";
-        let shown = if self.comparison.knows(scope, second) { second } else { Measure::Harvest };
-        let _ = writeln!(out, "<p class=\"note\">{}; the others in grey.</p>", sentence_case(shown.title()));
-        let lines = self.lines(scope, shown);
-        out += &panels(&lines, shown.title(), shown.is_share(), self.comparison.pages(), "ghosts", |value| {
-            shown.show(value)
-        });
-        out + "</section>\n"
-    }
-
-    /// Two plots: the harvest rate and another measure.
-    fn pair(&self, scope: Scope, second: Measure) -> String {
-        let mut out = String::new();
-        for measure in [Measure::Harvest, second] {
-            if !self.comparison.knows(scope, measure) {
-                continue;
-            }
-            let lines = self.lines(scope, measure);
+    /// Two plots, the harvest rate and another measure: figures 6 and 7 of paper 001.
+    fn curves(&self, scope: Scope, second: Measure) -> Value {
+        let known = [Measure::Harvest, second].into_iter().filter(|&measure| self.comparison.knows(scope, measure));
+        let plot = |measure: Measure| {
             let title = sentence_case(measure.title());
-            let plot = curves(&lines, &title, measure.is_share(), Along::pages(self.comparison.pages()));
+            let along = Along::pages(self.comparison.pages());
             let caption = match measure {
                 Measure::Harvest => {
                     "Relevant pages per page fetched (Fig. 6 of Jiang, Zhu, Wang 2020). A dot: the run ended; an arrow: above the plot."
@@ -212,9 +169,9 @@ impl Page<'_> {
                     "Relevant pages found, of all there are (Fig. 7, made comparable between tasks). A dot: the run ended."
                 }
             };
-            let _ = writeln!(out, "<figure>\n{plot}<figcaption>{caption}</figcaption>\n</figure>");
-        }
-        out
+            (html(curves(&self.lines(scope, measure), &title, measure.is_share(), along)), caption)
+        };
+        known.map(plot).collect()
     }
 
     fn lines(&self, scope: Scope, measure: Measure) -> Vec<Line<'_>> {
@@ -228,9 +185,8 @@ impl Page<'_> {
         self.order.iter().map(line).collect()
     }
 
-    /// Figure 5 of paper 001.
-    fn tunnels(&self) -> String {
-        let mut out = String::from("<section id=\"tunnels\">\n<h2>Tunnels</h2>\n");
+    /// Figure 5 of paper 001; none where nothing was found behind an off-topic page.
+    fn tunnels(&self) -> Option<String> {
         let counts: Vec<(usize, Vec<u32>)> =
             self.order.iter().map(|&strategy| (strategy, self.comparison.tunnels(Scope::All, strategy))).collect();
         // A few pages make a high bar: strategies with less than a tenth of the most do not set the scale.
@@ -238,30 +194,10 @@ impl Page<'_> {
         let most = counts.iter().map(|(_, counts)| behind(counts)).max().unwrap_or(0);
         let many = counts.iter().filter(|(_, counts)| behind(counts) >= most.div_ceil(10));
         let largest = many.flat_map(|(_, counts)| tunnel_shares(counts)).fold(0.0, f64::max);
-        if largest == 0.0 {
-            return out + "<p>No relevant page was found behind an off-topic one.</p>\n</section>\n";
-        }
-        out += "<p>Relevant pages found behind off-topic ones, by how many of these lie in a row before them on the path \
-                of discovery (Fig. 5): the length of the tunnel. Pages of all runs together: their number, the mean length, the share of \
-                tunnels of up to six.</p>\n<div class=\"panels\">\n";
-        for (strategy, counts) in &counts {
-            let note = tunnel_note(counts);
-            out += &bars(self.name(*strategy), self.style(*strategy), counts, largest, &note);
-        }
-        out + "</div>\n</section>\n"
-    }
-
-    fn task(&self, task: usize, name: &str, several: bool) -> String {
-        let scope = Scope::Task(task);
-        let mut out = format!("<section class=\"task\" id=\"task-{task}\">\n");
-        if several {
-            let _ = writeln!(out, "<h2>{}</h2>", escape(name));
-            let _ = writeln!(out, "<div class=\"pair\">\n{}</div>", self.pair(scope, Measure::Relevant));
-            out += &self.at_marks(scope, Measure::Relevant);
-        } else {
-            out += "<h2>All numbers</h2>\n";
-        }
-        out + &self.all_measures(scope, several) + "</section>\n"
+        let plot = |(strategy, counts): &(usize, Vec<u32>)| {
+            bars(self.name(*strategy), self.style(*strategy), counts, largest, &tunnel_note(counts))
+        };
+        (largest > 0.0).then(|| counts.iter().map(plot).collect())
     }
 }
 
@@ -270,15 +206,6 @@ fn in_words(measure: Measure, at: Interval) -> String {
     match at.range {
         Some((low, high)) => format!("{median} [{}, {}]", measure.show(low), measure.show(high)),
         None => median,
-    }
-}
-
-/// What is to be said of intervals over few cases.
-fn few(cases: usize) -> &'static str {
-    match cases {
-        0 | 1 => " One run each has no interval.",
-        2..6 => " With fewer than six runs an interval says little more than how far they lie apart.",
-        _ => "",
     }
 }
 

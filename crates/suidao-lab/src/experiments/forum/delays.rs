@@ -9,7 +9,6 @@ const DAY: i64 = 86_400;
 /// Days of a forum: from a local midnight (seconds since 1970, UTC), so many.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Its beginning.
     pub start: i64,
     /// How many days.
     pub days: u32,
@@ -39,7 +38,6 @@ pub fn statistics(activity: &Activity, window: &Window) -> Vec<BoardStatistics> 
     statistics.means(window.end()).into_iter().map(|(_, statistics)| statistics).collect()
 }
 
-/// Delay of what was said in a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waits {
     /// Eq. (4): hours, a reply counted by [`THETA`], a board by its importance.
@@ -59,7 +57,6 @@ impl Waits {
 pub struct Said(Vec<Vec<(f64, f64)>>);
 
 impl Said {
-    /// The posts of a window.
     pub fn of(activity: &Activity, window: &Window) -> Self {
         let board = |board: &BoardActivity| {
             let posts = board.threads.iter().flat_map(|thread| thread.posts.iter().enumerate());

@@ -1,14 +1,14 @@
 //! Recall and precision of following a forum in cycles: what changed and was fetched, what was fetched and had changed
 //! (Du, Ma 2010, fig. 5).
 
-use super::board::Skin;
-use super::predicted;
+use super::board::{Board, Skin};
 use super::reader::Reader;
 use crate::world::forum::Activity;
 
 const DAY: i64 = 86_400;
+/// Seconds from one cycle to the next.
+const EVERY: i64 = 6 * 3_600;
 
-/// How what changed is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finder {
     /// By what the lists show: [`Pass`](suidao_forum::forum::increment::Pass).
@@ -17,18 +17,6 @@ pub enum Finder {
     Eic,
 }
 
-/// When a forum is visited.
-#[derive(Clone, Copy, Debug)]
-pub struct Cycles {
-    /// Everything before is on record; seconds since 1970, UTC.
-    pub start: i64,
-    /// How many days.
-    pub days: u32,
-    /// Seconds from one cycle to the next.
-    pub every: i64,
-}
-
-/// What a day came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Day {
     /// Threads that had changed since the cycle before, and those of them that were fetched.
@@ -41,7 +29,6 @@ pub struct Day {
     pub right: usize,
     /// Requests for index pages and pages of threads.
     pub requests: usize,
-    /// Posts that came on record.
     pub posts: usize,
 }
 
@@ -73,35 +60,25 @@ fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// Follows all boards of a forum, one after another in each cycle.
-pub fn cycles(activity: &Activity, skin: &Skin, cycles: &Cycles, finder: Finder) -> Vec<Day> {
-    let mut readers: Vec<(Reader, i64)> =
-        activity.boards.iter().map(|board| (Reader::new(board, skin), cycles.start)).collect();
-    readers.iter_mut().for_each(|(reader, _)| reader.catch_up(cycles.start));
-    let mut days = vec![Day::default(); cycles.days as usize];
-    let mut clock = cycles.start;
-    for cycle in 1..=i64::from(cycles.days) * DAY / cycles.every {
-        clock = clock.max(cycles.start + cycle * cycles.every);
-        let day = &mut days[((cycle * cycles.every - 1) / DAY) as usize];
+/// Follows all boards of a forum for so many days, one after another in each cycle. Everything before `start` (seconds since 1970,
+/// UTC) is on record.
+pub fn cycles(activity: &Activity, skin: &Skin, start: i64, count: u32, finder: Finder) -> Vec<Day> {
+    let reader = |activity| (Reader::new(Board { activity, skin }, start), start);
+    let mut readers: Vec<(Reader, i64)> = activity.boards.iter().map(reader).collect();
+    let mut days = vec![Day::default(); count as usize];
+    let mut clock = start;
+    for cycle in 1..=i64::from(count) * DAY / EVERY {
+        clock = clock.max(start + cycle * EVERY);
+        let day = &mut days[((cycle * EVERY - 1) / DAY) as usize];
         for (reader, before) in &mut readers {
             let (begun, former) = (clock, std::mem::replace(before, clock));
-            reader.board.advance(begun);
-            // Of this cycle: what was missed in an earlier one has been counted there.
-            let of_this = |&thread: &usize| {
-                (reader.posts(thread)..reader.board.posts(thread)).any(|post| reader.board.at(thread, post) > former)
-            };
-            let changed: Vec<usize> = reader.changed().filter(of_this).collect();
-            let visit = match finder {
-                Finder::Bic => reader.visit(&mut clock),
-                Finder::Eic => predicted::visit(reader, &mut clock),
-            };
-            let found = |thread: &&usize| visit.fetched.iter().any(|(fetched, _)| fetched == *thread);
+            let changed = reader.changed(former, begun);
+            match finder {
+                Finder::Bic => reader.visit(&mut clock, day),
+                Finder::Eic => reader.visit_by_intervals(&mut clock, day),
+            }
             day.changed += changed.len();
-            day.found += changed.iter().filter(found).count();
-            day.fetched += visit.fetched.len();
-            day.right += visit.fetched.iter().filter(|(_, new)| *new).count();
-            day.requests += visit.index + visit.pages;
-            day.posts += visit.posts;
+            day.found += changed.iter().filter(|&&thread| reader.fetched_since(thread, begun)).count();
         }
     }
     days
@@ -116,8 +93,7 @@ mod tests {
     /// Six days after ten on record.
     fn follow(skin: &Skin, finder: Finder) -> Day {
         let spec = ActivitySpec { days: 16, threads_per_day: 150.0, ..ActivitySpec::default() };
-        let times = Cycles { start: spec.start + 10 * DAY, days: 6, every: 6 * 3_600 };
-        Day::sum(&cycles(&Activity::generate(&spec), skin, &times, finder))
+        Day::sum(&cycles(&Activity::generate(&spec), skin, spec.start + 10 * DAY, 6, finder))
     }
 
     #[test]

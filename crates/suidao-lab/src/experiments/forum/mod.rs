@@ -5,9 +5,8 @@
 mod board;
 mod delays;
 mod incremental;
-mod predicted;
 mod reader;
 
 pub use board::{Skin, Times};
 pub use delays::{Said, Waits, Window, statistics};
-pub use incremental::{Cycles, Day, Finder, cycles};
+pub use incremental::{Day, Finder, cycles};

@@ -1,112 +1,119 @@
 //! Somebody who follows a board: what is on record of it, and what a request costs.
 
-use super::board::{Board, Skin};
-use crate::world::forum::BoardActivity;
+use super::board::{Board, THREADS};
+use super::incremental::Day;
 use suidao_forum::forum::increment::{Known, Pass};
 use suidao_page::model::Listed;
 
-/// What is on record of a thread.
+/// Posts on a thread's page.
+const POSTS: usize = 15;
+/// Seconds from one request to the next.
+const PACE: i64 = 2;
+
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OnRecord {
-    /// Posts.
-    pub posts: usize,
-    /// When it was fetched last.
-    pub fetched: i64,
-    /// What its pages showed when it was fetched last.
-    pub known: Known,
+struct OnRecord {
+    posts: usize,
+    fetched: i64,
+    known: Known,
 }
 
-/// What a visit came to.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Visit {
-    /// Requests for index pages and for pages of threads.
-    pub index: usize,
-    pub pages: usize,
-    /// Threads fetched, and whether there was anything new.
-    pub fetched: Vec<(usize, bool)>,
-    /// New posts.
-    pub posts: usize,
-}
-
-/// One board and what is on record of it.
 pub(super) struct Reader<'a> {
     pub board: Board<'a>,
-    pub record: Vec<Option<OnRecord>>,
-    skin: &'a Skin,
+    record: Vec<Option<OnRecord>>,
 }
 
 impl<'a> Reader<'a> {
-    /// Of whose board nothing is on record yet.
-    pub fn new(activity: &'a BoardActivity, skin: &'a Skin) -> Self {
-        Self { board: Board::new(activity, skin), record: vec![None; activity.threads.len()], skin }
-    }
-
     /// Everything that is there at `now` is on record, whatever it cost.
-    pub fn catch_up(&mut self, now: i64) {
-        self.board.advance(now);
-        for thread in self.board.threads().collect::<Vec<_>>() {
-            self.fetch(thread, &mut now.clone(), &mut Visit::default());
+    pub fn new(board: Board<'a>, now: i64) -> Self {
+        let mut reader = Self { board, record: vec![None; board.activity.threads.len()] };
+        for thread in 0..board.threads(now) {
+            reader.fetch(thread, &mut now.clone(), &mut Day::default());
         }
+        reader
     }
 
-    /// Threads with posts that are not on record.
-    pub fn changed(&self) -> impl Iterator<Item = usize> {
-        self.board.threads().filter(|&thread| self.board.posts(thread) > self.posts(thread))
+    /// Threads with posts that are not on record and that were written after `former`: what was missed in an earlier cycle
+    /// has been counted there.
+    pub fn changed(&self, former: i64, now: i64) -> Vec<usize> {
+        let new = |&thread: &usize| {
+            (self.posts(thread)..self.board.posts(thread, now)).any(|post| self.board.at(thread, post) > former)
+        };
+        (0..self.board.threads(now)).filter(new).collect()
     }
 
-    /// Threads on an index page.
-    pub fn threads_on_page(&self) -> usize {
-        self.skin.threads
-    }
-
-    /// Posts on record.
-    pub fn posts(&self, thread: usize) -> usize {
+    fn posts(&self, thread: usize) -> usize {
         self.record[thread].map_or(0, |record| record.posts)
     }
 
-    /// When a thread on record was fetched last.
-    pub fn fetched(&self, thread: usize) -> i64 {
-        self.record[thread].map_or(i64::MIN, |record| record.fetched)
+    /// Whether a thread was fetched at or after an instant.
+    pub fn fetched_since(&self, thread: usize, instant: i64) -> bool {
+        self.record[thread].is_some_and(|record| record.fetched >= instant)
     }
 
     /// A visit by BIC, which begins at `clock` and leaves it where it ends: what changed on a page is fetched before the
     /// next page is, so that the list moves meanwhile.
-    pub fn visit(&mut self, clock: &mut i64) -> Visit {
-        let (mut visit, mut pass) = (Visit::default(), Pass::default());
+    pub fn visit(&mut self, clock: &mut i64, day: &mut Day) {
+        let mut pass = Pass::default();
         for page in 0.. {
-            let listed = self.page(page, clock, &mut visit);
+            let listed = self.page(page, clock, day);
             let verdict = pass.page(&listed, |thread| Some(self.record[thread]?.known));
             for (thread, _) in verdict.changed {
-                self.fetch(thread, clock, &mut visit);
+                self.fetch(thread, clock, day);
             }
             if !verdict.more {
                 break;
             }
         }
-        visit
     }
 
-    /// Requests an index page.
-    pub fn page(&mut self, page: u32, clock: &mut i64, visit: &mut Visit) -> Vec<(usize, Listed)> {
-        self.board.advance(*clock);
-        *clock += self.skin.pace;
-        visit.index += 1;
-        self.board.page(page)
+    /// A visit by EIC: threads fetched when their mean interval says that they have changed; what the paper sets BIC
+    /// against (Du, Ma 2010, section 5.2.1, in one sentence: mean intervals of threads and boards tell when a thread changes
+    /// next, and when a new one comes). The interval is read as the mean over all the time that a thread was watched,
+    /// silence since its last post too.
+    pub fn visit_by_intervals(&mut self, clock: &mut i64, day: &mut Day) {
+        let (now, board) = (*clock, self.board);
+        let known = || self.record.iter().enumerate().filter_map(|(thread, record)| Some((thread, (*record)?)));
+        let is_due = |(thread, record): &(usize, OnRecord)| {
+            let watched = (record.fetched - board.at(*thread, 0)) as f64;
+            // Half a change where none was seen: an interval must end.
+            (now - record.fetched) as f64 >= watched / (record.posts as f64 - 1.0).max(0.5)
+        };
+        let due: Vec<usize> = known().filter(is_due).map(|(thread, _)| thread).collect();
+
+        // New threads: as many as the board's mean interval says; pages enough to list them.
+        let openings: Vec<i64> = known().map(|(thread, _)| board.at(thread, 0)).collect();
+        let first = openings.iter().min().copied().unwrap_or(now);
+        let last = openings.iter().max().copied().unwrap_or(now);
+        let expected = (openings.len() as f64 - 1.0) * (now - last) as f64 / (last - first).max(1) as f64;
+        for page in 0..(expected / THREADS as f64).ceil() as u32 {
+            for (thread, _) in self.page(page, clock, day) {
+                if self.record[thread].is_none() {
+                    self.fetch(thread, clock, day);
+                }
+            }
+        }
+        due.into_iter().for_each(|thread| self.fetch(thread, clock, day));
+    }
+
+    fn page(&self, page: u32, clock: &mut i64, day: &mut Day) -> Vec<(usize, Listed)> {
+        let listed = self.board.page(page, *clock);
+        *clock += PACE;
+        day.requests += 1;
+        listed
     }
 
     /// Requests a thread's pages, from that of the last post on record on.
-    pub fn fetch(&mut self, thread: usize, clock: &mut i64, visit: &mut Visit) {
+    fn fetch(&mut self, thread: usize, clock: &mut i64, day: &mut Day) {
         let begun = *clock;
-        self.board.advance(begun);
-        let (before, now) = (self.posts(thread), self.board.posts(thread));
-        let first = before.saturating_sub(1) / self.skin.posts;
-        let pages = (now - 1) / self.skin.posts - first + 1;
-        *clock += self.skin.pace * pages as i64;
-        visit.pages += pages;
-        visit.posts += now - before;
-        visit.fetched.push((thread, now > before));
+        let (before, now) = (self.posts(thread), self.board.posts(thread, begun));
+        let pages = (now - 1) / POSTS - before.saturating_sub(1) / POSTS + 1;
+        *clock += PACE * pages as i64;
+        day.requests += pages;
+        day.posts += now - before;
+        day.fetched += 1;
+        day.right += usize::from(now > before);
         // The posts themselves are counted, whatever the list shows.
-        let known = Known { last_reply: self.board.listed(thread).last_reply, replies: Some(now as u32 - 1) };
+        let known = Known { last_reply: self.board.listed(thread, begun).last_reply, replies: Some(now as u32 - 1) };
         self.record[thread] = Some(OnRecord { posts: now, fetched: begun, known });
     }
 }

@@ -1,8 +1,8 @@
 //! The crawl value at work: the histories and the agenda of `suidao refresh`, told what simulated visits saw.
 
+use super::Running;
 use super::ledger::Sight;
 use super::pages::{Pages, RELEVANT};
-use super::policy::Running;
 use suidao_crawl::revisit::Agenda;
 use suidao_crawl::revisit::history::{DAY, Tracked};
 use suidao_crawl::revisit::settings::RefreshSettings;
@@ -47,7 +47,7 @@ impl Running for CrawlValue {
             return;
         }
         let (_, page) = &mut self.pages[sight.page as usize];
-        page.new_links += sight.new_links();
+        page.new_links += sight.new_links;
         page.visited(Found { text: sight.changed, links: false }, Millis((sight.now * DAY) as u64));
         self.put(sight.page, sight.now);
     }

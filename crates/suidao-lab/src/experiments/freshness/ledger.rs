@@ -1,9 +1,7 @@
-//! What is fresh and what is not: the account of every page between its visits, exact to the instant.
+//! The visits of every page, and what is fresh and what is not between them, exact to the instant.
 
-use super::measures::{Day, Outcome};
-use super::pages::Pages;
+use super::pages::{Page, Pages, RELEVANT};
 
-/// What a visit showed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
     pub page: u32,
@@ -11,140 +9,191 @@ pub(super) struct Sight {
     pub changed: bool,
     /// It is no longer there, and is not asked for again.
     pub gone: bool,
-    /// Of a listing page: numbers of the items shown, in order of appearance, from the first to before the second; those
-    /// before `seen` were there at the last visit.
+    /// Of a listing page: numbers of the items shown, in order of appearance, from the first to before the second.
     pub shown: Option<(u32, u32)>,
-    pub seen: u32,
+    /// Items shown that were not there at the last visit.
+    pub new_links: u32,
 }
 
-impl Sight {
-    /// New links.
-    pub fn new_links(&self) -> u32 {
-        self.shown.map_or(0, |(first, end)| end - first.max(self.seen))
-    }
-}
-
-/// What is held of a page.
-#[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    last: f64,
-    /// Changes up to then.
-    seen: u32,
-    retired: bool,
-}
-
+/// When each page was visited. On day 0 all pages are held as they are.
 pub(super) struct Ledger<'a> {
     pages: &'a Pages,
-    held: Vec<Held>,
-    outcome: Outcome,
+    visits: Vec<Vec<f64>>,
 }
 
 impl<'a> Ledger<'a> {
-    /// On day 0 all pages are held as they are.
     pub fn new(pages: &'a Pages) -> Self {
-        let outcome = Outcome {
-            importance: pages.pages.iter().map(|page| page.importance).sum(),
-            pages: pages.len(),
-            days: vec![Day::default(); pages.days as usize],
-            gaps: vec![0.0; pages.len()],
-            visits: vec![0; pages.len()],
-        };
-        Self { pages, held: vec![Held::default(); pages.len()], outcome }
+        Self { pages, visits: vec![Vec::new(); pages.pages.len()] }
     }
 
-    /// A request for a page.
     pub fn visit(&mut self, page: u32, now: f64) -> Sight {
         let at = page as usize;
-        self.settle(at, now);
-        let (held, facts) = (self.held[at], &self.pages.pages[at]);
-        let changes = self.pages.changes(at);
-        let so_far = held.seen + changes[held.seen as usize..].partition_point(|change| *change <= now) as u32;
-        let first = facts.listing.map_or(so_far, |listing| so_far.saturating_sub(listing.shown));
-        let sight = Sight {
+        let facts = &self.pages.pages[at];
+        let last = self.visits[at].last().copied().unwrap_or(0.0);
+        let (seen, so_far) = (self.pages.changed(at, last), self.pages.changed(at, now));
+        let shown = facts.listing.map(|listing| (so_far.saturating_sub(listing.shown), so_far));
+        self.visits[at].push(now);
+        Sight {
             page,
             now,
-            changed: so_far > held.seen,
+            changed: so_far > seen,
             gone: facts.gone.is_some_and(|gone| gone <= now),
-            shown: facts.listing.map(|_| (first, so_far)),
-            seen: held.seen,
+            shown,
+            new_links: shown.map_or(0, |(first, end)| end - first.max(seen)),
+        }
+    }
+
+    pub fn close(self) -> Outcome {
+        let Self { pages, visits } = self;
+        let mut outcome = Outcome {
+            importance: pages.pages.iter().map(|page| page.importance).sum(),
+            pages: pages.pages.len(),
+            days: vec![Day::default(); pages.days as usize],
+            gaps: Vec::new(),
+            starved: (0, 0),
         };
-        if let Some(listing) = facts.listing {
-            self.items(at, held.seen, so_far, Some((first, now)), listing.worth);
-        }
-        self.held[at] = Held { last: now, seen: so_far, retired: held.retired || sight.gone };
-        self.outcome.visits[at] += 1;
-        self.day(now).visits += 1;
-        sight
-    }
-
-    /// Ends the account with the last day.
-    pub fn close(mut self) -> Outcome {
-        let end = f64::from(self.pages.days);
-        for page in 0..self.held.len() {
-            self.settle(page, end);
-            if let Some(listing) = self.pages.pages[page].listing {
-                let so_far = self.pages.changes(page).len() as u32;
-                self.items(page, self.held[page].seen, so_far, None, listing.worth);
+        for ((at, page), visits) in pages.pages.iter().enumerate().zip(&visits) {
+            let changes = pages.changes(at);
+            outcome.stays(page, changes, visits);
+            outcome.items(page, changes, visits);
+            if page.relevance >= RELEVANT && changes.first().is_some_and(|first| *first < f64::from(pages.days) / 2.0) {
+                outcome.starved.0 += usize::from(visits.is_empty());
+                outcome.starved.1 += 1;
             }
         }
-        self.outcome
+        outcome.gaps.sort_unstable_by(f64::total_cmp);
+        outcome
     }
+}
 
-    fn day(&mut self, now: f64) -> &mut Day {
-        let last = self.outcome.days.len() - 1;
-        &mut self.outcome.days[(now as usize).min(last)]
-    }
+/// One day. Items are booked on the day on which they appeared, all else when it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Day {
+    /// Page-days.
+    fresh: f64,
+    fresh_weighted: f64,
+    /// Page-days times days.
+    age_weighted: f64,
+    visits: u32,
+    caught: u32,
+    lost: u32,
+    waiting: u32,
+    caught_worth: f64,
+    lost_worth: f64,
+    /// Days that what was caught or is still waiting waited.
+    waited: f64,
+}
 
-    /// Books the days since a page's last visit: fresh until its first change, then ageing.
-    fn settle(&mut self, page: usize, now: f64) {
-        let held = self.held[page];
-        if !held.retired {
-            self.outcome.gaps[page] = self.outcome.gaps[page].max(now - held.last);
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    pages: usize,
+    importance: f64,
+    days: Vec<Day>,
+    /// Of relevant pages, ascending: the longest time without a visit, while it was not known to be gone.
+    gaps: Vec<f64>,
+    /// Of relevant pages that changed in the first half: those that were not visited at all, and all.
+    starved: (usize, usize),
+}
+
+/// Means over some days.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Window {
+    /// Share of pages that are held as they are, 0 to 1.
+    pub freshness: f64,
+    /// The same, pages counted by importance.
+    pub weighted_freshness: f64,
+    /// Days since the first change that is not held, 0 of a fresh page; pages counted by importance.
+    pub weighted_age: f64,
+    /// Share of the new links that were caught before they fell off their listing page, of those that were or did.
+    pub accuracy: f64,
+    /// The same, links counted by the worth of what is behind them.
+    pub weighted_accuracy: f64,
+    /// Days that a link waited, of those that did not fall off.
+    pub delay: f64,
+    pub requests: f64,
+}
+
+impl Outcome {
+    /// Books the days of a page between its visits: fresh until its first change, then ageing.
+    fn stays(&mut self, page: &Page, changes: &[f64], visits: &[f64]) {
+        let (mut last, mut gap) = (0.0, 0.0_f64);
+        for &now in visits.iter().chain([&(self.days.len() as f64)]) {
+            if page.gone.is_none_or(|gone| gone > last) {
+                gap = gap.max(now - last);
+            }
+            let held = changes.partition_point(|change| *change <= last);
+            let stale = changes.get(held).copied().unwrap_or(f64::INFINITY);
+            while last < now {
+                let day = &mut self.days[last as usize];
+                let to = now.min(last.floor() + 1.0);
+                let fresh = (stale.min(to) - last).max(0.0);
+                let age = |at: f64| (at - stale).max(0.0).powi(2) / 2.0;
+                day.fresh += fresh;
+                day.fresh_weighted += page.importance * fresh;
+                day.age_weighted += page.importance * (age(to) - age(last));
+                last = to;
+            }
         }
-        let importance = self.pages.pages[page].importance;
-        let stale = self.pages.changes(page).get(held.seen as usize).copied().unwrap_or(f64::INFINITY);
-        let mut from = held.last;
-        while from < now {
-            let nth = from as usize;
-            let to = now.min(nth as f64 + 1.0);
-            let fresh = (stale.min(to) - from).max(0.0);
-            let age = |at: f64| (at - stale).max(0.0).powi(2) / 2.0;
-            let age = age(to) - age(from);
-            let day = &mut self.outcome.days[nth];
-            day.fresh += fresh;
-            day.fresh_weighted += importance * fresh;
-            day.age_weighted += importance * age;
-            from = to;
+        visits.iter().for_each(|&visit| self.days[visit as usize].visits += 1);
+        if page.relevance >= RELEVANT {
+            self.gaps.push(gap);
         }
     }
 
-    /// Books the items from `seen` to before `so_far` of a listing: caught from `first` on if it is visited, else fallen off
-    /// the page if so many have come after.
-    fn items(&mut self, page: usize, seen: u32, so_far: u32, visit: Option<(u32, f64)>, worth: f64) {
-        let (pages, end) = (self.pages, f64::from(self.pages.days));
-        let changes = pages.changes(page);
-        let shown = pages.pages[page].listing.map_or(0, |listing| listing.shown);
-        for item in seen..so_far {
-            let appeared = changes[item as usize];
-            let fell = changes.get((item + shown) as usize).copied();
-            let day = self.day(appeared);
-            match (visit, fell) {
-                (Some((first, now)), _) if item >= first => {
-                    day.caught += 1;
-                    day.caught_worth += worth;
-                    day.waited += now - appeared;
-                }
-                (_, Some(_)) => {
-                    day.lost += 1;
-                    day.lost_worth += worth;
-                }
+    /// Books the items of a listing: caught if a visit comes while they are shown, else fallen off when as many have come
+    /// after as are shown.
+    fn items(&mut self, page: &Page, changes: &[f64], visits: &[f64]) {
+        let Some(listing) = page.listing else { return };
+        let end = self.days.len() as f64;
+        for (item, &appeared) in changes.iter().enumerate() {
+            let fell = changes.get(item + listing.shown as usize);
+            let visit = visits.get(visits.partition_point(|visit| *visit < appeared));
+            let visit = visit.filter(|visit| fell.is_none_or(|fell| *visit < fell));
+            let day = &mut self.days[appeared as usize];
+            if let Some(visit) = visit {
+                day.caught += 1;
+                day.caught_worth += listing.worth;
+                day.waited += visit - appeared;
+            } else if fell.is_some() {
+                day.lost += 1;
+                day.lost_worth += listing.worth;
+            } else {
                 // It is still there on the last day.
-                _ => {
-                    day.waiting += 1;
-                    day.waited += end - appeared;
-                }
+                day.waiting += 1;
+                day.waited += end - appeared;
             }
         }
+    }
+
+    /// Means over the days from one (counted from 0) to before another.
+    pub fn window(&self, from: usize, to: usize) -> Window {
+        let days = &self.days[from..to];
+        let sum = |of: fn(&Day) -> f64| days.iter().map(of).sum::<f64>();
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let page_days = self.pages as f64 * days.len() as f64;
+        let weighted_days = self.importance * days.len() as f64;
+        let caught = sum(|day| f64::from(day.caught));
+        let worth = sum(|day| day.caught_worth);
+        Window {
+            freshness: sum(|day| day.fresh) / page_days,
+            weighted_freshness: sum(|day| day.fresh_weighted) / weighted_days,
+            weighted_age: sum(|day| day.age_weighted) / weighted_days,
+            accuracy: share(caught, caught + sum(|day| f64::from(day.lost))),
+            weighted_accuracy: share(worth, worth + sum(|day| day.lost_worth)),
+            delay: share(sum(|day| day.waited), sum(|day| f64::from(day.caught + day.waiting))),
+            requests: sum(|day| f64::from(day.visits)) / days.len() as f64,
+        }
+    }
+
+    /// The longest time without a visit, in days, that this share (0 to 1) of the relevant pages does not exceed.
+    pub fn gap(&self, share: f64) -> f64 {
+        let at = (share * self.gaps.len() as f64) as usize;
+        self.gaps.get(at).or(self.gaps.last()).copied().unwrap_or(0.0)
+    }
+
+    /// Share of the relevant pages that changed in the first half and were not visited at all.
+    pub fn starved(&self) -> f64 {
+        self.starved.0 as f64 / self.starved.1.max(1) as f64
     }
 }
 
@@ -159,7 +208,7 @@ mod tests {
 
     #[test]
     fn freshness_and_age_are_booked_to_the_instant() {
-        let pages = Pages::of(4, &[&[0.25, 0.75, 2.5]], None, None);
+        let pages = Pages::of(4, &[0.25, 0.75, 2.5], None, None);
         let mut ledger = Ledger::new(&pages);
         assert!(ledger.visit(0, 1.5).changed);
         let again = ledger.visit(0, 2.0);
@@ -174,29 +223,29 @@ mod tests {
         close(day(2).freshness, 0.5);
         close(day(3).freshness, 0.0);
         close(day(3).weighted_age, 1.0);
-        close(outcome.gaps(&pages).longest, 2.0);
+        close(outcome.gap(1.0), 2.0);
     }
 
     #[test]
     fn what_is_found_gone_is_known_as_it_is() {
-        let pages = Pages::of(4, &[&[1.0]], Some(1.0), None);
+        let pages = Pages::of(4, &[1.0], Some(1.0), None);
         let mut ledger = Ledger::new(&pages);
         assert!(!ledger.visit(0, 0.5).gone);
         let sight = ledger.visit(0, 2.0);
         assert!(sight.gone && sight.changed);
         let outcome = ledger.close();
         close(outcome.window(0, 4).freshness, 0.75);
-        close(outcome.gaps(&pages).longest, 1.5);
+        close(outcome.gap(1.0), 1.5);
     }
 
     #[test]
     fn items_are_caught_wait_or_fall_off() {
         let listing = Listing { shown: 2, worth: 1.0 };
-        let pages = Pages::of(4, &[&[0.5, 1.0, 1.5, 3.0]], None, Some(listing));
+        let pages = Pages::of(4, &[0.5, 1.0, 1.5, 3.0], None, Some(listing));
         let mut ledger = Ledger::new(&pages);
         // The first of three has fallen off.
-        assert_eq!(ledger.visit(0, 2.0).new_links(), 2);
-        assert_eq!(ledger.visit(0, 2.5).new_links(), 0);
+        assert_eq!(ledger.visit(0, 2.0).new_links, 2);
+        assert_eq!(ledger.visit(0, 2.5).new_links, 0);
         let window = ledger.close().window(0, 4);
         close(window.accuracy, 2.0 / 3.0);
         // A day, half of one, and one that is still waiting after a day.

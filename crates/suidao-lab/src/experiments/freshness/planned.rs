@@ -6,10 +6,10 @@ use std::collections::BinaryHeap;
 
 use ordered_float::OrderedFloat;
 
+use super::Running;
 use super::ledger::Sight;
 use super::pages::Pages;
-use super::policy::Running;
-use super::strides::{Strides, phase};
+use super::strides::{Strides, by, phase};
 use crate::experiments::plans::{Method, Series, plan};
 
 /// Stamps of a plan, a day apart: two weeks.
@@ -17,7 +17,8 @@ const STAMPS: usize = 14;
 /// Visits in a plan: the paper's share, 11 of 30.
 const VISITS: usize = 5;
 
-#[derive(Default)]
+/// What is known of a listing page; of others nothing is.
+#[derive(Clone, Default)]
 struct Listing {
     /// What was shown at each stamp of the learning days.
     snapshots: Vec<Vec<u32>>,
@@ -29,11 +30,10 @@ pub(super) struct Planned {
     method: Method,
     /// Days of learning, whole plans long.
     learning: usize,
-    /// By page; of others it stays empty.
+    /// By page.
     listings: Vec<Listing>,
     /// Their next visits: when, and at which stamp counted from day 0.
     due: BinaryHeap<Reverse<(OrderedFloat<f64>, u32, usize)>>,
-    /// The stamp of the page out.
     stamp: usize,
     others: Strides,
 }
@@ -41,15 +41,14 @@ pub(super) struct Planned {
 impl Planned {
     /// Daily visits for `learning` days, rounded down to whole plans, and at least one.
     pub fn new(pages: &Pages, method: Method, learning: f64) -> Self {
-        let is_listing = |page: &usize| pages.pages[*page].listing.is_some();
-        let due = (0..pages.len()).filter(is_listing).map(|page| Reverse((OrderedFloat(phase(page)), page as u32, 0)));
+        let listings = pages.pages.iter().enumerate().filter(|(_, page)| page.listing.is_some());
         Self {
             method,
             learning: (learning as usize / STAMPS).max(1) * STAMPS,
-            listings: (0..pages.len()).map(|_| Listing::default()).collect(),
-            due: due.collect(),
+            listings: vec![Listing::default(); pages.pages.len()],
+            due: listings.map(|(page, _)| Reverse((OrderedFloat(phase(page)), page as u32, 0))).collect(),
             stamp: 0,
-            others: Strides::uniform((0..pages.len()).filter(|page| !is_listing(page))),
+            others: by(pages, |page| f64::from(u8::from(page.listing.is_none()))),
         }
     }
 }

@@ -9,9 +9,9 @@ use std::collections::BinaryHeap;
 
 use ordered_float::OrderedFloat;
 
+use super::Running;
 use super::ledger::Sight;
-use super::pages::Pages;
-use super::policy::Running;
+use super::pages::{Page, Pages};
 use suidao_crawl::revisit::adaptive;
 
 pub(super) struct Strides {
@@ -25,41 +25,31 @@ pub(super) fn phase(page: usize) -> f64 {
     ((page as f64 + 1.0) * 0.618_033_988_749_894_9).fract()
 }
 
-impl Strides {
-    pub fn by(rates: Vec<f64>) -> Self {
-        let visited = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
-        let queue = visited.map(|(page, rate)| Reverse((OrderedFloat(phase(page) / rate), page as u32))).collect();
-        Self { queue, rates, due: 0.0 }
-    }
+/// By how often each page is to be visited; pages of rate 0 are not.
+pub(super) fn by(pages: &Pages, rate: impl Fn(&Page) -> f64) -> Strides {
+    let rates: Vec<f64> = pages.pages.iter().map(rate).collect();
+    let visited = rates.iter().enumerate().filter(|(_, rate)| **rate > 0.0);
+    let queue = visited.map(|(page, rate)| Reverse((OrderedFloat(phase(page) / rate), page as u32))).collect();
+    Strides { queue, rates, due: 0.0 }
+}
 
-    pub fn uniform(pages: impl Iterator<Item = usize>) -> Self {
-        let mut rates = Vec::new();
-        for page in pages {
-            rates.resize(page, 0.0);
-            rates.push(1.0);
+/// The most freshness by visits at random times (Azar et al. 2018): ρ = max(0, √(μΔ/λ) - Δ), Σ ρ = the budget, for
+/// importance μ, changes a day Δ and the price λ of a visit.
+pub(super) fn azar(pages: &Pages, budget: f64) -> Strides {
+    let mut moving: Vec<(f64, f64)> =
+        pages.pages.iter().map(|page| (page.importance, page.rate)).filter(|(_, rate)| *rate > 0.0).collect();
+    moving.sort_unstable_by(|a, b| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
+    // Pages are taken in while they are worth the price of those before them.
+    let (mut rates, mut roots, mut price) = (0.0, 0.0, 0.0);
+    for (importance, rate) in moving {
+        if importance / rate <= price {
+            break;
         }
-        Self::by(rates)
+        rates += rate;
+        roots += (importance * rate).sqrt();
+        price = (roots / (budget + rates)).powi(2);
     }
-
-    /// The most freshness by visits at random times (Azar et al. 2018): ρ = max(0, √(μΔ/λ) - Δ), Σ ρ = the budget, for
-    /// importance μ, changes a day Δ and the price λ of a visit.
-    pub fn azar(pages: &Pages, budget: f64) -> Self {
-        let mut moving: Vec<(f64, f64)> =
-            pages.pages.iter().map(|page| (page.importance, page.rate)).filter(|(_, rate)| *rate > 0.0).collect();
-        moving.sort_unstable_by(|a, b| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
-        // Pages are taken in while they are worth the price of those before them.
-        let (mut rates, mut roots, mut price) = (0.0, 0.0, 0.0);
-        for (importance, rate) in moving {
-            if importance / rate <= price {
-                break;
-            }
-            rates += rate;
-            roots += (importance * rate).sqrt();
-            price = (roots / (budget + rates)).powi(2);
-        }
-        let visits = |importance: f64, rate: f64| ((importance * rate / price).sqrt() - rate).max(0.0);
-        Self::by(pages.pages.iter().map(|page| visits(page.importance, page.rate)).collect())
-    }
+    by(pages, |page| ((page.importance * page.rate / price).sqrt() - page.rate).max(0.0))
 }
 
 impl Running for Strides {
@@ -87,10 +77,10 @@ pub(super) struct Nutch {
 
 impl Nutch {
     pub fn new(pages: &Pages, budget: f64) -> Self {
-        let interval = pages.len() as f64 / budget;
+        let interval = pages.pages.len() as f64 / budget;
         let first = |page: usize| Reverse((OrderedFloat(phase(page) * interval), page as u32));
         Self {
-            waiting: (0..pages.len()).map(first).collect(),
+            waiting: (0..pages.pages.len()).map(first).collect(),
             due: BinaryHeap::new(),
             pages: pages.pages.iter().map(|page| (interval, 0.0, page.importance)).collect(),
         }

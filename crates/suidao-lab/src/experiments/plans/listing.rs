@@ -19,18 +19,15 @@ pub enum Arrivals {
     /// Nothing on Saturdays and Sundays, as many on the other days. In periods that are no whole weeks the free days
     /// shift from one to the next
     Weekly,
-    /// As many on every day
     Smooth,
     /// Two a day, and on one day in eight, drawn, fifty at once
     Bursty,
 }
 
-/// A listing page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
     /// Everything is a function of it and of the rest.
     pub seed: u64,
-    /// When items appear.
     pub arrivals: Arrivals,
     /// For how many days an item is shown, in the mean; at least 1. Lives are 1 and a Poisson draw.
     pub life: f64,
@@ -96,12 +93,13 @@ impl Listing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::series::tests::new_items;
     use super::*;
 
     #[test]
     fn items_appear_as_printed_and_by_the_calendar() {
         let sum = |arrivals: Arrivals, day: usize| -> usize {
-            let of = |seed| Listing { seed, arrivals, ..Listing::default() }.periods(2)[1].new_items()[day];
+            let of = |seed| new_items(&Listing { seed, arrivals, ..Listing::default() }.periods(2)[1])[day];
             (0..50).map(of).sum()
         };
         assert_eq!(sum(Arrivals::Printed, 6) + sum(Arrivals::Printed, 28), 0);
@@ -119,7 +117,7 @@ mod tests {
             let period = &listing.periods(1)[0];
             let gains: usize = (0..30).map(|day: usize| period.gain(day.checked_sub(1), day)).sum();
             let shown: usize = (0..30).map(|day| period.shown(day).len()).sum();
-            (gains, period.new_items().iter().sum::<usize>(), shown as f64 / 30.0)
+            (gains, new_items(period).iter().sum::<usize>(), shown as f64 / 30.0)
         };
         let mut held = 0.0;
         for seed in 0..20 {

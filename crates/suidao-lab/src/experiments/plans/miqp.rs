@@ -1,66 +1,127 @@
-//! The paper's quadratic problem, eqs. (7) to (10): `f` stamps with the least sum of similarities among them.
+//! The paper's quadratic problem, eqs. (7) to (10): `f` stamps with the least sum of similarities among them; and Algorithm 2,
+//! which leaves out the stamps at which a page is much like the stamp before.
 //!
 //! The best of 60 local searches from random plans, one visit exchanged at a time. A branch and bound that was exact up to 30
 //! stamps found nothing better on 440 of 440 pages and numbers of visits.
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-use super::similarity::Matrix;
+use super::series::Series;
+use super::similarity::{Matrix, similarity_series};
+use suidao_page::draw::Draw;
 
 /// Local searches for one plan.
 const RESTARTS: u64 = 60;
-
 /// What two sums may differ by and be the same.
 const SLACK: f64 = 1e-9;
+/// Salt of [`Draw`].
+const START: u64 = 0x6d69_7170;
 
-/// A plan of `f` stamps (all of them if there are no more) with little [`Matrix::cost`].
-pub fn solve(matrix: &Matrix, f: usize, seed: u64) -> Vec<usize> {
-    let size = matrix.size();
-    if f >= size {
-        return (0..size).collect();
-    }
-    let plans = (0..RESTARTS).map(|nth| improved(matrix, at_random(size, f, seed, nth)));
-    let costs = plans.map(|plan| (matrix.cost(&plan), plan));
-    costs
-        .min_by(|(a, one), (b, other)| a.total_cmp(b).then_with(|| one.cmp(other)))
-        .map_or_else(Vec::new, |(_, plan)| plan)
+/// Algorithm 2: a plan of `f` of the stamps that are [`retained`]. The paper's choice is 11 visits in 30 days and a similarity of
+/// 0.65.
+///
+/// As printed the matrix is chained from the similarities that were kept, so what changes on stamps left out is forgotten,
+/// and a page with fewer stamps left than visits is never visited again. Here it is that of all stamps, rows and columns of
+/// those left, and such a page is visited at all of them.
+pub fn increment(training: &[Series], f: usize, most_similar: f64, seed: u64) -> Vec<usize> {
+    let left = retained(training, most_similar);
+    let matrix = Matrix::chained(&periods(training)).among(&left);
+    solve(&matrix, f, seed).into_iter().map(|place| left[place]).collect()
 }
 
-/// The `nth` of the random plans of a seed.
-fn at_random(stamps: usize, f: usize, seed: u64, nth: u64) -> Vec<usize> {
-    let lot = |&stamp: &usize| xxh3_64_with_seed(&[nth.to_le_bytes(), (stamp as u64).to_le_bytes()].concat(), seed);
-    let mut plan: Vec<usize> = (0..stamps).collect();
-    plan.sort_by_cached_key(lot);
-    plan.truncate(f);
-    plan.sort_unstable();
-    plan
+/// The stamps that are left: the first, and those whose similarity to the one before, mean of the periods, is below
+/// `most_similar`, δ; above 1 none is left out.
+pub fn retained(training: &[Series], most_similar: f64) -> Vec<usize> {
+    let periods = periods(training);
+    let Some(stamps) = periods.iter().map(|period| period.len() + 1).min() else { return Vec::new() };
+    let mean = |stamp: usize| periods.iter().map(|period| period[stamp - 1]).sum::<f64>() / periods.len() as f64;
+    (0..stamps).filter(|&stamp| stamp == 0 || mean(stamp) < most_similar).collect()
+}
+
+/// The similarity series of each period; of none, if there is a period without stamps.
+fn periods(training: &[Series]) -> Vec<Vec<f64>> {
+    if training.iter().any(|period| period.stamps() == 0) {
+        return Vec::new();
+    }
+    training.iter().map(similarity_series).collect()
+}
+
+/// A plan of `f` stamps (all of them if there are no more) with little [`Matrix::cost`].
+pub(super) fn solve(matrix: &Matrix, f: usize, seed: u64) -> Vec<usize> {
+    let size = matrix.size();
+    let search = |nth| {
+        let mut draw = Draw::new(seed, START, nth);
+        let mut plan: Vec<usize> = (0..size).collect();
+        while plan.len() > f {
+            plan.swap_remove(draw.below(plan.len() as u64) as usize);
+        }
+        improve(matrix, &mut plan);
+        plan.sort_unstable();
+        (matrix.cost(&plan), plan)
+    };
+    let best = (0..RESTARTS).map(search).min_by(|(a, one), (b, other)| a.total_cmp(b).then_with(|| one.cmp(other)));
+    best.map_or_else(Vec::new, |(_, plan)| plan)
 }
 
 /// Exchanges the visit that saves most, until none does.
-fn improved(matrix: &Matrix, mut plan: Vec<usize>) -> Vec<usize> {
-    let size = matrix.size();
-    // Of every stamp: what it adds with the plan.
-    let mut adds: Vec<f64> = (0..size).map(|stamp| plan.iter().map(|&visit| matrix.at(visit, stamp)).sum()).collect();
+fn improve(matrix: &Matrix, plan: &mut [usize]) {
     loop {
         let mut best = (-SLACK, 0, 0);
-        for (place, &out) in plan.iter().enumerate() {
-            for within in (0..size).filter(|stamp| plan.binary_search(stamp).is_err()) {
-                // Half of the change: pairs count twice.
-                let change = adds[within] - matrix.at(out, within) + 0.5 * matrix.at(within, within)
-                    - (adds[out] - 0.5 * matrix.at(out, out));
+        for place in 0..plan.len() {
+            // What a stamp costs in this place. With itself each costs 1.
+            let cost = |stamp: usize| {
+                plan.iter().map(|&visit| matrix.at(visit, stamp)).sum::<f64>() - matrix.at(plan[place], stamp)
+            };
+            let here = cost(plan[place]);
+            for stamp in (0..matrix.size()).filter(|stamp| !plan.contains(stamp)) {
+                let change = cost(stamp) - here;
                 if change < best.0 {
-                    best = (change, place, within);
+                    best = (change, place, stamp);
                 }
             }
         }
-        let (change, place, within) = best;
+        let (change, place, stamp) = best;
         if change >= -SLACK {
-            return plan;
+            return;
         }
-        for (stamp, adds) in adds.iter_mut().enumerate() {
-            *adds += matrix.at(within, stamp) - matrix.at(plan[place], stamp);
+        plan[place] = stamp;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measure::Measure;
+    use super::super::series::tests::contiguous;
+    use super::*;
+
+    const PRINTED: f64 = 0.65;
+
+    /// Eight items, of which so many are replaced at each stamp.
+    fn replaced(counts: &[u32]) -> Series {
+        let mut first = 0;
+        let mut shown = vec![(0..8).collect::<Vec<u32>>()];
+        for count in counts {
+            first += count;
+            shown.push((first..first + 8).collect());
         }
-        plan[place] = within;
-        plan.sort_unstable();
+        Series::new(shown)
+    }
+
+    #[test]
+    fn a_page_that_changes_on_ten_days_of_thirty_is_visited_on_these() {
+        let mut new_items = [0; 30];
+        new_items.iter_mut().step_by(3).for_each(|count| *count = 6);
+        let months = vec![contiguous(&new_items, 3); 2];
+        assert_eq!(retained(&months, PRINTED), (0..30).step_by(3).collect::<Vec<_>>());
+        let plan = increment(&months, 11, PRINTED, 1);
+        assert_eq!(plan, retained(&months, PRINTED));
+        assert_eq!(Measure::of(&months[0], &plan).accuracy, 1.0);
+    }
+
+    #[test]
+    fn the_mean_of_the_months_decides_what_is_left() {
+        let months = [replaced(&[0, 3, 3]), replaced(&[3, 0, 3])];
+        assert_eq!(retained(&months, PRINTED), [0, 3], "means 0.73, 0.73, 0.45");
+        assert_eq!(retained(&months, 1.0), [0, 1, 2, 3]);
+        assert_eq!(increment(&[], 11, PRINTED, 1), Vec::<usize>::new());
+        assert_eq!(increment(&[Series::default()], 11, PRINTED, 1), Vec::<usize>::new());
     }
 }

@@ -2,21 +2,17 @@
 //! figs. 2 to 5 and table 6, and the dynamic programme that its quadratic problem stands for. `benches/snapshots.rs` runs it.
 
 mod dynamic;
-mod increment;
 mod listing;
 mod measure;
 mod miqp;
 mod series;
 mod similarity;
 
-pub use increment::Increment;
 pub use listing::{Arrivals, Listing};
 pub use measure::Measure;
-pub use miqp::solve;
+pub use miqp::{increment, retained};
 pub use series::Series;
-pub use similarity::{Matrix, similarity, similarity_series};
 
-/// How a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The least sum of similarities between visits, eqs. (7) to (10).
@@ -36,10 +32,7 @@ pub fn plan(training: &[Series], f: usize, method: Method, seed: u64) -> Vec<usi
         return (0..f.min(stamps)).collect();
     }
     match method {
-        Method::Miqp => {
-            let periods: Vec<Vec<f64>> = training.iter().map(similarity_series).collect();
-            solve(&Matrix::chained(&periods), f, seed)
-        }
+        Method::Miqp => increment(training, f, f64::INFINITY, seed),
         Method::Dynamic => dynamic::plan(training, stamps, f),
         Method::Uniform => (0..f).map(|visit| visit * stamps / f).collect(),
     }

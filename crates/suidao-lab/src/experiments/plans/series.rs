@@ -18,7 +18,6 @@ impl Series {
         Self { shown: snapshots }
     }
 
-    /// How many stamps.
     pub fn stamps(&self) -> usize {
         self.shown.len()
     }
@@ -34,18 +33,6 @@ impl Series {
         let mut sightings: Vec<(u32, usize)> = self.shown.iter().enumerate().flat_map(of_stamp).collect();
         sightings.sort_unstable();
         sightings
-    }
-
-    /// How many items each stamp shows for the first time: the Newnum of the paper's section 3.1.3. Its sum is what
-    /// a visit at every stamp finds, `|N_T|`.
-    pub fn new_items(&self) -> Vec<usize> {
-        let mut first = self.sightings();
-        first.dedup_by_key(|(item, _)| *item);
-        let mut count = vec![0; self.stamps()];
-        for (_, stamp) in first {
-            count[stamp] += 1;
-        }
-        count
     }
 
     /// How many items a visit at `stamp` finds that one at `before` did not: `|P_stamp \ P_before|`; with no visit before,
@@ -72,6 +59,18 @@ pub(super) mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// How many items each stamp shows for the first time: the Newnum of the paper's section 3.1.3. Its sum is what a visit
+    /// at every stamp finds, `|N_T|`.
+    pub fn new_items(period: &Series) -> Vec<usize> {
+        let mut first = period.sightings();
+        first.dedup_by_key(|(item, _)| *item);
+        let mut count = vec![0; period.stamps()];
+        for (_, stamp) in first {
+            count[stamp] += 1;
+        }
+        count
+    }
 
     /// So many new items at each stamp, each shown at `life` stamps in a row.
     pub fn contiguous(new_items: &[usize], life: usize) -> Series {
@@ -113,7 +112,7 @@ pub(super) mod tests {
     fn an_item_is_new_once() {
         let series = Series::new(vec![vec![3, 1, 3], vec![1], vec![3, 4], vec![]]);
         assert_eq!(series.shown(0), [1, 3]);
-        assert_eq!(series.new_items(), [2, 0, 1, 0]);
+        assert_eq!(new_items(&series), [2, 0, 1, 0]);
         // What has come back is a gain after a visit that missed it.
         assert_eq!(series.gain(Some(1), 2), 2);
         assert_eq!(series.gain(None, 2), 2);
@@ -126,7 +125,7 @@ pub(super) mod tests {
         fn new_items_are_those_that_a_visit_at_every_stamp_finds(periods in intervals(1..=12)) {
             for period in periods {
                 let gains = (0..period.stamps()).map(|stamp| period.gain(stamp.checked_sub(1), stamp));
-                prop_assert_eq!(period.new_items(), gains.collect::<Vec<_>>());
+                prop_assert_eq!(new_items(&period), gains.collect::<Vec<_>>());
             }
         }
     }

@@ -3,20 +3,20 @@
 use super::series::{Series, in_both};
 
 /// Eq. (3): the share of the items of either snapshot that both show. Two snapshots without items are the same: 1.
-pub fn similarity(a: &[u32], b: &[u32]) -> f64 {
+fn similarity(a: &[u32], b: &[u32]) -> f64 {
     let both = in_both(a, b);
     let either = a.len() + b.len() - both;
     if either == 0 { 1.0 } else { both as f64 / either as f64 }
 }
 
 /// Eq. (4): the similarity of every stamp but the first to the one before it.
-pub fn similarity_series(series: &Series) -> Vec<f64> {
+pub(super) fn similarity_series(series: &Series) -> Vec<f64> {
     (1..series.stamps()).map(|stamp| similarity(series.shown(stamp - 1), series.shown(stamp))).collect()
 }
 
 /// The time-aware similarity matrix M: symmetric, each cell in 0 to 1, ones on the diagonal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
+pub(super) struct Matrix {
     size: usize,
     cells: Vec<f64>,
 }
@@ -27,28 +27,15 @@ impl Matrix {
     /// give a matrix of no stamps.
     pub fn chained(periods: &[Vec<f64>]) -> Self {
         let size = periods.iter().map(|period| period.len() + 1).min().unwrap_or(0);
-        let mut cells = vec![0.0; size * size];
-        for i in 0..size {
-            for period in periods {
-                let mut product = 1.0;
-                cells[i * size + i] += 1.0;
-                for j in i + 1..size {
-                    product *= period[j - 1];
-                    cells[i * size + j] += product;
-                }
-            }
-        }
-        for i in 0..size {
-            for j in i..size {
-                let mean = cells[i * size + j] / periods.len() as f64;
-                cells[i * size + j] = mean;
-                cells[j * size + i] = mean;
-            }
-        }
-        Self { size, cells }
+        let product = |(i, j): (usize, usize)| {
+            let (from, to) = (i.min(j), i.max(j));
+            let products = periods.iter().map(|period| period[from..to].iter().product::<f64>());
+            products.sum::<f64>() / periods.len() as f64
+        };
+        let cells = (0..size).flat_map(|i| (0..size).map(move |j| (i, j))).map(product);
+        Self { size, cells: cells.collect() }
     }
 
-    /// How many stamps.
     pub fn size(&self) -> usize {
         self.size
     }

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::series::tests::{contiguous, intervals};
+use super::miqp::solve;
+use super::series::tests::{contiguous, intervals, new_items};
+use super::similarity::Matrix;
 use super::*;
 
 const METHODS: [Method; 3] = [Method::Miqp, Method::Dynamic, Method::Uniform];
@@ -22,7 +24,7 @@ fn plans(stamps: usize, f: usize) -> Vec<Vec<usize>> {
 
 /// Items found.
 fn found(training: &[Series], plan: &[usize]) -> f64 {
-    let items = |period: &Series| period.new_items().iter().sum::<usize>() as f64;
+    let items = |period: &Series| new_items(period).iter().sum::<usize>() as f64;
     training.iter().map(|period| items(period) * Measure::of(period, plan).accuracy).sum()
 }
 

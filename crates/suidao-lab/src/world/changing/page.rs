@@ -14,6 +14,8 @@ use suidao_page::draw::Draw;
 const OFFSET: i32 = 8 * 3_600;
 /// Newest articles of each section that a home shows.
 const AT_HOME: u32 = 5;
+/// Links of an article to older ones of its section, at most.
+const RELATED: u32 = 3;
 /// Advertisements of a furnished page.
 const ADVERTISEMENTS: u64 = 3;
 
@@ -27,7 +29,6 @@ impl Sites {
         self.spec.start + (day * 86_400.0) as i64
     }
 
-    /// A day in one of the ways of writing times.
     pub fn written(&self, day: f64, style: Style) -> String {
         let at = self.instant(day);
         times::write(style, at, at, OFFSET)
@@ -105,8 +106,7 @@ impl Sites {
         let version = self.life(article, day).version(day - self.born(article));
         let mut draw = Draw::new(self.seed, salt::RELATED, self.id(article));
         let older = u64::from(article.number);
-        let mut related: Vec<u32> =
-            (0..self.spec.related).filter(|_| older > 0).map(|_| draw.below(older) as u32).collect();
+        let mut related: Vec<u32> = (0..RELATED).filter(|_| older > 0).map(|_| draw.below(older) as u32).collect();
         related.sort_unstable();
         related.dedup();
         let links = related.into_iter().map(|number| {

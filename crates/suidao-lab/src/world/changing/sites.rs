@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::spec::{ChangingSpec, MANNERS, Manner};
-use crate::world::change::{Gone, Life, Pattern, log_uniform};
+use crate::world::change::{Gone, Life, Pattern};
 use crate::world::words::{THEMES, WORDS};
 use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
@@ -22,15 +22,16 @@ pub(super) mod salt {
 /// Articles of a section are numbered apart from those of all others.
 const SECTION_ARTICLES: u64 = 1 << 32;
 
+/// An article that vanishes does so within so many days of its publication.
+const VANISHING_DAYS: f64 = 60.0;
+
 /// Part of a site: a listing page and its articles.
 pub(super) struct Section {
-    /// Index of the topic.
     pub topic: usize,
     /// Days on which its articles were published, the oldest first; below 0 for those that were there before.
     pub births: Vec<f64>,
 }
 
-/// All sites.
 pub(super) struct Sites {
     pub spec: ChangingSpec,
     pub seed: u64,
@@ -39,16 +40,13 @@ pub(super) struct Sites {
     hosts: BTreeMap<String, usize>,
 }
 
-/// An article.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Article {
     /// Place in [`Sites::sections`].
     pub section: usize,
-    /// Place among the section's articles.
     pub number: u32,
 }
 
-/// What a URL of the web leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resource {
     Home(usize),
@@ -65,16 +63,12 @@ pub(super) enum Resource {
     Atom(usize),
 }
 
-/// An article as it stands at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArticleTruth {
     /// Where it was published.
     pub url: CrawlUrl,
-    /// The page that listed it first.
     pub listing: CrawlUrl,
-    /// It is about sports.
     pub topical: bool,
-    /// Day of its publication.
     pub born: f64,
     /// What is answered for it, if it is no longer there.
     pub gone: Option<Gone>,
@@ -82,7 +76,6 @@ pub struct ArticleTruth {
     pub rate: f64,
 }
 
-/// How a host behaves.
 pub(super) fn manner(host: usize) -> &'static Manner {
     &MANNERS[host % MANNERS.len()]
 }
@@ -103,7 +96,7 @@ impl Sites {
             let topic =
                 if place.is_multiple_of(2) { turn % THEMES } else { THEMES + turn % (WORDS.topics.len() - THEMES) };
             let mut draw = Draw::new(seed, salt::SECTION, section as u64);
-            let rate = log_uniform(&mut draw, spec.new_articles);
+            let rate = draw.log_uniform(spec.new_articles);
             let mut births: Vec<f64> = Vec::new();
             let mut before = 0.0;
             for _ in 0..spec.initial {
@@ -123,7 +116,6 @@ impl Sites {
         section / self.spec.sections
     }
 
-    /// Places of a host's sections.
     pub fn of_host(&self, host: usize) -> Range<usize> {
         host * self.spec.sections..(host + 1) * self.spec.sections
     }
@@ -148,7 +140,6 @@ impl Sites {
         (published.saturating_sub(count)..published).rev().map(move |number| Article { section, number })
     }
 
-    /// A number of its own for every article.
     pub fn id(&self, article: Article) -> u64 {
         article.section as u64 * SECTION_ARTICLES + u64::from(article.number)
     }
@@ -161,7 +152,7 @@ impl Sites {
     /// those of many articles would be many millions of instants.
     pub fn life(&self, article: Article, day: f64) -> Life {
         let id = self.id(article);
-        Life::new(self.spec.lives.pattern(self.seed, id), self.seed, id, day - self.born(article))
+        Life::new(Pattern::drawn(self.seed, id, VANISHING_DAYS), self.seed, id, day - self.born(article))
     }
 
     /// Path of an article, and of where it moves to.
@@ -178,7 +169,6 @@ impl Sites {
         CrawlUrl::parse(&format!("http://{}{path}", host_name(host))).expect("names and paths are letters and digits")
     }
 
-    /// The host with a name.
     pub fn find_host(&self, name: &str) -> Option<usize> {
         self.hosts.get(name).copied()
     }

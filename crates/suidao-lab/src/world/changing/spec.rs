@@ -1,7 +1,5 @@
 //! What a changing web looks like, and how its hosts behave.
 
-use crate::world::change::LivesSpec;
-
 /// What a server marks the versions of its pages with, and what it makes of a conditional request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marking {
@@ -22,7 +20,6 @@ pub enum Marking {
 /// What a sitemap says of when its pages changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dating {
-    /// When they did.
     Truthful,
     /// Now, always.
     Now,
@@ -30,7 +27,6 @@ pub enum Dating {
     Missing,
 }
 
-/// Which feeds a site has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feeds {
     /// None.
@@ -41,10 +37,8 @@ pub enum Feeds {
     Atom,
 }
 
-/// How a host behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Manner {
-    /// First part of its name.
     pub name: &'static str,
     /// By what its answers can be validated.
     pub marking: Marking,
@@ -92,12 +86,8 @@ pub struct ChangingSpec {
     pub listed: u32,
     /// Fewest and most new articles of a section in the mean of a day; log-uniform between them.
     pub new_articles: [f64; 2],
-    /// Links of an article to older ones of its section.
-    pub related: u32,
     /// Share of pages with advertisements, a clock and a counter that are others every hour.
     pub furnished: f64,
-    /// How the articles change, in days since each was published.
-    pub lives: LivesSpec,
     /// Days with new articles.
     pub days: f64,
     /// When day 0 begins, in seconds since 1970, UTC.
@@ -113,9 +103,7 @@ impl Default for ChangingSpec {
             initial: 30,
             listed: 20,
             new_articles: [0.5, 6.0],
-            related: 3,
             furnished: 0.5,
-            lives: LivesSpec::default(),
             days: 60.0,
             start: 1_772_294_400,
         }

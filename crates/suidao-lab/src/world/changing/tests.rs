@@ -177,7 +177,7 @@ fn sitemaps_name_what_is_there_and_date_it_in_the_hosts_manner() {
             let seconds = |day: f64| web.spec().start + (day * 86_400.0) as i64;
             let modified = modified.map(|text| text.parse::<jiff::Timestamp>().unwrap().as_second());
             let want = match dating {
-                Dating::Truthful => web.last_change(&article.url, 9.0).map(seconds),
+                Dating::Truthful => web.sites.find(&article.url).map(|page| seconds(web.sites.changed(page, 9.0))),
                 Dating::Now => Some(seconds(9.0)),
                 Dating::Missing => None,
             };

@@ -4,7 +4,6 @@ use jiff::fmt::rfc2822;
 
 use super::spec::Marking;
 
-/// What an answer is marked with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     /// `ETag`.
@@ -13,7 +12,6 @@ pub(super) struct Marks {
     pub modified: Option<i64>,
 }
 
-/// What there is to mark.
 pub(super) struct Version<'a> {
     pub body: &'a [u8],
     /// Changes of the main text so far; a file without a main text has none.
@@ -25,7 +23,6 @@ pub(super) struct Version<'a> {
 }
 
 impl Version<'_> {
-    /// How a host of this kind marks it.
     pub fn marks(&self, marking: Marking) -> Marks {
         let body = xxhash_rust::xxh3::xxh3_64(self.body);
         let modified = Some(self.changed);

@@ -14,10 +14,8 @@ use suidao_page::model::{CrawlUrl, Failure, Fetched};
 
 const DAY: f64 = 86_400.0;
 
-/// How often something was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Requests.
     pub requests: u64,
     /// Those answered with 304.
     pub not_modified: u64,
@@ -39,7 +37,7 @@ pub struct Asked {
 /// assert!(web.version(home, 10.0) > web.version(home, 0.0));
 /// ```
 pub struct ChangingWeb {
-    sites: Sites,
+    pub(super) sites: Sites,
     clock: Clock,
     /// Makes an answer's marks its own where the host has them so.
     requests: AtomicU64,
@@ -62,7 +60,6 @@ impl ChangingWeb {
         Self { sites: Sites::new(spec, seed), clock, requests: AtomicU64::new(0), asked: Mutex::default() }
     }
 
-    /// What it was made from.
     pub fn spec(&self) -> &ChangingSpec {
         &self.sites.spec
     }
@@ -72,7 +69,6 @@ impl ChangingWeb {
         (self.clock.now() - self.sites.spec.start) as f64 / DAY
     }
 
-    /// Sets its clock.
     pub fn set(&self, day: f64) {
         self.clock.set(self.sites.instant(day));
     }
@@ -103,7 +99,6 @@ impl ChangingWeb {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All of what was asked for.
     pub fn asked_in_all(&self) -> Asked {
         self.asked().values().fold(Asked::default(), |sum, asked| Asked {
             requests: sum.requests + asked.requests,
@@ -111,12 +106,10 @@ impl ChangingWeb {
         })
     }
 
-    /// The homes of all hosts.
     pub fn seeds(&self) -> Vec<CrawlUrl> {
         (0..self.sites.spec.hosts).map(|host| self.sites.url(host, "/")).collect()
     }
 
-    /// The listing pages of all sections.
     pub fn listings(&self) -> Vec<CrawlUrl> {
         let listing = |section| self.sites.url(self.sites.host_of(section), &self.sites.listing_path(section));
         (0..self.sites.sections.len()).map(listing).collect()
@@ -136,15 +129,6 @@ impl ChangingWeb {
     /// shown so far. None if no page is there then.
     pub fn version(&self, url: &CrawlUrl, day: f64) -> Option<u32> {
         self.sites.version(self.sites.find(url)?, day)
-    }
-}
-
-#[cfg(test)]
-impl ChangingWeb {
-    /// Day of the last change up to `day`; of an article without any its publication.
-    pub(super) fn last_change(&self, url: &CrawlUrl, day: f64) -> Option<f64> {
-        let resource = self.sites.find(url)?;
-        self.sites.version(resource, day).map(|_| self.sites.changed(resource, day))
     }
 }
 

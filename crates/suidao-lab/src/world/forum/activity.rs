@@ -4,7 +4,7 @@
 //! after a delay with a heavy tail, counted by a clock that hardly goes at night, and partly answer one another within
 //! minutes.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use suidao_page::draw::Draw;
 
@@ -35,16 +35,18 @@ const DELAY_SCALE: f64 = 3_600.0;
 /// Share of replies that come at any time up to the end: old threads are revived; of sticky ones most are.
 const REVIVED: f64 = 0.03;
 const STICKY_REVIVED: f64 = 0.7;
+/// Share of replies that answer another one within minutes.
+const BURSTS: f64 = 0.3;
+/// How busy Saturdays and Sundays are, compared with the other days.
+const WEEKEND: f64 = 0.8;
 /// Mean seconds from one post of a burst to the next.
 const BURST: f64 = 150.0;
 
 /// What a forum's activity is drawn by.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ActivitySpec {
     /// Everything is a function of it and of the rest.
     pub seed: u64,
-    /// How many boards.
     pub boards: usize,
     /// How many people write; a few of them write much.
     pub users: usize,
@@ -60,10 +62,6 @@ pub struct ActivitySpec {
     pub start: i64,
     /// Local time, in seconds east of UTC.
     pub offset: i32,
-    /// Share of replies that answer another one within minutes, 0 to 1.
-    pub bursts: f64,
-    /// How busy Saturdays and Sundays are, compared with the other days.
-    pub weekend: f64,
 }
 
 impl Default for ActivitySpec {
@@ -79,13 +77,10 @@ impl Default for ActivitySpec {
             days: 31,
             start: 1_243_180_800,
             offset: 8 * 3_600,
-            bursts: 0.3,
-            weekend: 0.8,
         }
     }
 }
 
-/// A post.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Posting {
     /// When, in seconds since 1970, UTC.
@@ -94,37 +89,21 @@ pub struct Posting {
     pub user: u32,
 }
 
-/// A thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadActivity {
-    /// Kept at the top of its board's list.
     pub sticky: bool,
     /// Its posts in order of time, the opening one first; never empty.
     pub posts: Vec<Posting>,
 }
 
-/// A board.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardActivity {
-    /// Its threads in order of opening.
     pub threads: Vec<ThreadActivity>,
-}
-
-/// Something was said on a board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Event {
-    /// When, in seconds since 1970, UTC.
-    pub at: i64,
-    /// It opened a thread; else it is a reply.
-    pub new: bool,
-    /// Place of the thread in [`BoardActivity::threads`].
-    pub thread: usize,
 }
 
 /// What is said on a forum, from the first day to the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activity {
-    /// Its boards.
     pub boards: Vec<BoardActivity>,
 }
 
@@ -167,7 +146,7 @@ impl BoardActivity {
             let mut posts = vec![Posting { at: opened, user: user(&mut draw, spec.users) }];
             for _ in 0..draw.poisson(count) {
                 let answered = posts[draw.below(posts.len() as u64) as usize].at;
-                let at = if posts.len() > 1 && draw.chance(spec.bursts) {
+                let at = if posts.len() > 1 && draw.chance(BURSTS) {
                     answered + 1 + (BURST * draw.exponential()) as i64
                 } else {
                     let revived = if sticky { STICKY_REVIVED } else { REVIVED };
@@ -190,17 +169,6 @@ impl BoardActivity {
         });
         Self { threads: threads.collect() }
     }
-
-    /// All that was said, in order of time; of the same second, as the threads were opened.
-    pub fn events(&self) -> Vec<Event> {
-        let mut events: Vec<Event> = Vec::new();
-        for (thread, activity) in self.threads.iter().enumerate() {
-            let posts = activity.posts.iter().enumerate();
-            events.extend(posts.map(|(place, post)| Event { at: post.at, new: place == 0, thread }));
-        }
-        events.sort_by_key(|event| event.at);
-        events
-    }
 }
 
 impl ActivitySpec {
@@ -208,8 +176,8 @@ impl ActivitySpec {
     fn busy(&self, midnight: i64) -> f64 {
         // The first of January 1970 was a Thursday.
         let weekday = ((midnight + i64::from(self.offset)).div_euclid(DAY) + 3).rem_euclid(7);
-        let day = if weekday >= 5 { self.weekend } else { 1.0 };
-        day * 7.0 / (5.0 + 2.0 * self.weekend)
+        let day = if weekday >= 5 { WEEKEND } else { 1.0 };
+        day * 7.0 / (5.0 + 2.0 * WEEKEND)
     }
 
     fn hour(&self, at: i64) -> usize {
@@ -236,7 +204,6 @@ impl ActivitySpec {
     }
 }
 
-/// What a stream of numbers is for.
 #[derive(Clone, Copy)]
 enum Salt {
     Rate = 0x666f_7201,
@@ -305,11 +272,8 @@ mod tests {
         for board in &Activity::generate(&spec).boards {
             assert!(board.threads.is_sorted_by_key(|thread| thread.posts[0].at));
             assert!(board.threads.iter().all(|thread| thread.posts.is_sorted_by_key(|post| post.at)));
-            let events = board.events();
-            assert!(events.is_sorted_by_key(|event| event.at));
-            assert!(events.iter().all(|event| (spec.start..end).contains(&event.at)));
-            assert_eq!(events.iter().filter(|event| event.new).count(), board.threads.len());
-            assert_eq!(events.len(), board.threads.iter().map(|thread| thread.posts.len()).sum::<usize>());
+            let mut posts = board.threads.iter().flat_map(|thread| &thread.posts);
+            assert!(posts.all(|post| (spec.start..end).contains(&post.at)));
             assert!(board.threads.iter().filter(|thread| thread.sticky).count() <= 3);
         }
         assert!(posts(&Activity::generate(&spec)).iter().all(|post| (post.user as usize) < spec.users));

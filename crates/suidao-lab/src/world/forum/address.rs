@@ -9,23 +9,19 @@ const FIRST_BOARD: u64 = 2;
 const FIRST_THREAD: u64 = 1_001;
 const FIRST_POST: u64 = 5_001;
 
-/// A board's number as pages show it.
 pub(super) fn board_id(board: usize) -> u64 {
     board as u64 + FIRST_BOARD
 }
 
-/// A thread's number as pages show it.
 pub(super) fn thread_id(thread: usize) -> u64 {
     thread as u64 + FIRST_THREAD
 }
 
-/// A post's number as pages show it.
 pub(super) fn post_id(post: usize) -> u64 {
     post as u64 + FIRST_POST
 }
 
 impl Forum {
-    /// A page's URL in normal form.
     pub(super) fn url(&self, route: Route) -> CrawlUrl {
         self.origin.join(&self.path(route).unwrap_or_default()).expect("a path of ASCII")
     }

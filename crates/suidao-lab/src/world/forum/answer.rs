@@ -22,7 +22,6 @@ const FOUND: u64 = 10;
 /// Searches that a search leads on to.
 const RELATED: usize = 6;
 
-/// An answer in the making.
 struct Said {
     status: u16,
     media: &'static str,
@@ -59,7 +58,7 @@ impl Forum {
             ("date".to_owned(), times::write(Style::Http, now, now, 0)),
             ("content-type".to_owned(), format!("{}; charset={charset}", said.media)),
         ];
-        if let Some(name) = self.style().session.as_ref().filter(|_| self.spec.traps.sessions) {
+        if let Some(name) = self.style().session.as_ref().filter(|_| self.spec.traps) {
             headers.push(("set-cookie".to_owned(), format!("{name}={nonce:016x}; path=/; HttpOnly")));
         }
         headers.extend(said.location.map(|to| ("location".to_owned(), to)));
@@ -97,7 +96,7 @@ impl View {
                 }
             }
             Form::Feed => self.feed(of),
-            Form::Profile | Form::Members if self.forum.spec.traps.walls => self.wall(),
+            Form::Profile | Form::Members if self.forum.spec.traps => self.wall(),
             Form::Profile => self.other(200, "profile", of),
             Form::Members => self.other(200, "members", of),
             Form::Search => self.other(200, "search", of),
@@ -151,7 +150,7 @@ impl View {
 
     /// The page that is shown where `page` is asked for of so many; none where a forum says that there is none.
     fn shown(&self, page: u32, pages: u32) -> Option<u32> {
-        match self.forum.spec.beyond.unwrap_or(self.forum.style().beyond) {
+        match self.forum.style().beyond {
             Beyond::Missing if page > pages => None,
             Beyond::Clamp => Some(page.clamp(1, pages)),
             _ => Some(page.max(1)),
@@ -186,7 +185,6 @@ impl View {
         Some(self.skinned("thread", context! { number, row => Value::from(Serde(row)) }))
     }
 
-    /// The page of a thread that a post stands on.
     fn post(self: &Arc<Self>, post: usize) -> Option<Said> {
         let (thread, place) = self.forum.posts[post];
         let (thread, place) = (thread as usize, place as usize);

@@ -8,7 +8,7 @@ mod address;
 mod answer;
 mod route;
 mod site;
-mod skin;
+pub(in crate::world) mod skin;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -18,8 +18,8 @@ mod view;
 mod web;
 mod words;
 
-pub use activity::{Activity, ActivitySpec, BoardActivity, Event, Posting, ThreadActivity};
+pub use activity::{Activity, ActivitySpec, BoardActivity, Posting, ThreadActivity};
 pub use site::{BoardTruth, Forum, Kind, ThreadTruth};
 pub use skin::Skin;
-pub use spec::{Beyond, ForumSpec, ForumSpecError, Traps};
+pub use spec::ForumSpec;
 pub use web::ForumWeb;

@@ -11,19 +11,15 @@ use serde::Deserialize;
 pub(super) enum Form {
     Home,
     Index,
-    /// A page of the index beyond the first.
     IndexPage,
-    /// The index in another order.
     Sorted,
     Thread,
-    /// A page of a thread beyond the first.
     ThreadPage,
     /// Where the last post of a thread stands.
     LastPost,
     /// Where a post stands.
     Post,
     Printer,
-    /// A thread's posts of one user.
     ByUser,
     Profile,
     Members,
@@ -37,7 +33,6 @@ pub(super) enum Form {
     Feed,
 }
 
-/// A page of a forum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Route {
     /// Never [`Form::IndexPage`] or [`Form::ThreadPage`].
@@ -83,7 +78,6 @@ impl Slots {
     }
 }
 
-/// Fills a pattern.
 pub(super) fn fill(pattern: &str, slots: &mut Slots) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut parts = pattern.split('{');

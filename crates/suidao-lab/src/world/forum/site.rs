@@ -3,10 +3,12 @@
 use super::route::{Form, Route};
 use super::skin::Style;
 use super::text::{Salt, Voice};
-use super::{Activity, ForumSpec, ForumSpecError, Posting};
+use super::{Activity, ForumSpec, Posting};
 use suidao_page::model::CrawlUrl;
 
-/// A thread with all that will be said in it.
+/// Share of boards that are about sports.
+const TOPICAL: f64 = 0.4;
+
 pub(super) struct Held {
     pub board: usize,
     pub title: String,
@@ -14,16 +16,13 @@ pub(super) struct Held {
     pub posts: Vec<Posting>,
     /// Number of each post in the forum, in order of time.
     pub numbers: Vec<u32>,
-    /// Looks for each post.
     pub views: u64,
 }
 
-/// A board.
 pub(super) struct HeldBoard {
     pub name: String,
     pub about: String,
     pub topic: usize,
-    /// The board it stands in.
     pub inside: Option<usize>,
     pub walled: bool,
     /// Its threads, in order of opening.
@@ -35,7 +34,7 @@ pub(super) struct HeldBoard {
 /// ```
 /// use suidao_lab::world::{Forum, ForumSpec};
 ///
-/// let forum = std::sync::Arc::new(Forum::new(ForumSpec::default()).unwrap());
+/// let forum = std::sync::Arc::new(Forum::new(ForumSpec::default()));
 /// let start = forum.spec().activity.start;
 /// let (day, week) = (forum.threads(start + 86_400), forum.threads(start + 7 * 86_400));
 /// assert!(day.len() < week.len());
@@ -45,60 +44,44 @@ pub(super) struct HeldBoard {
 pub struct Forum {
     pub(super) spec: ForumSpec,
     pub(super) boards: Vec<HeldBoard>,
-    /// In order of opening.
     pub(super) threads: Vec<Held>,
     /// Thread and place in it of each post, in order of time.
     pub(super) posts: Vec<(u32, u32)>,
     pub(super) origin: CrawlUrl,
 }
 
-/// A board as it stands at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoardTruth {
-    /// Its first index page.
     pub url: CrawlUrl,
-    /// Its name.
     pub name: String,
-    /// It is about sports.
     pub topical: bool,
     /// Only members read it.
     pub walled: bool,
-    /// Threads that are open.
     pub threads: usize,
 }
 
-/// A thread as it stands at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadTruth {
-    /// Its first page.
     pub url: CrawlUrl,
     /// Place of its board in [`Forum::boards`].
     pub board: usize,
-    /// Its pages.
     pub pages: u32,
-    /// Its posts.
     pub posts: u32,
     /// Only members read it.
     pub walled: bool,
-    /// What lists call it.
     pub title: String,
-    /// Kept at the top of its board's list.
     pub sticky: bool,
 }
 
-/// What a URL of a forum is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// The list of boards.
     Home,
-    /// A page of a board's list of threads.
     Index {
         /// Place in [`Forum::boards`].
         board: usize,
         /// From 1.
         page: u32,
     },
-    /// A page of a thread.
     Thread {
         /// Place in [`Forum::threads`].
         thread: usize,
@@ -117,17 +100,16 @@ pub enum Kind {
 impl Forum {
     /// The forum a spec describes: time and memory go with its posts.
     ///
-    /// # Errors
-    /// [`ForumSpecError`] if a field is out of range.
-    pub fn new(spec: ForumSpec) -> Result<Self, ForumSpecError> {
-        spec.check()?;
-        let origin = CrawlUrl::parse(&format!("http://{}/", spec.host)).expect("the spec was checked");
+    /// # Panics
+    /// The host of the spec is none.
+    pub fn new(spec: ForumSpec) -> Self {
+        let origin = CrawlUrl::parse(&format!("http://{}/", spec.host)).expect("a host name, with or without a port");
         let activity = Activity::generate(&spec.activity);
         let mut forum = Self { boards: Vec::new(), threads: Vec::new(), posts: Vec::new(), origin, spec };
         let voice = forum.voice();
         let count = forum.spec.activity.boards;
         let every = if forum.spec.sub_boards > 0.0 { 1.0 / forum.spec.sub_boards } else { f64::INFINITY };
-        for (board, topic) in voice.topics(count, forum.spec.topical).into_iter().enumerate() {
+        for (board, topic) in voice.topics(count, TOPICAL).into_iter().enumerate() {
             let (name, about) = voice.board(board, topic);
             // Every so manieth board stands in the one before it.
             let inner = board > 0 && (board as f64 / every).floor() > ((board - 1) as f64 / every).floor();
@@ -153,7 +135,7 @@ impl Forum {
             forum.threads.push(Held { board, title, sticky, numbers: vec![0; posts.len()], posts, views });
         }
         forum.number_posts();
-        Ok(forum)
+        forum
     }
 
     fn number_posts(&mut self) {
@@ -168,12 +150,10 @@ impl Forum {
         self.posts = all.into_iter().map(|(_, thread, place)| (thread, place)).collect();
     }
 
-    /// What it was made from.
     pub fn spec(&self) -> &ForumSpec {
         &self.spec
     }
 
-    /// Its home.
     pub fn home(&self) -> CrawlUrl {
         self.url(Route::new(Form::Home, 0, 1))
     }
@@ -217,7 +197,6 @@ impl Forum {
         said.map(|(place, &post)| (post, text(place))).collect()
     }
 
-    /// What a user is called.
     pub fn user(&self, user: u32) -> String {
         self.voice().user(user)
     }

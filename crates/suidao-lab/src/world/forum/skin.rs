@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::{Deserialize, Serialize};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use serde::Deserialize;
 use strum::VariantArray as _;
 
 use super::route::Form;
@@ -21,14 +21,11 @@ use super::spec::Beyond;
     PartialOrd,
     Ord,
     Hash,
-    Serialize,
-    Deserialize,
     strum::Display,
     strum::EnumMessage,
     strum::IntoStaticStr,
     strum::VariantArray,
 )]
-#[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Skin {
     /// As Discuz: everything through forum.php and its parameters
@@ -98,8 +95,8 @@ static STYLES: LazyLock<Vec<Style>> = LazyLock::new(|| {
     Skin::all().iter().map(read).collect()
 });
 
-/// The templates of all skins, by their names, and those of the pages that are the same in all.
-pub(super) static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+/// The templates of all skins, by their names, those of the pages that are the same in all, and those of the other webs.
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
     let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build();
     templates.set_syntax(syntax.expect("the delimiters are the usual ones"));
@@ -109,6 +106,11 @@ pub(super) static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         ("other", include_str!("skins/other.html")),
         ("printer", include_str!("skins/printer.html")),
         ("feed", include_str!("skins/feed.xml")),
+        ("page", include_str!("../pages/page.html")),
+        ("sitemap", include_str!("../pages/sitemap.xml")),
+        ("sitemaps", include_str!("../pages/sitemaps.xml")),
+        ("rss", include_str!("../pages/rss.xml")),
+        ("atom", include_str!("../pages/atom.xml")),
     ];
     let skins = Skin::all().iter().map(|skin| (skin.files().0, skin.files().2));
     for (name, template) in skins.chain(shared) {
@@ -116,6 +118,12 @@ pub(super) static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     }
     templates
 });
+
+/// What a template makes of what it is given; nothing is escaped.
+pub(in crate::world) fn fill(template: &str, context: Value) -> String {
+    let written = TEMPLATES.get_template(template).and_then(|template| template.render(context));
+    written.expect("every template is tested")
+}
 
 impl Skin {
     /// All there are.

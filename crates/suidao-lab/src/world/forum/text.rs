@@ -116,14 +116,12 @@ impl Voice {
         })
     }
 
-    /// Syllables for a URL.
     pub fn slug(self, thread: u64) -> String {
         let mut draw = self.draw(Salt::Slug, thread);
         let parts: Vec<&str> = (0..draw.within([2, 5])).map(|_| draw.pick(SYLLABLES)).collect();
         parts.join("-")
     }
 
-    /// A board's syllables for a URL.
     pub fn board_slug(self, board: usize, topic: usize) -> String {
         let dirs = vocabulary(topic).0.dirs;
         format!("{}-{}", dirs[board % dirs.len()], SYLLABLES[board * 7 % SYLLABLES.len()])

@@ -1,12 +1,9 @@
 //! Times as forums write them.
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use serde::Deserialize;
 
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 const DAYS_CN: [&str; 7] = ["一", "二", "三", "四", "五", "六", "日"];
 
 /// How a skin writes a time, with the example of 25 May 2009, 14:03:09.
@@ -43,78 +40,69 @@ pub(in crate::world) enum Style {
     Http,
 }
 
-/// The calendar's and the clock's reading at `at`, `offset` seconds east of UTC.
-fn civil(at: i64, offset: i32) -> DateTime {
-    let zone = Offset::from_seconds(offset).unwrap_or(Offset::UTC);
-    zone.to_datetime(Timestamp::from_second(at).unwrap_or(Timestamp::UNIX_EPOCH))
-}
-
 /// Writes `at` as seen at `now`; both in seconds since 1970.
 pub(in crate::world) fn write(style: Style, at: i64, now: i64, offset: i32) -> String {
-    let offset = if style == Style::Http { 0 } else { offset };
-    let t = civil(at, offset);
-    let (y, mo, d, h, mi, s) = (t.year(), t.month(), t.day(), t.hour(), t.minute(), t.second());
-    let month = MONTHS[usize::try_from(mo - 1).unwrap_or(0)];
-    let weekday = usize::try_from(t.weekday().to_monday_zero_offset()).unwrap_or(0);
-    let twelve = if h % 12 == 0 { 12 } else { h % 12 };
-    let half = if h < 12 { "am" } else { "pm" };
+    let zone = Offset::from_seconds(if style == Style::Http { 0 } else { offset }).unwrap_or(Offset::UTC);
+    let civil = |at: i64| zone.to_datetime(Timestamp::from_second(at).unwrap_or(Timestamp::UNIX_EPOCH));
+    let t = civil(at);
+    let as_in = |format: &str| t.strftime(format).to_string();
+    let weekday = DAYS_CN[usize::try_from(t.weekday().to_monday_zero_offset()).unwrap_or(0)];
     let seconds = (now - at).max(0);
     let day = |instant: i64| (instant + i64::from(offset)).div_euclid(86_400);
     let days = day(now) - day(at);
-    let again = |style| write(style, at, now, offset);
     match style {
-        Style::Plain => format!("{y}-{mo}-{d} {h:02}:{mi:02}"),
-        Style::Seconds => format!("{y}-{mo}-{d} {h}:{mi:02}:{s:02}"),
-        Style::Padded => format!("{y}-{mo:02}-{d:02} {h:02}:{mi:02}"),
+        Style::Plain => as_in("%Y-%-m-%-d %H:%M"),
+        Style::Seconds => as_in("%Y-%-m-%-d %-H:%M:%S"),
+        Style::Padded => as_in("%Y-%m-%d %H:%M"),
         Style::Ago => match (days, seconds) {
             (_, ..60) => format!("{seconds}&nbsp;秒前"),
             (_, ..3_600) => format!("{}&nbsp;分钟前", seconds / 60),
             (0, _) => format!("{}&nbsp;小时前", seconds / 3_600),
-            (1, _) => format!("昨天&nbsp;{h:02}:{mi:02}"),
-            (2, _) => format!("前天&nbsp;{h:02}:{mi:02}"),
+            (1, _) => as_in("昨天&nbsp;%H:%M"),
+            (2, _) => as_in("前天&nbsp;%H:%M"),
             (..7, _) => format!("{days}&nbsp;天前"),
-            _ => again(Style::Plain),
+            _ => write(Style::Plain, at, now, offset),
         },
         Style::AgoLong => match seconds {
             ..60 => "几秒前".to_owned(),
             60..3_600 => format!("{} 分钟前", seconds / 60),
             3_600..86_400 => format!("{} 小时 {} 分钟前", seconds / 3_600, seconds % 3_600 / 60),
             86_400..2_592_000 => format!("{} 天前", seconds / 86_400),
-            _ => format!("{y}-{mo:02}-{d:02} {h:02}:{mi:02}:{s:02} +{:02}:00", offset / 3_600),
+            _ => format!("{} +{:02}:00", as_in("%Y-%m-%d %H:%M:%S"), offset / 3_600),
         },
         Style::Today => {
             let date = match days {
-                0 => "今天".to_owned(),
-                1 => "昨天".to_owned(),
-                _ => format!("{y}-{mo:02}-{d:02}"),
+                0 => "今天",
+                1 => "昨天",
+                _ => "%Y-%m-%d",
             };
-            format!("{date} <span class=\"time\">{twelve:02}:{mi:02} {}</span>", half.to_ascii_uppercase())
+            as_in(&format!("{date} <span class=\"time\">%I:%M %p</span>"))
         }
         Style::Weekday => match (days, seconds) {
             (_, ..60) => "刚刚".to_owned(),
             (_, ..3_600) => format!("{} 分钟前", seconds / 60),
-            (0, _) => format!("今天 {h:02}:{mi:02}"),
-            (1, _) => format!("昨天 {h:02}:{mi:02}"),
-            (..7, _) => format!("星期{} {h:02}:{mi:02}", DAYS_CN[weekday]),
-            _ => format!("{y}-{mo:02}-{d:02}"),
+            (0, _) => as_in("今天 %H:%M"),
+            (1, _) => as_in("昨天 %H:%M"),
+            (..7, _) => as_in(&format!("星期{weekday} %H:%M")),
+            _ => as_in("%Y-%m-%d"),
         },
         Style::Short => match days {
-            0 => format!("{h}:{mi:02}"),
-            _ if y == civil(now, offset).year() => format!("{mo}-{d}"),
-            _ => format!("{y}-{mo:02}"),
+            0 => as_in("%-H:%M"),
+            _ if t.year() == civil(now).year() => as_in("%-m-%-d"),
+            _ => as_in("%Y-%m"),
         },
-        Style::Words => format!("周{} {mo}月 {d:02}, {y} {twelve}:{mi:02} {half}", DAYS_CN[weekday]),
-        Style::Ctime => format!("{} {month} {d:2} {h:02}:{mi:02}:{s:02} {y}", DAYS[weekday]),
-        Style::English => format!("{d} {month} {y}, {h:02}:{mi:02}"),
+        Style::Words => as_in(&format!("周{weekday} %-m月 %d, %Y %-I:%M %P")),
+        Style::Ctime => as_in("%a %b %e %H:%M:%S %Y"),
+        Style::English => as_in("%-d %b %Y, %H:%M"),
         Style::EnglishAgo => match (days, seconds) {
             (_, ..60) => "a moment ago".to_owned(),
             (_, ..3_600) => format!("{} minutes ago", seconds / 60),
             (0, _) => format!("{} hours ago", seconds / 3_600),
-            (1, _) => format!("yesterday at {h:02}:{mi:02}"),
-            _ => again(Style::English),
+            (1, _) => as_in("yesterday at %H:%M"),
+            _ => write(Style::English, at, now, offset),
         },
-        Style::Iso => format!("{y}-{mo:02}-{d:02}T{h:02}:{mi:02}:{s:02}+{:02}:00", offset / 3_600),
-        Style::Http => format!("{}, {d:02} {month} {y} {h:02}:{mi:02}:{s:02} GMT", DAYS[weekday]),
+        Style::Iso => format!("{}+{:02}:00", as_in("%Y-%m-%dT%H:%M:%S"), offset / 3_600),
+        Style::Http => as_in("%a, %d %b %Y %H:%M:%S GMT"),
     }
 }
 

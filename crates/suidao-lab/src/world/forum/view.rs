@@ -12,27 +12,22 @@ use super::Posting;
 use super::address::{board_id, post_id, thread_id};
 use super::route::{Form, Route};
 use super::site::{Forum, Held};
-use super::skin::TEMPLATES;
-use super::spec::DEFAULT_TITLE;
+use super::skin::fill;
 use super::times;
 use suidao_page::draw::Draw;
 use suidao_page::model::CrawlUrl;
 
-/// What an answer is made from.
 pub(super) struct View {
     pub forum: Arc<Forum>,
     pub now: i64,
     /// A number of this request alone.
     pub nonce: u64,
-    /// What was asked for.
     pub url: CrawlUrl,
 }
 
-/// A thread in a list.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Row<'a> {
     pub thread: usize,
-    /// Its number as pages show it.
     pub id: u64,
     pub title: &'a str,
     pub board: usize,
@@ -50,7 +45,6 @@ pub(super) struct Row<'a> {
     pub pages: u32,
 }
 
-/// A board in the home.
 #[derive(Serialize)]
 pub(super) struct Summary<'a> {
     pub board: usize,
@@ -64,7 +58,6 @@ pub(super) struct Summary<'a> {
     pub inner: Vec<Inner<'a>>,
 }
 
-/// A board inside another one.
 #[derive(Serialize)]
 pub(super) struct Inner<'a> {
     pub board: usize,
@@ -72,14 +65,12 @@ pub(super) struct Inner<'a> {
     pub about: &'a str,
 }
 
-/// Boards that stand together in the home.
 #[derive(Serialize)]
 struct Category<'a> {
     name: String,
     boards: Vec<Summary<'a>>,
 }
 
-/// A post on a page.
 #[derive(Serialize)]
 struct Post {
     /// Its number in the forum, and as pages show it.
@@ -94,7 +85,6 @@ struct Post {
     motto: Option<String>,
 }
 
-/// What a post quotes.
 #[derive(Serialize)]
 struct Quote {
     user: u32,
@@ -118,9 +108,7 @@ fn route(form: &str, of: Option<usize>, page: Option<u32>) -> Result<Route, Erro
 impl View {
     /// Fills a template. `page`: what it sees beside the forum.
     pub fn render(self: &Arc<Self>, template: &str, page: Value) -> String {
-        let context = context! { ..page, ..self.context() };
-        let written = TEMPLATES.get_template(template).and_then(|template| template.render(context));
-        written.expect("every template is tested")
+        fill(template, context! { ..page, ..self.context() })
     }
 
     /// What all templates see, and the functions they call.
@@ -134,11 +122,11 @@ impl View {
         }
         context! {
             skin => spec.skin.files().0,
-            site => if style.english && spec.title == DEFAULT_TITLE { "The Long Bridge" } else { &spec.title },
+            site => if style.english { "The Long Bridge" } else { "长桥社区" },
             host => &spec.host,
             start => spec.activity.start,
             users => spec.activity.users,
-            traps => Value::from(Serde(spec.traps)),
+            traps => spec.traps,
             charset => if style.gbk { "gbk" } else { "utf-8" },
             english => style.english,
             now => self.now,
@@ -155,7 +143,7 @@ impl View {
             }),
             whole => function!(|view, form: String, of: usize| Ok::<_, Error>(view.whole(route(&form, Some(of), None)?))),
             permalink => function!(|view, post: usize| {
-                if view.forum.spec.traps.permalinks { view.href(Route::new(Form::Post, post, 1)) } else { "#".to_owned() }
+                if view.forum.spec.traps { view.href(Route::new(Form::Post, post, 1)) } else { "#".to_owned() }
             }),
             name => function!(|view, user: u32| view.forum.user(user)),
             person => function!(|view, user: u32, class: Option<String>| {
@@ -178,7 +166,7 @@ impl View {
         let style = self.forum.style();
         let Some(path) = self.forum.path(route) else { return "#".to_owned() };
         let mut out = format!("{}{}", style.prefix, path.strip_prefix('/').unwrap_or(&path));
-        if let Some(name) = style.session.as_ref().filter(|_| self.forum.spec.traps.sessions) {
+        if let Some(name) = style.session.as_ref().filter(|_| self.forum.spec.traps) {
             let mut draw = Draw::new(self.forum.spec.activity.seed, super::text::Salt::Session as u64, self.nonce);
             let id = format!("{name}={:016x}{:016x}", draw.bits(), draw.bits());
             out.push(if out.contains('?') { '&' } else { '?' });
@@ -192,14 +180,12 @@ impl View {
         format!("{}{}", self.url.origin(), self.forum.path(route).unwrap_or_default()).replace('&', "&amp;")
     }
 
-    /// Threads and posts of the whole forum.
     fn totals(&self) -> Value {
         let posted =
             |&(thread, place): &(u32, u32)| self.forum.threads[thread as usize].posts[place as usize].at <= self.now;
         context! { threads => self.open(), posts => self.forum.posts.partition_point(posted) }
     }
 
-    /// How many threads are open.
     pub fn open(&self) -> usize {
         self.forum.threads.partition_point(|held| held.posts[0].at <= self.now)
     }

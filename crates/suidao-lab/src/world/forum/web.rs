@@ -13,7 +13,6 @@ use suidao_page::model::{CrawlUrl, Failure, FailureKind, Fetched};
 pub struct ForumWeb {
     forum: Arc<Forum>,
     clock: Clock,
-    /// Makes every answer's session ids its own.
     requests: AtomicU64,
 }
 
@@ -28,7 +27,6 @@ impl ForumWeb {
         Self { forum, clock: Clock::running(now, speed), requests: AtomicU64::new(0) }
     }
 
-    /// The forum.
     pub fn forum(&self) -> &Forum {
         &self.forum
     }
@@ -38,7 +36,6 @@ impl ForumWeb {
         self.clock.now()
     }
 
-    /// Sets the forum's clock.
     pub fn set(&self, now: i64) {
         self.clock.set(now);
     }
@@ -64,7 +61,7 @@ mod tests {
 
     #[test]
     fn its_clock_stands_where_it_is_set() {
-        let forum = Arc::new(Forum::new(ForumSpec::default()).unwrap());
+        let forum = Arc::new(Forum::new(ForumSpec::default()));
         let start = forum.spec().activity.start;
         let web = ForumWeb::at(Arc::clone(&forum), start + 86_400);
         let before = web.get(&forum.home()).unwrap();
@@ -81,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_running_clock_runs() {
-        let forum = Arc::new(Forum::new(ForumSpec::default()).unwrap());
+        let forum = Arc::new(Forum::new(ForumSpec::default()));
         let web = ForumWeb::running(forum, 1_000, 1e9);
         let first = web.now();
         assert!(first >= 1_000 && (0..10_000_000).any(|_| web.now() > first));
