@@ -165,15 +165,12 @@ impl Stages {
     }
 
     /// Does something with each partition of things, `hash(name) mod k` (2.1), in parallel.
-    fn by_partition<T: Send, P: IntoIterator<Item: Send>>(
+    fn by_partition<T: Send, P: IntoIterator<Item: Send> + Send>(
         &self,
         things: impl IntoIterator<Item = T>,
         name: impl Fn(&T) -> &str,
         work: impl Fn(Vec<T>) -> P + Sync + Send,
-    ) -> Vec<P::Item>
-    where
-        P: Send,
-    {
+    ) -> Vec<P::Item> {
         let mut parts: Vec<Vec<T>> = (0..self.partitions).map(|_| Vec::new()).collect();
         for thing in things {
             let part = (xxh3_64(name(&thing).as_bytes()) % self.partitions as u64) as usize;
