@@ -1,20 +1,68 @@
-//! Documents as columns: which Arrow type each field has, and how it is filled.
+//! Documents as columns of Parquet: the type of each field, and how its values are laid out.
 //!
-//! Whole numbers are signed, for not every reader knows unsigned ones: 32 bits for what fits 16, else 64.
+//! A value that may be missing or repeated has levels of definition and repetition (Melnik et al. 2010, "Dremel"). Whole
+//! numbers are signed, for not every reader knows unsigned ones: 32 bits for what fits 16, else 64.
 
 use std::sync::Arc;
 
-use arrow_array::types::{Float32Type, Int32Type, Int64Type};
-use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, ListArray, PrimitiveArray, RecordBatch, StringArray,
-    StructArray, TimestampMillisecondArray,
-};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{ArrowError, Field, Schema};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, FloatType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedColumnWriter;
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::TypePtr;
 
 use suidao_page::model::{CrawlUrl, Region, TermMatch};
 use suidao_store::corpus::document::{OutLink, Post};
 use suidao_store::corpus::{Document, Fields};
+
+/// The declaration of each field of a document.
+const FIELDS: [(&str, &str); Fields::ALL.len()] = [
+    ("id", "REQUIRED BYTE_ARRAY id (STRING);"),
+    ("url", "REQUIRED BYTE_ARRAY url (STRING);"),
+    ("host", "REQUIRED BYTE_ARRAY host (STRING);"),
+    ("title", "REQUIRED BYTE_ARRAY title (STRING);"),
+    ("text", "REQUIRED BYTE_ARRAY text (STRING);"),
+    ("chars", "REQUIRED INT64 chars;"),
+    ("language", "OPTIONAL BYTE_ARRAY language (STRING);"),
+    ("author", "OPTIONAL BYTE_ARRAY author (STRING);"),
+    ("published", "OPTIONAL INT32 published (DATE);"),
+    ("fetched", "REQUIRED INT64 fetched (TIMESTAMP(MILLIS,true));"),
+    ("first_seen", "REQUIRED INT64 first_seen (TIMESTAMP(MILLIS,true));"),
+    ("last_seen", "REQUIRED INT64 last_seen (TIMESTAMP(MILLIS,true));"),
+    ("last_changed", "REQUIRED INT64 last_changed (TIMESTAMP(MILLIS,true));"),
+    ("versions", "REQUIRED INT64 versions;"),
+    ("status", "REQUIRED INT32 status;"),
+    ("relevance", "REQUIRED FLOAT relevance;"),
+    ("relevant", "REQUIRED BOOLEAN relevant;"),
+    (
+        "terms",
+        "REQUIRED group terms (LIST) { REPEATED group list { REQUIRED group element { REQUIRED BYTE_ARRAY term (STRING); REQUIRED INT64 count; } } }",
+    ),
+    ("anchor", "REQUIRED BYTE_ARRAY anchor (STRING);"),
+    ("scores", "REQUIRED group scores { REQUIRED FLOAT priority; REQUIRED INT32 lane; }"),
+    ("k", "OPTIONAL INT32 k;"),
+    ("hops", "REQUIRED INT32 hops;"),
+    ("depth", "REQUIRED INT32 depth;"),
+    ("found_on", "OPTIONAL BYTE_ARRAY found_on (STRING);"),
+    ("digest", "REQUIRED BYTE_ARRAY digest (STRING);"),
+    ("simhash", "REQUIRED BYTE_ARRAY simhash (STRING);"),
+    ("duplicate_of", "OPTIONAL BYTE_ARRAY duplicate_of (STRING);"),
+    ("canonical", "OPTIONAL BYTE_ARRAY canonical (STRING);"),
+    ("listing", "REQUIRED BOOLEAN listing;"),
+    ("noindex", "REQUIRED BOOLEAN noindex;"),
+    (
+        "links",
+        "REQUIRED group links (LIST) { REPEATED group list { REQUIRED group element { REQUIRED BYTE_ARRAY url (STRING); REQUIRED BYTE_ARRAY anchor (STRING); REQUIRED BYTE_ARRAY region (STRING); REQUIRED BOOLEAN nofollow; } } }",
+    ),
+    (
+        "posts",
+        "REQUIRED group posts (LIST) { REPEATED group list { REQUIRED group element { OPTIONAL BYTE_ARRAY author (STRING); OPTIONAL INT64 posted (TIMESTAMP(MILLIS,true)); OPTIONAL INT64 floor; REQUIRED BYTE_ARRAY text (STRING); } } }",
+    ),
+    (
+        "warc",
+        "REQUIRED group warc { REQUIRED BYTE_ARRAY file (STRING); REQUIRED INT64 offset; REQUIRED INT64 length; }",
+    ),
+];
 
 /// Bytes that a document takes in columns, roughly.
 pub fn size(document: &Document) -> usize {
@@ -26,106 +74,106 @@ pub fn size(document: &Document) -> usize {
 /// The schema of a choice of fields.
 ///
 /// # Errors
-/// None in practice: the columns of no row fit together.
-pub fn schema(fields: &Fields) -> Result<Arc<Schema>, ArrowError> {
-    Ok(batch(fields, &[])?.schema())
+/// If there is no column for a field.
+pub fn schema(fields: &Fields) -> Result<TypePtr, ParquetError> {
+    let declared = fields.names().map(|name| FIELDS.iter().find(|field| field.0 == name).map_or("", |field| field.1));
+    message(&declared.collect::<String>())
 }
 
-/// Rows as columns of these fields, in their order.
+/// The schema of these declarations.
 ///
 /// # Errors
-/// If the columns do not fit together, which would be a mistake of this file.
-pub fn batch(fields: &Fields, rows: &[Document]) -> Result<RecordBatch, ArrowError> {
-    let columns = fields.names().map(|name| {
-        let (values, nullable) = column(name, rows)?;
-        Ok((name, values, nullable))
-    });
-    RecordBatch::try_from_iter_with_nullable(columns.collect::<Result<Vec<_>, ArrowError>>()?)
+/// If they cannot be read.
+pub fn message(declarations: &str) -> Result<TypePtr, ParquetError> {
+    Ok(Arc::new(parse_message_type(&format!("message suidao {{ {declarations} }}"))?))
 }
 
-/// The column of a field, and whether a value may be missing.
-fn column(name: &str, rows: &[Document]) -> Result<(ArrayRef, bool), ArrowError> {
+/// The columns of a field, one for each of its leaves.
+///
+/// # Errors
+/// If there is no such field.
+pub fn column(name: &str, rows: &[Document]) -> Result<Vec<Leaf>, ParquetError> {
     let documents = || rows.iter();
-    let missing = |array: ArrayRef| Ok((array, true));
-    let there = |array: ArrayRef| Ok((array, false));
-    match name {
-        "id" => there(texts(documents().map(|page| &page.id))),
-        "url" => there(texts(documents().map(|page| page.url.as_str()))),
-        "host" => there(texts(documents().map(|page| &page.host))),
-        "title" => there(texts(documents().map(|page| &page.title))),
-        "text" => there(texts(documents().map(|page| &page.text))),
-        "chars" => there(longs(documents().map(|page| page.chars.into()))),
-        "language" => missing(perhaps(documents().map(|page| page.language.as_deref()))),
-        "author" => missing(perhaps(documents().map(|page| page.author.as_deref()))),
-        "published" => {
-            missing(Arc::new(documents().map(|page| page.published.map(|day| day.0)).collect::<Date32Array>()))
+    let instant = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+    let leaf = match name {
+        "id" => texts(documents().map(|page| &page.id)),
+        "url" => texts(documents().map(|page| page.url.as_str())),
+        "host" => texts(documents().map(|page| &page.host)),
+        "title" => texts(documents().map(|page| &page.title)),
+        "text" => texts(documents().map(|page| &page.text)),
+        "chars" => longs(documents().map(|page| page.chars.into())),
+        "language" => perhaps(documents().map(|page| page.language.as_deref())),
+        "author" => perhaps(documents().map(|page| page.author.as_deref())),
+        "published" => optional(documents().map(|page| page.published.map(|day| day.0)), Values::Int),
+        "fetched" => longs(documents().map(|page| instant(page.fetched_at.0))),
+        "first_seen" => longs(documents().map(|page| instant(page.seen.first.0))),
+        "last_seen" => longs(documents().map(|page| instant(page.seen.last.0))),
+        "last_changed" => longs(documents().map(|page| instant(page.seen.changed.0))),
+        "versions" => longs(documents().map(|page| page.versions.into())),
+        "status" => ints(documents().map(|page| page.status.into())),
+        "relevance" => floats(documents().map(|page| page.relevance.get())),
+        "relevant" => flags(documents().map(|page| page.relevant)),
+        "terms" => return Ok(terms(rows)),
+        "anchor" => texts(documents().map(|page| &page.anchor)),
+        "scores" => {
+            let scores = || documents().map(|page| &page.scores);
+            return Ok(vec![floats(scores().map(|at| at.priority)), ints(scores().map(|at| at.lane.into()))]);
         }
-        "fetched" => there(instants(documents().map(|page| i64::try_from(page.fetched_at.0).ok()))),
-        "first_seen" => there(instants(documents().map(|page| i64::try_from(page.seen.first.0).ok()))),
-        "last_seen" => there(instants(documents().map(|page| i64::try_from(page.seen.last.0).ok()))),
-        "last_changed" => there(instants(documents().map(|page| i64::try_from(page.seen.changed.0).ok()))),
-        "versions" => there(longs(documents().map(|page| page.versions.into()))),
-        "status" => there(ints(documents().map(|page| page.status.into()))),
-        "relevance" => there(floats(documents().map(|page| page.relevance.get()))),
-        "relevant" => there(flags(documents().map(|page| page.relevant))),
-        "terms" => there(terms(documents().map(|page| &page.terms[..]))?),
-        "anchor" => there(texts(documents().map(|page| &page.anchor))),
-        "scores" => there(record(vec![
-            ("priority", floats(documents().map(|page| page.scores.priority)), false),
-            ("lane", ints(documents().map(|page| page.scores.lane.into())), false),
-        ])?),
-        "k" => missing(Arc::new(documents().map(|page| page.k.map(i32::from)).collect::<Int32Array>())),
-        "hops" => there(ints(documents().map(|page| page.hops.into()))),
-        "depth" => there(ints(documents().map(|page| page.depth.into()))),
-        "found_on" => missing(perhaps(documents().map(|page| page.found_on.as_ref().map(CrawlUrl::as_str)))),
-        "digest" => there(texts(documents().map(|page| page.digest.to_string()))),
-        "simhash" => there(texts(documents().map(|page| &page.simhash))),
-        "duplicate_of" => missing(perhaps(documents().map(|page| page.duplicate_of.as_ref().map(CrawlUrl::as_str)))),
-        "canonical" => missing(perhaps(documents().map(|page| page.canonical.as_ref().map(CrawlUrl::as_str)))),
-        "listing" => there(flags(documents().map(|page| page.listing))),
-        "noindex" => there(flags(documents().map(|page| page.noindex))),
-        "links" => there(links(documents().map(|page| &page.links[..]))?),
-        "posts" => there(posts(documents().map(|page| &page.posts[..]))?),
-        "warc" => there(record(vec![
-            ("file", texts(documents().map(|page| &page.warc.file)), false),
-            ("offset", longs(documents().map(|page| page.warc.offset as i64)), false),
-            ("length", longs(documents().map(|page| page.warc.length as i64)), false),
-        ])?),
-        other => Err(ArrowError::SchemaError(format!("no column for {other}"))),
-    }
+        "k" => optional(documents().map(|page| page.k.map(i32::from)), Values::Int),
+        "hops" => ints(documents().map(|page| page.hops.into())),
+        "depth" => ints(documents().map(|page| page.depth.into())),
+        "found_on" => perhaps(documents().map(|page| page.found_on.as_ref().map(CrawlUrl::as_str))),
+        "digest" => texts(documents().map(|page| page.digest.to_string())),
+        "simhash" => texts(documents().map(|page| &page.simhash)),
+        "duplicate_of" => perhaps(documents().map(|page| page.duplicate_of.as_ref().map(CrawlUrl::as_str))),
+        "canonical" => perhaps(documents().map(|page| page.canonical.as_ref().map(CrawlUrl::as_str))),
+        "listing" => flags(documents().map(|page| page.listing)),
+        "noindex" => flags(documents().map(|page| page.noindex)),
+        "links" => return Ok(links(rows)),
+        "posts" => return Ok(posts(rows)),
+        "warc" => {
+            let places = || documents().map(|page| &page.warc);
+            return Ok(vec![
+                texts(places().map(|at| &at.file)),
+                longs(places().map(|at| at.offset as i64)),
+                longs(places().map(|at| at.length as i64)),
+            ]);
+        }
+        other => return Err(ParquetError::General(format!("no column for {other}"))),
+    };
+    Ok(vec![leaf])
 }
 
-fn terms<'a>(rows: impl Iterator<Item = &'a [TermMatch]> + Clone) -> Result<ArrayRef, ArrowError> {
-    let all = || rows.clone().flatten();
-    let term = texts(all().map(|term| &term.term));
-    let count = longs(all().map(|term| term.count.into()));
-    list(rows.clone().map(<[_]>::len), vec![("term", term, false), ("count", count, false)])
+fn terms(rows: &[Document]) -> Vec<Leaf> {
+    let all = || rows.iter().flat_map(|page| &page.terms);
+    let leaves = [texts(all().map(|term: &TermMatch| &term.term)), longs(all().map(|term| term.count.into()))];
+    listed(leaves, rows.iter().map(|page| page.terms.len()))
 }
 
-fn links<'a>(rows: impl Iterator<Item = &'a [OutLink]> + Clone) -> Result<ArrayRef, ArrowError> {
-    let all = || rows.clone().flatten();
-    let columns = vec![
-        ("url", texts(all().map(|link| link.url.as_str())), false),
-        ("anchor", texts(all().map(|link| &link.anchor)), false),
-        ("region", texts(all().map(|link| region(link.region))), false),
-        ("nofollow", flags(all().map(|link| link.nofollow)), false),
+fn links(rows: &[Document]) -> Vec<Leaf> {
+    let all = || rows.iter().flat_map(|page| &page.links);
+    let leaves = [
+        texts(all().map(|link: &OutLink| link.url.as_str())),
+        texts(all().map(|link| &link.anchor)),
+        texts(all().map(|link| region(link.region))),
+        flags(all().map(|link| link.nofollow)),
     ];
-    list(rows.clone().map(<[_]>::len), columns)
+    listed(leaves, rows.iter().map(|page| page.links.len()))
 }
 
-fn posts<'a>(rows: impl Iterator<Item = &'a [Post]> + Clone) -> Result<ArrayRef, ArrowError> {
-    let all = || rows.clone().flatten();
+fn posts(rows: &[Document]) -> Vec<Leaf> {
+    let all = || rows.iter().flat_map(|page| &page.posts);
     let posted = |post: &Post| {
         let instant: jiff::Timestamp = post.posted.as_ref()?.parse().ok()?;
         Some(instant.as_millisecond())
     };
-    let columns = vec![
-        ("author", perhaps(all().map(|post| post.author.as_deref())), true),
-        ("posted", instants(all().map(posted)), true),
-        ("floor", Arc::new(all().map(|post| post.floor.map(i64::from)).collect::<Int64Array>()) as ArrayRef, true),
-        ("text", texts(all().map(|post| &post.text)), false),
+    let leaves = [
+        perhaps(all().map(|post| post.author.as_deref())),
+        optional(all().map(posted), Values::Long),
+        optional(all().map(|post| post.floor.map(i64::from)), Values::Long),
+        texts(all().map(|post| &post.text)),
     ];
-    list(rows.clone().map(<[_]>::len), columns)
+    listed(leaves, rows.iter().map(|page| page.posts.len()))
 }
 
 pub fn region(region: Region) -> &'static str {
@@ -136,57 +184,93 @@ pub fn region(region: Region) -> &'static str {
     }
 }
 
+/// The values of a leaf, and the levels that say where one is missing or begins a list.
+pub struct Leaf {
+    values: Values,
+    definition: Option<Vec<i16>>,
+    repetition: Option<Vec<i16>>,
+}
+
+enum Values {
+    Text(Vec<ByteArray>),
+    Int(Vec<i32>),
+    Long(Vec<i64>),
+    Float(Vec<f32>),
+    Flag(Vec<bool>),
+}
+
+impl Leaf {
+    /// Writes all of it as the column that is in turn.
+    pub fn write(self, column: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        let levels = (self.definition.as_deref(), self.repetition.as_deref());
+        match self.values {
+            Values::Text(values) => column.typed::<ByteArrayType>().write_batch(&values, levels.0, levels.1),
+            Values::Int(values) => column.typed::<Int32Type>().write_batch(&values, levels.0, levels.1),
+            Values::Long(values) => column.typed::<Int64Type>().write_batch(&values, levels.0, levels.1),
+            Values::Float(values) => column.typed::<FloatType>().write_batch(&values, levels.0, levels.1),
+            Values::Flag(values) => column.typed::<BoolType>().write_batch(&values, levels.0, levels.1),
+        }?;
+        Ok(())
+    }
+}
+
+fn required(values: Values) -> Leaf {
+    Leaf { values, definition: None, repetition: None }
+}
+
+fn optional<T>(values: impl Iterator<Item = Option<T>>, pack: fn(Vec<T>) -> Values) -> Leaf {
+    let mut definition = Vec::new();
+    let there = values.inspect(|value| definition.push(value.is_some().into())).flatten().collect();
+    Leaf { values: pack(there), definition: Some(definition), repetition: None }
+}
+
+/// Leaves of the elements of lists, which are so long one after the other.
+fn listed<const N: usize>(leaves: [Leaf; N], lengths: impl Iterator<Item = usize> + Clone) -> Vec<Leaf> {
+    let listed = |leaf: Leaf| {
+        let (mut definition, mut repetition) = (Vec::new(), Vec::new());
+        let mut next = 0;
+        for length in lengths.clone() {
+            if length == 0 {
+                definition.push(0);
+                repetition.push(0);
+            }
+            for element in next..next + length {
+                definition.push(1 + leaf.definition.as_ref().map_or(0, |levels| levels[element]));
+                repetition.push((element > next).into());
+            }
+            next += length;
+        }
+        Leaf { values: leaf.values, definition: Some(definition), repetition: Some(repetition) }
+    };
+    leaves.map(listed).into()
+}
+
 /// Values that are always there.
-pub fn texts(values: impl Iterator<Item = impl AsRef<str>>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(values))
+pub fn texts(values: impl Iterator<Item = impl AsRef<str>>) -> Leaf {
+    required(Values::Text(values.map(|text| ByteArray::from(text.as_ref())).collect()))
 }
 
-fn perhaps<'a>(values: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
-    Arc::new(values.collect::<StringArray>())
-}
-
-/// As [`texts`].
-pub fn longs(values: impl Iterator<Item = i64>) -> ArrayRef {
-    Arc::new(PrimitiveArray::<Int64Type>::from_iter_values(values))
-}
-
-fn ints(values: impl Iterator<Item = i32>) -> ArrayRef {
-    Arc::new(PrimitiveArray::<Int32Type>::from_iter_values(values))
+fn perhaps<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Leaf {
+    optional(values.map(|text| text.map(ByteArray::from)), Values::Text)
 }
 
 /// As [`texts`].
-pub fn floats(values: impl Iterator<Item = f32>) -> ArrayRef {
-    Arc::new(PrimitiveArray::<Float32Type>::from_iter_values(values))
+pub fn longs(values: impl Iterator<Item = i64>) -> Leaf {
+    required(Values::Long(values.collect()))
+}
+
+fn ints(values: impl Iterator<Item = i32>) -> Leaf {
+    required(Values::Int(values.collect()))
 }
 
 /// As [`texts`].
-pub fn flags(values: impl Iterator<Item = bool>) -> ArrayRef {
-    Arc::new(BooleanArray::from_iter(values.map(Some)))
+pub fn floats(values: impl Iterator<Item = f32>) -> Leaf {
+    required(Values::Float(values.collect()))
 }
 
-fn instants(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
-    Arc::new(values.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
-}
-
-/// Names, columns, and whether a value may be missing.
-type Columns = Vec<(&'static str, ArrayRef, bool)>;
-
-fn structs(columns: Columns) -> Result<StructArray, ArrowError> {
-    let field =
-        |(name, values, nullable): &(&str, ArrayRef, bool)| Field::new(*name, values.data_type().clone(), *nullable);
-    let fields: Vec<Field> = columns.iter().map(field).collect();
-    StructArray::try_new(fields.into(), columns.into_iter().map(|(_, values, _)| values).collect(), None)
-}
-
-fn record(columns: Columns) -> Result<ArrayRef, ArrowError> {
-    Ok(Arc::new(structs(columns)?))
-}
-
-fn list(lengths: impl Iterator<Item = usize>, columns: Columns) -> Result<ArrayRef, ArrowError> {
-    let items = structs(columns)?;
-    // The name that the Parquet format gives to what a list holds.
-    let item = Field::new("element", arrow_array::Array::data_type(&items).clone(), false);
-    Ok(Arc::new(ListArray::try_new(Arc::new(item), OffsetBuffer::from_lengths(lengths), Arc::new(items), None)?))
+/// As [`texts`].
+pub fn flags(values: impl Iterator<Item = bool>) -> Leaf {
+    required(Values::Flag(values.collect()))
 }
 
 #[cfg(test)]
@@ -194,10 +278,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_has_a_column_under_its_name() {
+    fn every_field_has_columns_under_its_name() {
         let schema = schema(&Fields::all()).unwrap();
-        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
         assert_eq!(names, Fields::ALL);
+        let leaves: usize = Fields::ALL.iter().map(|name| column(name, &[]).unwrap().len()).sum();
+        assert_eq!(leaves, parquet::schema::types::SchemaDescriptor::new(schema).num_columns());
         assert!(column("colour", &[]).is_err());
     }
 }

@@ -10,25 +10,21 @@
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
-use arrow_schema::ArrowError;
-use parquet::arrow::ArrowWriter;
 use rustc_hash::FxHashMap;
 
 use super::Export;
-use super::columns::{flags, floats, longs, region, texts};
-use super::output::Out;
-use super::parquet::{add, finish, of_arrow, table};
+use super::columns::{Leaf, flags, floats, longs, message, region, texts};
+use super::parquet::{Table, of_parquet};
 use suidao_page::model::{CrawlUrl, Event, Region, UrlId};
 use suidao_store::corpus::document::OutLink;
 use suidao_store::corpus::{Document, Names, Part, Parts, Streamed};
 use suidao_store::store::directory::{WriteError, write_whole};
-use suidao_store::store::{Meta, Store, StoreError};
+use suidao_store::store::{Store, StoreError};
 
 const HOPS: usize = 20;
 
-/// Edges that are made into columns at a time.
-const BATCH: usize = 16_384;
+/// Rows of a row group.
+const ROWS: usize = 1 << 16;
 
 /// Where the tables of the nodes and of the edges lie.
 pub fn tables_of(path: &Path) -> [PathBuf; 2] {
@@ -152,8 +148,8 @@ fn redirects(store: &Store) -> Result<FxHashMap<UrlId, UrlId>, StoreError> {
 
 struct Graph<'a> {
     out: &'a mut (dyn Write + Send),
-    nodes: Table<'a, (u32, Document)>,
-    edges: Table<'a, (u32, Edge)>,
+    nodes: Group<'a, (u32, Document)>,
+    edges: Group<'a, (u32, Edge)>,
     /// The edges in GraphML: they come after all nodes, so they wait in a file without a name.
     waiting: BufWriter<std::fs::File>,
     pages: &'a Pages,
@@ -183,10 +179,13 @@ impl<'a> Graph<'a> {
     ) -> Result<Self, WriteError> {
         out.write_all(HEAD.as_bytes())?;
         let meta = export.store.meta();
+        let table = |out: &'a mut (dyn Write + Send), columns| {
+            Table::begin(Box::new(out), &message(columns).map_err(of_parquet)?, meta)
+        };
         Ok(Self {
             out,
-            nodes: Table::begin(nodes, node_columns, pages, meta)?,
-            edges: Table::begin(edges, edge_columns, pages, meta)?,
+            nodes: Group { table: table(nodes, NODES)?, columns: node_columns, pages, rows: Vec::new() },
+            edges: Group { table: table(edges, EDGES)?, columns: edge_columns, pages, rows: Vec::new() },
             waiting: BufWriter::new(tempfile::tempfile()?),
             pages,
             next: 0,
@@ -232,67 +231,66 @@ impl<'a> Graph<'a> {
 }
 
 /// How rows become columns.
-type Columns<T> = fn(&[T], &Pages) -> Result<RecordBatch, ArrowError>;
+type Columns<T> = fn(&[T], &Pages) -> Vec<Leaf>;
 
-struct Table<'a, T> {
-    table: ArrowWriter<Out<'a>>,
+/// A table in progress, and the rows of its next row group.
+struct Group<'a, T> {
+    table: Table<'a>,
     columns: Columns<T>,
     pages: &'a Pages,
     rows: Vec<T>,
 }
 
-impl<'a, T> Table<'a, T> {
-    fn begin(
-        out: &'a mut (dyn Write + Send),
-        columns: Columns<T>,
-        pages: &'a Pages,
-        meta: &Meta,
-    ) -> Result<Self, WriteError> {
-        let schema = columns(&[], pages).map_err(of_arrow)?.schema();
-        Ok(Self { table: table(Box::new(out), &schema, meta)?, columns, pages, rows: Vec::new() })
-    }
-
+impl<T> Group<'_, T> {
     fn add(&mut self, row: T) -> Result<(), WriteError> {
         self.rows.push(row);
-        if self.rows.len() >= BATCH { self.hand_over() } else { Ok(()) }
+        if self.rows.len() >= ROWS { self.write() } else { Ok(()) }
     }
 
-    fn hand_over(&mut self) -> Result<(), WriteError> {
-        let rows = (self.columns)(&self.rows, self.pages).map_err(of_arrow)?;
+    fn write(&mut self) -> Result<(), WriteError> {
+        let columns = (self.columns)(&self.rows, self.pages);
         self.rows.clear();
-        add(&mut self.table, &rows)
+        self.table.write(std::iter::once(Ok(columns)))
     }
 
     fn finish(mut self) -> Result<(), WriteError> {
-        self.hand_over()?;
-        finish(self.table)
+        self.write()?;
+        self.table.finish()
     }
 }
 
-fn node_columns(rows: &[(u32, Document)], _: &Pages) -> Result<RecordBatch, ArrowError> {
+const NODES: &str = "REQUIRED INT64 node; REQUIRED BYTE_ARRAY id (STRING); REQUIRED BYTE_ARRAY url (STRING); \
+     REQUIRED BYTE_ARRAY host (STRING); REQUIRED BYTE_ARRAY title (STRING); REQUIRED FLOAT relevance; \
+     REQUIRED BOOLEAN relevant;";
+
+fn node_columns(rows: &[(u32, Document)], _: &Pages) -> Vec<Leaf> {
     let pages = || rows.iter().map(|(_, page)| page);
-    RecordBatch::try_from_iter([
-        ("node", longs(rows.iter().map(|(number, _)| i64::from(*number)))),
-        ("id", texts(pages().map(|page| &page.id))),
-        ("url", texts(pages().map(|page| page.url.as_str()))),
-        ("host", texts(pages().map(|page| &page.host))),
-        ("title", texts(pages().map(|page| &page.title))),
-        ("relevance", floats(pages().map(|page| page.relevance.get()))),
-        ("relevant", flags(pages().map(|page| page.relevant))),
-    ])
+    vec![
+        longs(rows.iter().map(|(number, _)| i64::from(*number))),
+        texts(pages().map(|page| &page.id)),
+        texts(pages().map(|page| page.url.as_str())),
+        texts(pages().map(|page| &page.host)),
+        texts(pages().map(|page| &page.title)),
+        floats(pages().map(|page| page.relevance.get())),
+        flags(pages().map(|page| page.relevant)),
+    ]
 }
 
-fn edge_columns(rows: &[(u32, Edge)], pages: &Pages) -> Result<RecordBatch, ArrowError> {
+const EDGES: &str = "REQUIRED INT64 source; REQUIRED INT64 target; REQUIRED BYTE_ARRAY source_url (STRING); \
+     REQUIRED BYTE_ARRAY target_url (STRING); REQUIRED BYTE_ARRAY anchor (STRING); \
+     REQUIRED BYTE_ARRAY region (STRING); REQUIRED INT64 links;";
+
+fn edge_columns(rows: &[(u32, Edge)], pages: &Pages) -> Vec<Leaf> {
     let edges = || rows.iter().map(|(_, edge)| edge);
-    RecordBatch::try_from_iter([
-        ("source", longs(rows.iter().map(|(source, _)| i64::from(*source)))),
-        ("target", longs(edges().map(|edge| i64::from(edge.target)))),
-        ("source_url", texts(rows.iter().map(|(source, _)| pages.url(*source)))),
-        ("target_url", texts(edges().map(|edge| pages.url(edge.target)))),
-        ("anchor", texts(edges().map(|edge| &edge.anchor))),
-        ("region", texts(edges().map(|edge| region(edge.region)))),
-        ("links", longs(edges().map(|edge| edge.links))),
-    ])
+    vec![
+        longs(rows.iter().map(|(source, _)| i64::from(*source))),
+        longs(edges().map(|edge| i64::from(edge.target))),
+        texts(rows.iter().map(|(source, _)| pages.url(*source))),
+        texts(edges().map(|edge| pages.url(edge.target))),
+        texts(edges().map(|edge| &edge.anchor)),
+        texts(edges().map(|edge| region(edge.region))),
+        longs(edges().map(|edge| edge.links)),
+    ]
 }
 
 /// A text for XML 1.0: marks are written as entities, and characters that it has no place for are left out.
@@ -313,7 +311,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
     use suidao_store::corpus::fixture::crawl;
@@ -355,8 +353,7 @@ mod tests {
         assert!(!xml.contains('\u{1}'));
         let rows = |name: &str| -> usize {
             let file = std::fs::File::open(root.path().join(name)).unwrap();
-            let batches = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
-            batches.map(|batch| batch.unwrap().num_rows()).sum()
+            SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows() as usize
         };
         assert_eq!((rows("g.nodes.parquet"), rows("g.edges.parquet")), (3, 3));
     }
