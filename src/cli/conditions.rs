@@ -15,22 +15,22 @@ use super::names::one_of;
 #[derive(Args)]
 pub struct ConditionsArgs {
     /// HTTP proxy for all requests, for example http://127.0.0.1:8088
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", help_heading = "Network")]
     pub proxy: Option<String>,
-    /// Mail address or URL by which site owners can reach you; sent with every request
-    #[arg(long, value_name = "CONTACT")]
+    /// Your e-mail address or URL for site owners; sent with every request
+    #[arg(long, value_name = "CONTACT", help_heading = "Politeness")]
     pub contact: Option<String>,
-    /// Let private and loopback addresses be fetched
-    #[arg(long)]
+    /// Allow requests to private and loopback addresses
+    #[arg(long, help_heading = "Network")]
     pub allow_private: bool,
-    /// Which pages a headless browser shows before they are read [default: never]
-    #[arg(long, value_name = "WHEN", value_parser = one_of::<RenderMode>())]
+    /// Which pages to render in a headless browser before parsing [default: never]
+    #[arg(long, value_name = "WHEN", value_parser = one_of::<RenderMode>(), help_heading = "Network")]
     pub render: Option<RenderMode>,
     /// Configuration file (TOML)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub config: Option<PathBuf>,
-    /// Override one key of the configuration, for example politeness.delay=0.5
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    /// Override one configuration key, for example politeness.delay=0.5; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
     pub sets: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl ConditionsArgs {
     /// Says so where nobody can be reached.
     pub fn remind(&self, config: &Config, voice: Voice) {
         if config.fetch.contact.is_none() && !voice.quiet {
-            note!("suidao: no contact set: site owners cannot reach you; give --contact or fetch.contact");
+            note!("suidao: no contact is set, so site owners cannot reach you; set --contact or fetch.contact");
         }
     }
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Limits, TrapCounts, Unreached};
+use suidao::html::thousands;
 use suidao::live::{Job, Report};
 use suidao::model::{FailureKind, Refusal, Stop, number};
 use suidao::store::CrawlDirectory;
@@ -22,35 +23,32 @@ use super::operate::{GoalsArgs, OperatingArgs};
 use super::screen::Screen;
 use super::{Exit, Voice, dry_run, inputs};
 
-/// Crawl for a topic from seed URLs.
-///
-/// Ctrl-C stops cleanly, and the same command again goes on where it stopped. More pages: the same command with a
-/// larger --max-pages.
+/// Crawl for a topic from seed URLs; Ctrl-C stops cleanly, and the same command resumes.
 #[derive(Args)]
 #[command(
     after_help = "Example: suidao crawl -m lexicons/ml.toml -s seeds/ml.txt -o ml --max-pages 5000 --contact me@example.cn"
 )]
 pub struct CrawlArgs {
     /// Lexicon of the topic
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: PathBuf,
-    /// File of seed URLs, one a line
-    #[arg(short, long, value_name = "FILE")]
+    /// File of seed URLs, one per line
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     pub seeds: PathBuf,
-    /// Crawl directory; made if missing, gone on with if it holds this crawl
-    #[arg(short, long, value_name = "DIR")]
+    /// Crawl directory; created if missing, resumed if it already holds this crawl
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub output: PathBuf,
     /// Crawl strategy [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     pub strategy: Option<StrategyName>,
-    /// Take URLs from sitemaps too, of hosts that brought relevant pages
-    #[arg(long)]
+    /// Also take URLs from the sitemaps of hosts with relevant pages
+    #[arg(long, help_heading = "Input")]
     pub sitemaps: bool,
-    /// Take URLs from feeds too, of such hosts
-    #[arg(long)]
+    /// Also take URLs from the feeds of hosts with relevant pages
+    #[arg(long, help_heading = "Input")]
     pub feeds: bool,
-    /// Keep only pages in these languages, such as zh,en; links of others are followed
-    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    /// Keep only pages in these languages, such as zh,en; links on other pages are still followed
+    #[arg(long, value_name = "CODES", value_delimiter = ',', help_heading = "Output")]
     pub lang: Vec<String>,
     #[command(flatten)]
     pub goals: GoalsArgs,
@@ -58,11 +56,11 @@ pub struct CrawlArgs {
     pub operating: OperatingArgs,
     #[command(flatten)]
     pub conditions: ConditionsArgs,
-    /// Check everything, say what would be fetched first and why (20 requests, or N), fetch and write nothing
-    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20")]
+    /// Print the first 20 (or N) requests and their reasons; fetch and write nothing
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20", help_heading = "Output")]
     pub dry_run: Option<usize>,
-    /// Write every event as a line of JSON to the standard output, the summary last; with --dry-run what would be fetched
-    #[arg(long)]
+    /// Print each event as a line of JSON, the summary last; with --dry-run, the planned requests
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -88,7 +86,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
     let directory = CrawlDirectory::new(&args.output);
     if let Some(most) = args.dry_run {
         args.operating.address(&config)?;
-        let wish = dry_run::Wish { lexicon: &args.lexicon, most, json: args.json };
+        let wish = dry_run::Wish { lexicon: &args.lexicon, most, json: args.json, detailed: voice.verbose > 0 };
         return dry_run::show(&wish, &config, &topic, &seeds, &directory);
     }
     args.conditions.remind(&config, voice);
@@ -116,7 +114,7 @@ pub fn run(args: &CrawlArgs, voice: Voice) -> Result<Exit> {
 /// acknowledged is lost by that.
 pub async fn interrupted() {
     interrupts().await;
-    note!("suidao: stopping: waiting for what is in flight (Ctrl-C again to stop at once)");
+    note!("suidao: stopping after the requests in flight (press Ctrl-C again to stop at once)");
 }
 
 /// The same without a word, listening from the call on and not from the first poll: for what says that it is ready before it
@@ -204,48 +202,48 @@ fn harvest(report: &Report) -> f64 {
 fn in_words(job: &Job, report: &Report) -> String {
     let progress = report.progress;
     let why = match report.stop {
-        None => "Interrupted; the same command goes on.".to_owned(),
+        None => "Interrupted. Rerun the same command to resume.".to_owned(),
         Some(Stop::FrontierEmpty | Stop::OnlyUnreachable) if progress.pages == 0 => {
             let offline = !report.unreached.hosts.is_empty()
                 && report.unreached.hosts.iter().all(|(_, why)| {
                     matches!(why.kind, FailureKind::Dns | FailureKind::NoSuchHost | FailureKind::Connect)
                 });
-            let advice =
-                if offline { " Is this machine on the network, and does it need a proxy (--proxy)?" } else { "" };
-            format!("No page could be fetched: skipped.csv tells why for each seed.{advice}")
+            let advice = if offline { " Check the network connection, and set --proxy if one is needed." } else { "" };
+            format!("No page could be fetched; skipped.csv lists the reason for each seed.{advice}")
         }
         Some(Stop::RequestLimit) => requests_in_words(&job.config.limits, progress.requests),
         Some(stop) => stop.why().to_owned(),
     };
     format!(
-        "{why}\n{} pages ({} now, {:.0} pages/s), {} of them relevant to {}: harvest rate {:.1}%.\n\
-         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} refused (see skipped.csv).\n{}{}\
-         All of it is in {}.",
-        progress.pages,
-        report.pages_now,
-        report.pages_now as f64 / report.seconds.max(1e-3),
-        progress.relevant,
+        "{why}\n{} pages, {} of them relevant to {}: harvest rate {:.1}%. This run: {} pages, {:.0} pages/s.\n\
+         {} hosts visited, {} with relevant pages; {} URLs queued, {} failed, {} skipped by crawl policy (see skipped.csv).\n{}{}\
+         Output: {}",
+        thousands(progress.pages),
+        thousands(progress.relevant),
         job.topic.lexicon().name,
         100.0 * harvest(report),
-        progress.hosts_visited,
-        progress.hosts_relevant,
-        progress.queued,
-        progress.failed,
-        progress.refused,
+        thousands(report.pages_now),
+        report.pages_now as f64 / report.seconds.max(1e-3),
+        thousands(progress.hosts_visited),
+        thousands(progress.hosts_relevant),
+        thousands(progress.queued),
+        thousands(progress.failed),
+        thousands(progress.refused),
         unreached_in_words(&report.unreached),
         failures_in_words(&report.failures) + &traps_in_words(&report.refusals, &report.traps),
-        job.directory.root().display(),
+        job.directory.root().join("").display(),
     )
 }
 
 /// That the requests are used up: how many there were, what set the limit, and what goes on.
 pub fn requests_in_words(limits: &Limits, requests: u64) -> String {
     let by = match limits.requests {
-        Some(_) => "limits.requests (--max-requests)",
-        None => "the limit of pages (ten answers a page, and 1000)",
+        Some(_) => "limits.requests",
+        None => "ten for each page of --max-pages, plus 1,000",
     };
     format!(
-        "{requests} requests went out, as many as {by} lets; skipped.csv tells what failed, and a larger --max-requests goes on."
+        "Request limit reached: {} requests sent (limit: {by}). Rerun with a larger --max-requests to continue; skipped.csv lists failures.",
+        thousands(requests)
     )
 }
 
@@ -260,8 +258,8 @@ pub fn unreached_in_words(unreached: &Unreached) -> String {
     let named: Vec<String> = named.map(|(host, why)| format!("{host} ({why})")).collect();
     let hosts = if unreached.all == 1 { "host" } else { "hosts" };
     let more = unreached.all - named.len() as u64;
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{} {hosts} could not be reached when last asked: {}{more}.\n", unreached.all, named.join(", "))
+    let more = if more > 0 { format!(" and {} more", thousands(more)) } else { String::new() };
+    format!("{} {hosts} unreachable at the last attempt: {}{more}.\n", thousands(unreached.all), named.join(", "))
 }
 
 /// What failed for good, by kind, the most first; nothing where nothing did.
@@ -272,7 +270,7 @@ pub fn failures_in_words(failures: &BTreeMap<String, u64>) -> String {
 
 fn most_first(mut counts: Vec<(u64, String)>) -> String {
     counts.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
-    let named: Vec<String> = counts.iter().map(|(count, name)| format!("{name} {count}")).collect();
+    let named: Vec<String> = counts.iter().map(|(count, name)| format!("{name} {}", thousands(*count))).collect();
     named.join(", ")
 }
 
@@ -286,18 +284,18 @@ pub fn traps_in_words(refusals: &BTreeMap<Refusal, u64>, traps: &TrapCounts) -> 
         .collect();
     let mut lines = String::new();
     if !refused.is_empty() {
-        lines += &format!("Refused: {}.\n", most_first(refused));
+        lines += &format!("Skipped: {}.\n", most_first(refused));
     }
     let told: Vec<String> = [
-        (traps.near_duplicates, "pages that say what another says"),
+        (traps.near_duplicates, "duplicate pages"),
         (traps.soft_404, "soft 404s"),
         (traps.session_parameters, "session parameters"),
         (traps.mirrors, "mirror hosts"),
-        (traps.ended, "endless rows ended"),
+        (traps.ended, "endless URL series stopped"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{count} {what}"))
+    .map(|(count, what)| format!("{} {what}", thousands(count)))
     .collect();
     if !told.is_empty() {
         lines += &format!("Traps: {}.\n", told.join(", "));

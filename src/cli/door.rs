@@ -30,14 +30,26 @@ macro_rules! note {
     ($($word:tt)*) => { $crate::cli::door::note(format_args!($($word)*)) };
 }
 
-/// What [`say!`] does.
+/// What [`say!`] does. On a terminal URLs are shown with their letters decoded, but not in data: JSON, HTML and SVG.
 pub fn say(words: Arguments) -> io::Result<()> {
+    let text = words.to_string();
+    if is_read_by_people() && !text.starts_with(['{', '[', '<']) {
+        return exact(format_args!("{}", visible::urls(&visible::text(&text))));
+    }
+    exact(format_args!("{text}"))
+}
+
+/// Writes a line to the standard output whose URLs are to be copied as they are.
+pub fn exact(words: Arguments) -> io::Result<()> {
     io::stdout().write_all(visible::text(&format!("{words}\n")).as_bytes())
 }
 
 /// What [`note!`] does.
 pub fn note(words: Arguments) {
-    drop(io::stderr().write_all(visible::text(&format!("{words}\n")).as_bytes()));
+    let words = format!("{words}\n");
+    let text = visible::text(&words);
+    let read = if has_a_screen() { visible::urls(&text) } else { (&*text).into() };
+    drop(io::stderr().write_all(read.as_bytes()));
 }
 
 /// Writes what is to be answered on the same line.
@@ -102,7 +114,8 @@ impl Shown {
 
     /// Adds a piece.
     pub fn push(&mut self, piece: &str) {
-        self.text.push_str(&visible::text(piece));
+        let piece = visible::text(piece);
+        if self.colours { self.text.push_str(&visible::urls(&piece)) } else { self.text.push_str(&piece) }
     }
 
     /// Writes it, and ends its last line.
@@ -154,7 +167,7 @@ pub fn usage<T>(told: &clap::Error, parse: impl Fn(Vec<String>) -> Result<T, cla
 pub fn tell_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let thread = std::thread::current();
-        note!("suidao: thread {} {panic}", thread.name().unwrap_or("without a name"));
+        note!("suidao: thread {} {panic}", thread.name().unwrap_or("(unnamed)"));
         let trace = Backtrace::capture();
         if trace.status() == BacktraceStatus::Captured {
             note!("{trace}");

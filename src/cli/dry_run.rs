@@ -21,6 +21,8 @@ pub struct Wish<'a> {
     pub most: usize,
     /// As lines of JSON.
     pub json: bool,
+    /// With queue and k of each URL.
+    pub detailed: bool,
 }
 
 pub fn show(
@@ -65,11 +67,11 @@ pub fn show(
         |seed: &CrawlUrl| config.scope.refuses(seed).or_else(|| suidao::trap::path::refuses(&config.traps, seed));
     let from = |id: UrlId| match origins.get(id.0 as usize) {
         Some(Origin::Seed) => "seed".to_owned(),
-        Some(Origin::Link(page)) => format!("on {}", crawl.url(*page)),
-        Some(Origin::Redirect(page)) => format!("redirect of {}", crawl.url(*page)),
-        Some(Origin::Listed(source)) => format!("named by {}", crawl.url(*source)),
-        Some(Origin::Canonical(copy)) => format!("the address that {} calls its own", crawl.url(*copy)),
-        Some(Origin::Named) | None => "named by robots.txt, a page or a sitemap".to_owned(),
+        Some(Origin::Link(page)) => format!("linked from {}", crawl.url(*page)),
+        Some(Origin::Redirect(page)) => format!("redirected from {}", crawl.url(*page)),
+        Some(Origin::Listed(source)) => format!("listed in {}", crawl.url(*source)),
+        Some(Origin::Canonical(copy)) => format!("canonical URL of {}", crawl.url(*copy)),
+        Some(Origin::Named) | None => "listed in robots.txt, a page or a sitemap".to_owned(),
     };
     if wish.json {
         for seed in seeds {
@@ -77,7 +79,7 @@ pub fn show(
             say!("{}", json!({ "seed": seed, "refused": refusal, "why": refusal.map(Refusal::why) }));
         }
         for (rank, request) in requests.iter().enumerate() {
-            say!("{}", number::plain(told(rank + 1, request, &from).1));
+            say!("{}", number::plain(told(rank + 1, request, &from, false).1));
         }
         say!(
             "{}",
@@ -94,60 +96,56 @@ pub fn show(
     say!("# topic {} ({terms} terms, {}), strategy {}", lexicon.name, wish.lexicon.display(), config.strategy.label());
     if resumed {
         let (pages, queued) = (progress.pages, progress.queued);
-        say!("# the crawl goes on in {}: {pages} pages fetched, {queued} URLs queued", directory.root().display());
+        say!("# would resume the crawl in {}: {pages} pages fetched, {queued} URLs queued", directory.root().display());
     } else {
-        say!("# the crawl would begin in {}", directory.root().display());
+        say!("# would start a crawl in {}", directory.root().display());
     }
     let inside = seeds.iter().filter(|seed| refused(seed).is_none()).count();
-    say!("# {} seeds, {inside} of them in scope", seeds.len());
+    say!("# {} seeds, {inside} in scope", seeds.len());
     for seed in seeds {
         if let Some(reason) = refused(seed) {
-            say!("#   refused: {seed} ({})", reason.why());
+            say!("#   skipped: {seed} ({})", reason.why());
         }
     }
-    say!(
-        "#\n# first requests, {} at a time, if each answer takes 0.1 s and brings nothing new:",
-        config.crawl.in_flight
-    );
+    say!("#\n# first requests, {} at a time, assuming 0.1 s per response and no new links:", config.crawl.in_flight);
     for (rank, request) in requests.iter().enumerate() {
-        say!("# {}", told(rank + 1, request, &from).0);
+        say!("# {}", told(rank + 1, request, &from, wish.detailed).0);
     }
     match stop {
-        Some(Stop::FrontierEmpty) => say!("# and then nothing waits, but for what these pages lead to"),
-        Some(stop) => say!("# and then: {}", stop.why()),
+        Some(Stop::FrontierEmpty) => say!("# then only links found on these pages"),
+        Some(stop) => say!("# then: {}", stop.why()),
         None => {}
     }
-    say!("#\n# nothing was fetched or written; the configuration in force:\n");
-    say!("{}", toml::to_string(&config.shown()).context("the configuration cannot be shown")?.trim_end());
+    say!("#\n# Nothing was fetched or written. Effective configuration:\n");
+    say!("{}", toml::to_string(&config.shown()).context("cannot print the configuration")?.trim_end());
     Ok(Exit::Done)
 }
 
 /// A request for people and for programs.
-fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String) -> (String, Value) {
+fn told(rank: usize, request: &Rehearsed, from: &dyn Fn(UrlId) -> String, detailed: bool) -> (String, Value) {
     let Rehearsed { after, url, turn } = request;
     let (said, mut value) = match turn {
-        Turn::Absent => {
-            (format!("{url}  (to know what the host says of a page that is not there)"), json!({ "absent": url }))
-        }
-        Turn::Robots => (format!("{url}  (before the pages of its host)"), json!({ "robots": url })),
+        Turn::Absent => (format!("{url}  (to see how the host answers for a missing page)"), json!({ "absent": url })),
+        Turn::Robots => (format!("{url}  (needed before any page of the host)"), json!({ "robots": url })),
         Turn::Page(id, place) => {
             let found = from(*id);
-            let said = format!("{url}  ({}; {found})", in_words(*place));
+            let said = format!("{url}  ({}; {found})", in_words(*place, detailed));
             (said, json!({ "page": url, "place": place, "found": found }))
         }
         Turn::Refused(_, reason) => {
             let why = reason.why();
-            (format!("not {url}: {why}"), json!({ "refused": url, "reason": reason, "why": why }))
+            (format!("skipped {url}: {why}"), json!({ "refused": url, "reason": reason, "why": why }))
         }
     };
     (value["rank"], value["after_ms"]) = (json!(rank), json!(after));
     (format!("{rank:>4} {:>7.1} s  {said}", *after as f64 / 1_000.0), value)
 }
 
-fn in_words(place: Place) -> String {
-    let k = match place.trail.k {
-        Tunnel::Unbounded => "∞".to_owned(),
-        Tunnel::Left(left) => left.to_string(),
+fn in_words(place: Place, detailed: bool) -> String {
+    let queue = match place.trail.k {
+        _ if !detailed => String::new(),
+        Tunnel::Unbounded => format!("queue {}, k ∞, ", place.lane.0),
+        Tunnel::Left(left) => format!("queue {}, k {left}, ", place.lane.0),
     };
-    format!("score {:.3}, lane {}, k {k}, depth {}", place.priority.get(), place.lane.0, place.trail.depth)
+    format!("score {:.3}, {queue}depth {}", place.priority.get(), place.trail.depth)
 }

@@ -48,7 +48,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-/// A focused web crawler that tunnels: topical corpora, Chinese first, from a topic and a few seed URLs.
+/// A focused web crawler that follows off-topic links when they lead back to the topic.
 #[derive(Parser)]
 #[command(name = "suidao", version, max_term_width = 100, after_help = "Example: suidao demo")]
 struct Cli {
@@ -61,49 +61,49 @@ struct Cli {
 /// How much is said.
 #[derive(Args, Clone, Copy)]
 pub struct Voice {
-    /// Say what becomes of each page; twice for everything
+    /// Log each page's outcome (-vv for full detail)
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
-    /// Say nothing but errors
+    /// Print only errors
     #[arg(short, long, global = true)]
     quiet: bool,
 }
 
 #[derive(Subcommand)]
 enum Verb {
-    /// Crawl a generated web over HTTP on loopback with five strategies, and compare them
+    /// Crawl a generated web on loopback with five strategies and compare them
     Demo(demo::DemoArgs),
-    /// Learn a topic lexicon, or test one on labelled pages
+    /// Build a topic lexicon, or test one on labelled pages
     Topic(topic::TopicArgs),
-    /// Crawl for a topic from seed URLs; the same command again goes on where it stopped
+    /// Crawl for a topic from seed URLs; rerun the command to resume
     Crawl(crawl::CrawlArgs),
-    /// Crawl a forum: its boards, every thread once, and again when it was replied to
+    /// Crawl a forum: boards, threads and posts
     Forum(forum::ForumArgs),
-    /// Come back to the pages of a crawl: what has changed, what is new, what is gone
+    /// Revisit the pages of a crawl to find changed, new and deleted pages
     Refresh(refresh::RefreshArgs),
-    /// Tell each visit of a page, what had changed, and when its next is due
+    /// List the visits of one page, what changed, and when the next is due
     History(history::HistoryArgs),
-    /// Crawl a recorded or generated web without a network: one strategy, on a virtual clock
+    /// Simulate a crawl of a recorded or generated web, without a network
     Replay(replay::ReplayArgs),
-    /// Tell how a URL was found, what it scored, or why it was refused
+    /// Explain how a URL was found, what it scored, or why it was skipped
     Why(why::WhyArgs),
-    /// Write the pages of a crawl to one file
+    /// Export the pages of a crawl to a file or a search server
     Export(export::ExportArgs),
     /// Search the pages of a crawl
     Search(search::SearchArgs),
-    /// Tell what a topic's queries find in a crawl as it went on
+    /// Measure what queries find in a crawl as it progressed
     Evaluate(evaluate::EvaluateArgs),
-    /// Write a page about a crawl: harvest, hosts, tunnels, duplicates, failures
+    /// Write an HTML report about a crawl
     Report(report::ReportArgs),
-    /// A search page for the pages of a crawl, on this machine
+    /// Serve a local search page for a crawl
     Serve(serve::ServeArgs),
-    /// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is
+    /// Label a sample of pages to measure the crawl's precision and recall
     Label(label::LabelArgs),
-    /// Compare strategies on recorded or generated webs
+    /// Compare crawl strategies on recorded or generated webs
     Compare(compare::CompareArgs),
-    /// Serve a generated web on loopback, to learn suidao on
+    /// Serve a generated web on loopback to practise on
     Practice(practice::PracticeArgs),
-    /// Show what suidao makes of one page, robots.txt, URL, configuration or crawl directory
+    /// Inspect one page, robots.txt, URL, configuration or crawl directory
     Check(check::CheckArgs),
 }
 
@@ -150,7 +150,7 @@ pub fn main() -> ExitCode {
         Verb::Refresh(args) => refresh::run(&args, cli.voice),
         Verb::History(args) => history::run(&args),
         Verb::Replay(args) => replay::run(&args, cli.voice),
-        Verb::Why(args) => why::run(&args),
+        Verb::Why(args) => why::run(&args, cli.voice),
         Verb::Export(args) => export::run(&args, cli.voice),
         Verb::Search(args) => search::run(&args, cli.voice),
         Verb::Evaluate(args) => evaluate::run(&args, cli.voice),

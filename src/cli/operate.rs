@@ -17,15 +17,15 @@ use super::{Voice, journal};
 /// When a crawl is done.
 #[derive(Args)]
 pub struct GoalsArgs {
-    /// Stop after so many pages
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop after N pages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_pages: Option<u64>,
-    /// Stop after so many requests, whatever they bring [default: ten for each page of --max-pages, and 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop after N requests, successful or not [default: ten for each page of --max-pages, plus 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
     pub max_requests: Option<u64>,
-    /// Stop when this holds: pages=N, relevant=N, bytes=2GB, minutes=N (of this run), harvest<0.05/1000 (fewer than 5% of the
-    /// last 1000 pages are relevant); may be repeated, the first that holds stops
-    #[arg(long = "stop-when", value_name = "CONDITION")]
+    /// Stop when a condition is met: pages=N, relevant=N, bytes=2GB, minutes=N (of this run) or harvest<0.05/1000 (fewer than
+    /// 5% of the last 1000 pages are relevant); may be repeated
+    #[arg(long = "stop-when", value_name = "CONDITION", help_heading = "Limits")]
     pub stop_when: Vec<String>,
 }
 
@@ -53,11 +53,11 @@ impl GoalsArgs {
 /// Where a crawl can be looked at, and where it logs.
 #[derive(Args)]
 pub struct OperatingArgs {
-    /// Show a status page there, and metrics for Prometheus at /metrics; a port alone is on 127.0.0.1
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    /// Serve a status page at this address, and Prometheus metrics at /metrics; a port alone means 127.0.0.1
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
     pub status: Option<String>,
-    /// Log to this file instead of log/crawl.log in the crawl directory
-    #[arg(long, value_name = "FILE")]
+    /// Log file [default: log/crawl.log in the crawl directory]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub log: Option<PathBuf>,
 }
 
@@ -76,7 +76,8 @@ impl OperatingArgs {
     pub fn address(&self, config: &Config) -> Result<Option<SocketAddr>> {
         let listen = self.status.as_deref().or(config.status.listen.as_deref());
         let address = |text| {
-            config::address(text).with_context(|| format!("--status {text}: write it as 127.0.0.1:9090, or as a port"))
+            config::address(text)
+                .with_context(|| format!("--status {text}: expected an address such as 127.0.0.1:9090, or a port"))
         };
         listen.map(address).transpose()
     }
@@ -97,12 +98,12 @@ impl OperatingArgs {
         let (mut view, mut page) = (None, None);
         if let Some(address) = self.address(config)? {
             let listener = TcpListener::bind(address).with_context(|| {
-                format!("cannot show the status page on {address}; give another port with --status")
+                format!("cannot serve the status page on {address}; choose another port with --status")
             })?;
             let window = Arc::new(View::default());
             let directory = directory.root().display().to_string();
             let server = status::serve(listener, Arc::clone(&window), &directory, &config.status.names)
-                .context("cannot show the status page")?;
+                .context("cannot serve the status page")?;
             if !voice.quiet {
                 note!("suidao: status page at http://{}/", server.address());
             }
@@ -111,7 +112,7 @@ impl OperatingArgs {
         let given = self.log.clone().or_else(|| config.log.file.as_ref().map(PathBuf::from));
         if let Some(path) = &given {
             journal::open(path, journal::Place::Named, &config.log)
-                .with_context(|| format!("cannot log to {}; give another file with --log", path.display()))?;
+                .with_context(|| format!("cannot write the log {}; choose another file with --log", path.display()))?;
         }
         // The one in the crawl directory waits until that is known to be this crawl's.
         let log = given.is_none().then(|| directory.root().join("log").join("crawl.log"));
@@ -126,7 +127,7 @@ impl Operation {
             && let Err(error) = journal::open(&path, journal::Place::Kept, &self.config.log)
         {
             // A crawl is worth more than its log.
-            note!("suidao: the crawl goes on without a log (--log FILE gives it another): {error}");
+            note!("suidao: the crawl continues without a log file; choose another with --log FILE: {error}");
         }
     }
 }

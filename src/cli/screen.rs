@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use suidao::crawl::{Goals, Progress, Waits};
+use suidao::html::thousands;
 use suidao::live::News;
 use suidao::model::{Batch, CrawlUrl, Event, Millis, span};
 
@@ -68,8 +69,8 @@ impl Screen {
             News::Ready { resumed, progress } => {
                 (self.before, self.resumed) = (*progress, *resumed);
                 if *resumed && (self.lines || self.bar.is_some()) {
-                    let (pages, queued) = (progress.pages, progress.queued);
-                    self.say(&format!("going on from {pages} pages, {queued} URLs queued"));
+                    let [pages, queued] = [progress.pages, progress.queued].map(thousands);
+                    self.say(&format!("resuming at {pages} pages, {queued} URLs queued"));
                 }
                 self.begun = clock();
                 if let Some(bar) = &self.bar {
@@ -112,7 +113,7 @@ impl Screen {
         } else if self.lines && self.told.elapsed() >= LINE_EVERY {
             self.told = clock();
             let elapsed = span(self.begun.elapsed().as_secs_f64());
-            note!("{pages} pages  {elapsed}  {}", state(self));
+            note!("{} pages  {elapsed}  {}", thousands(pages), state(self));
         }
     }
 
@@ -126,15 +127,16 @@ impl Screen {
     fn say(&self, text: &str) {
         match &self.bar {
             #[allow(clippy::disallowed_methods)] // what it is given is visible
-            Some(bar) => bar.println(visible::text(text)),
+            Some(bar) => bar.println(visible::urls(&visible::text(text))),
             None => note!("{text}"),
         }
     }
 
     fn state(&self, progress: &Progress) -> String {
         let pace = self.pace(progress);
-        let visits = if progress.visits > 0 { format!("  {} visits again", progress.visits) } else { String::new() };
-        format!("{pace}{visits}  {} queued  {} hosts", progress.queued, progress.hosts_visited)
+        let visits =
+            if progress.visits > 0 { format!("  {} revisits", thousands(progress.visits)) } else { String::new() };
+        format!("{pace}{visits}  {} queued  {} hosts", thousands(progress.queued), thousands(progress.hosts_visited))
     }
 
     fn pace(&self, progress: &Progress) -> String {
@@ -146,7 +148,7 @@ impl Screen {
         let pace = (pages - self.before.pages) as f64 / seconds;
         // A polite crawl of one host has less than a page a second.
         let pace = if pace < 9.95 { format!("{pace:.1}") } else { format!("{pace:.0}") };
-        format!("{left}{pace} pages/s  {relevant} relevant ({share:.1}%)")
+        format!("{left}{pace} pages/s  {} relevant ({share:.1}%)", thousands(*relevant))
     }
 }
 
@@ -165,12 +167,12 @@ fn waiting(waits: &Waits, now: Millis) -> Option<String> {
         let named: Vec<String> = waits
             .failing
             .iter()
-            .map(|(host, why, at)| format!("{host} ({why}; next try in {} s)", seconds(*at)))
+            .map(|(host, why, at)| format!("{host} ({why}; next attempt in {} s)", seconds(*at)))
             .collect();
-        told.push(format!("to try again {}{}", named.join(", "), more(waits.all_failing, waits.failing.len())));
+        told.push(format!("to retry {}{}", named.join(", "), more(waits.all_failing, waits.failing.len())));
     }
     if let Some((host, at)) = waits.resting.as_ref().filter(|_| told.is_empty()) {
-        told.push(format!("for {host}, which may be asked again in {} s (politeness)", seconds(*at)));
+        told.push(format!("{} s before the next request to {host} (politeness delay)", seconds(*at)));
     }
     (!told.is_empty()).then(|| format!("waiting {}", told.join("; ")))
 }

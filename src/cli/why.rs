@@ -8,33 +8,35 @@ use suidao::corpus::Story;
 use suidao::model::{CrawlUrl, number};
 use suidao::store::{CrawlDirectory, Store};
 
-use super::Exit;
+use super::{Exit, Voice};
 
-/// Tell how a URL was found, what it scored, or why it was refused.
+/// Explain how a URL was found, what it scored, or why it was skipped; -v adds its queue and k.
 #[derive(Args)]
 #[command(after_help = "Example: suidao why ml http://siwei.io/learn/")]
 pub struct WhyArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// The URL
+    /// URL to explain
     pub url: String,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-pub fn run(args: &WhyArgs) -> Result<Exit> {
-    let url =
-        CrawlUrl::parse(&args.url).with_context(|| format!("{} is no URL; write it as http://host/path", args.url))?;
+pub fn run(args: &WhyArgs, voice: Voice) -> Result<Exit> {
+    let url = CrawlUrl::parse(&args.url)
+        .with_context(|| format!("{} is not a URL; write it as http://host/path", args.url))?;
     let store = Store::open(&CrawlDirectory::new(&args.directory))?;
     let story = Story::read(|| store.batches(), &url)?;
     let Some(story) = story else {
-        bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());
+        bail!("{url} is unknown to the crawl in {}: no fetched page links to it", args.directory.display());
     };
     if args.json {
         say!("{}", serde_json::to_string_pretty(&number::rounded(serde_json::to_value(&story)?))?);
     } else {
-        say!("{}", story.to_string().trim_end());
+        // With # it has the queues and k.
+        let text = if voice.verbose > 0 { format!("{story:#}") } else { story.to_string() };
+        say!("{}", text.trim_end());
     }
     Ok(Exit::Done)
 }

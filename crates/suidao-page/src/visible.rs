@@ -47,6 +47,65 @@ pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, |letter| matches!(letter, '\n' | '\t') || is_hidden(letter))
 }
 
+/// A text whose URLs have their escaped letters decoded, such as `%E6%9C%BA`: what a person reads. The letters of ASCII stay
+/// escaped, and so do those that are written from right to left, or that nobody sees: the URL leads to the same page.
+pub fn urls(text: &str) -> Cow<'_, str> {
+    if !text.contains("://") || !text.contains('%') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("http://").into_iter().chain(rest.find("https://")).min() {
+        let end = rest[at..].find(|letter: char| letter.is_whitespace() || matches!(letter, '"' | '<' | '>'));
+        let end = end.map_or(rest.len(), |end| at + end);
+        out.push_str(&rest[..at]);
+        push_decoded(&mut out, &rest[at..end]);
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Adds a URL, letters decoded.
+fn push_decoded(out: &mut String, url: &str) {
+    let mut rest = url;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (mut bytes, mut end) = (Vec::new(), 0);
+        while let Some(byte) = escape(rest.get(end..).unwrap_or_default()).filter(|byte| *byte >= 0x80) {
+            bytes.push(byte);
+            end += 3;
+        }
+        match String::from_utf8(bytes) {
+            Ok(letters) if !letters.is_empty() && letters.chars().all(is_plain) => out.push_str(&letters),
+            // Other escapes, or an escape of ASCII.
+            _ => {
+                end = end.max(1);
+                out.push_str(&rest[..end]);
+            }
+        }
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+}
+
+/// The byte that an escape at the beginning of a text means.
+fn escape(text: &str) -> Option<u8> {
+    let digits = text.strip_prefix('%')?.get(..2)?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    is_hex.then(|| u8::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// Whether a letter beyond ASCII is seen as what it is in a URL.
+fn is_plain(letter: char) -> bool {
+    let is_blank = matches!(letter, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
+    let is_right_to_left = matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
+        | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}');
+    let is_mark = matches!(letter, '\u{3001}'..='\u{303f}' | '\u{ff01}'..='\u{ff60}');
+    (letter.is_alphanumeric() || is_mark) && !is_blank && !is_right_to_left && !is_hidden(letter)
+}
+
 fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     let Some(first) = text.find(&hidden) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 16);
@@ -122,6 +181,30 @@ mod tests {
         for plain in ["", "机器学习，é ½", "می\u{200c}خواهم", "क्\u{200d}ष", "👩\u{200d}💻", "葛\u{e0100}", "co\u{ad}op"]
         {
             assert!(matches!(text(plain), Cow::Borrowed(same) if same == plain), "{plain:?}");
+        }
+    }
+
+    #[test]
+    fn urls_are_read_and_lead_to_the_same_page() {
+        let (escaped, read) = ("%E6%9C%BA%E5%99%A8%E5%AD%A6%E4%B9%A0", "机器学习");
+        let shown = |text: &str| urls(text).into_owned();
+        assert_eq!(
+            shown(&format!("on https://a.cn/{escaped}?q={escaped}&x=%20%2F (link)")),
+            format!("on https://a.cn/{read}?q={read}&x=%20%2F (link)")
+        );
+        // No URL, no letter, cut off, hidden, blank, from right to left: as it is.
+        for same in [
+            escaped,
+            "http://a.cn/%20%3F",
+            "http://a.cn/%E6%9C",
+            "http://a.cn/%E6%9",
+            "http://a.cn/%",
+            "http://a.cn/%E2%80%AE",
+            "http://a.cn/%E3%85%A4",
+            "http://a.cn/%D7%90",
+            "http://a.cn/%é",
+        ] {
+            assert_eq!(shown(same), same);
         }
     }
 

@@ -8,6 +8,8 @@ use suidao::config::Config;
 use suidao::model::{CrawlUrl, Refusal};
 use suidao::strategy::url_weight;
 
+use crate::cli::door;
+
 /// Writes the normal form of each on a line of its own, or as JSON what else is made of it: scope, robots.txt, weight. One that
 /// is none has a line on the standard error. Whether all were URLs.
 pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bool) -> Result<bool> {
@@ -18,12 +20,12 @@ pub fn show(urls: &[String], config: Option<&Path>, sets: &[String], as_json: bo
             Ok(url) => url,
             Err(error) => {
                 sound = false;
-                note!("suidao: {text} is no URL to crawl: {error}; write it as http://host/path");
+                note!("suidao: cannot crawl {text}: {error}; write it as http://host/path");
                 continue;
             }
         };
         if !as_json {
-            say!("{url}");
+            door::exact(format_args!("{url}"))?;
             continue;
         }
         let refusal = config.scope.refuses(&url).or_else(|| suidao::trap::path::refuses(&config.traps, &url));

@@ -33,17 +33,17 @@ pub struct Story {
     retries: Vec<Failure>,
     links: Vec<Linked>,
     path: Vec<Discovered>,
-    /// Its fate for people, in lines.
+    /// Its fate for people, in lines: in brief, and with its queue and k.
     #[serde(skip)]
-    told: String,
+    told: [String; 2],
     /// It was refused because of its host, whose robots.txt could not be had when last it was asked for: why.
     #[serde(skip)]
     is_hosts: bool,
     #[serde(skip)]
     unreached: Option<Failure>,
-    /// What is known of the pages on the path, in words.
+    /// What is known of the pages on the path, in words: in brief, and with k.
     #[serde(skip)]
-    pages: FxHashMap<UrlId, String>,
+    pages: FxHashMap<UrlId, [String; 2]>,
     /// Names of the pages that are mentioned.
     #[serde(skip)]
     names: FxHashMap<UrlId, CrawlUrl>,
@@ -119,16 +119,18 @@ impl Story {
                 if let Event::Settled(page) = &event
                     && path.contains(&page.id)
                 {
-                    let (verdict, k) = (verdict(page), k_in_words(page.place));
-                    story.pages.insert(page.id, format!("  {:.3} {verdict}, {k}", page.relevance.get()));
+                    let brief = format!("  {:.3} {}", page.relevance.get(), verdict(page));
+                    let detailed = format!("{brief}, {}", k_in_words(page.place));
+                    story.pages.insert(page.id, [brief, detailed]);
                 }
                 story.take(event, &time(batch.at), id, pages);
             }
         }
         if story.fate.is_null() {
             let refused = skipped.map(|(reason, _)| reason);
-            let standing = story.standing(refused);
-            story.told = format!("  {standing}\n");
+            let standing = [false, true].map(|detailed| story.standing(refused, detailed));
+            story.told = standing.each_ref().map(|standing| format!("  {standing}\n"));
+            let [_, standing] = standing;
             story.fate = json!({ "standing": standing, "refused": refused });
         }
         Ok(Some(story))
@@ -144,7 +146,7 @@ impl Story {
             path: Vec::new(),
             pages: FxHashMap::default(),
             names: FxHashMap::default(),
-            told: String::new(),
+            told: Default::default(),
             is_hosts: false,
             unreached: None,
         }
@@ -157,6 +159,7 @@ impl Story {
             self.links.extend(linked);
         }
         let name = |link: Option<Link>| link.map(|link| self.name(link.to));
+        let once = |told: String| [told.clone(), told];
         let (fate, told) = match event {
             Event::Seeded(link) if Some(link.to) == id => return self.links.push(Linked { on: None, link }),
             Event::Robots { origin, failure, .. }
@@ -177,30 +180,31 @@ impl Story {
                     fields.retain(|name, _| !matches!(name.as_str(), "links" | "known"));
                 }
                 let fate = json!({ "fetched": at, "page": pages, "settled": settled });
-                (fate, format!("fetched {at} as page {pages}, {}", self.page(&page)))
+                let told = |detailed| format!("fetched {at} as page {pages}, {}", self.page(&page, detailed));
+                (fate, [false, true].map(told))
             }
             Event::Hinted { id: of, links, sources, .. } if Some(of) == id => {
                 let taken = links.len().saturating_sub(sources.len());
-                let told = format!("read {at} as a sitemap or a feed: {taken} URLs were taken of it");
-                (json!({ "read_as_source": at, "taken": taken }), told)
+                let told = format!("read {at} as a sitemap or feed: {taken} URLs taken");
+                (json!({ "read_as_source": at, "taken": taken }), once(told))
             }
             Event::Redirected { id: of, link, .. } if Some(of) == id => {
                 let to = name(link);
-                let whither = to.as_deref().unwrap_or("a URL that was fetched or refused before");
-                (json!({ "redirected": at, "to": to }), format!("redirected {at} to {whither}"))
+                let whither = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
+                (json!({ "redirected": at, "to": to }), once(format!("redirected {at} to {whither}")))
             }
             Event::Moved { id: of, link } if Some(of) == id => {
                 let (to, why) = (name(link), self.spelling(link));
-                let whither = to.as_deref().unwrap_or("which was fetched or refused before");
-                (json!({ "moved": at, "to": to, "why": why }), format!("taken {at} {why}: {whither}"))
+                let whither = to.as_deref().unwrap_or("a URL fetched or skipped earlier");
+                (json!({ "moved": at, "to": to, "why": why }), once(format!("replaced {at} {why}: {whither}")))
             }
             Event::Failed { id: of, failure } if Some(of) == id => {
-                (json!({ "failed": at, "why": failure.to_string() }), format!("given up {at}: {failure}"))
+                (json!({ "failed": at, "why": failure.to_string() }), once(format!("failed {at}: {failure}")))
             }
             Event::Refused { id: of, reason } if Some(of) == id => {
                 let why = reason.why();
                 self.is_hosts = reason.is_hosts();
-                (json!({ "refused": at, "reason": reason, "why": why }), format!("refused {at}: {why}"))
+                (json!({ "refused": at, "reason": reason, "why": why }), once(format!("skipped {at}: {why}")))
             }
             _ => return,
         };
@@ -208,7 +212,7 @@ impl Story {
         if self.fate.get("fetched").is_some() {
             self.visits_since += 1;
         } else {
-            (self.fate, self.told) = (fate, format!("  {told}\n"));
+            (self.fate, self.told) = (fate, told.map(|told| format!("  {told}\n")));
         }
     }
 
@@ -232,77 +236,78 @@ impl Story {
 
     fn spelling(&self, to: Option<Link>) -> &'static str {
         match to.and_then(|link| self.names.get(&link.to)) {
-            Some(to) if to.scheme() != self.url.scheme() => "under the scheme that its host answers",
-            Some(_) => "without the parameter that is a session's",
-            None => "under the scheme that its host answers, or without a parameter that is a session's",
+            Some(to) if to.scheme() != self.url.scheme() => "by the scheme its host answers",
+            Some(_) => "by the URL without its session parameter",
+            None => "by the scheme its host answers, or by the URL without its session parameter",
         }
     }
 
     /// Why it waits or was left, where nothing happened to it yet.
-    fn standing(&self, refused: Option<Refusal>) -> String {
+    fn standing(&self, refused: Option<Refusal>, detailed: bool) -> String {
         if let Some(reason) = refused {
-            return format!("refused: {}", reason.why());
+            return format!("skipped: {}", reason.why());
         }
         let places = self.links.iter().filter_map(|linked| followed(&linked.link));
         match (places.max_by_key(|place| (std::cmp::Reverse(place.lane), place.priority)), self.links.last()) {
-            (Some(place), _) => format!("queued: {}", place_in_words(place)),
+            (Some(place), _) => format!("queued: {}", place_in_words(place, detailed)),
             (None, Some(Linked { link: Link { verdict: Verdict::Drop(reason), .. }, .. })) => {
-                format!("left out: {}", reason.why())
+                format!("not queued: {}", reason.why())
             }
-            (None, _) => "known, and no link to it was judged".to_owned(),
+            (None, _) => "known, but no link to it was scored".to_owned(),
         }
     }
 
-    fn page(&self, page: &Settled) -> String {
+    fn page(&self, page: &Settled, detailed: bool) -> String {
         let mut told = vec![format!("status {}: {}", page.status, page.title)];
         let mut tell = |line: String| told.push(line);
         if page.rendered {
-            tell("a browser ran its scripts before it was read".to_owned());
+            tell("rendered in a browser".to_owned());
         }
         tell(format!("relevance {:.3}: {}", page.relevance.get(), verdict(page)));
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
-        let none = "no term of the topic".to_owned();
+        let none = "no topic terms".to_owned();
         tell(if terms.is_empty() { none } else { format!("terms: {}", terms.join(", ")) });
         if page.foreign {
-            let language = page.language.as_deref().map_or("cannot be told", language_tag);
-            tell(format!("its language ({language}) is none of those that are kept: it is not exported"));
+            let language = page.language.as_deref().map_or("unknown", language_tag);
+            tell(format!("language {language} is not one of keep.languages: not exported"));
         }
         if page.noindex {
-            tell("it asks not to be kept (noindex): it is exported only with --with-noindex".to_owned());
+            tell("marked noindex: exported only with --with-noindex".to_owned());
         }
         match (&page.canonical, page.copy_of.map(|of| self.name(of))) {
             (Some(_), Some(of)) => {
-                tell(format!("it calls {of} its own address: that is kept in its place if it says the same"));
+                tell(format!("canonical URL {of}: exported in its place if the text is the same"));
             }
-            (Some(claimed), None) => tell(format!("it calls {claimed} its own address, which is not believed")),
+            (Some(claimed), None) => tell(format!("canonical URL {claimed}: ignored as implausible")),
             _ => {}
         }
-        tell(format!("it waited with {}", place_in_words(page.place)));
+        tell(format!("queued with {}", place_in_words(page.place, detailed)));
         told.join("\n  ")
     }
 }
 
 impl fmt::Display for Story {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}\n{}", self.url, self.told)?;
+        let detailed = out.alternate();
+        write!(out, "{}\n{}", self.url, self.told[usize::from(detailed)])?;
         if let Some(failure) = self.unreached.as_ref().filter(|_| self.is_hosts && self.fate.get("reason").is_some()) {
-            writeln!(out, "  when the host was last asked for its robots.txt: {failure}")?;
+            writeln!(out, "  last robots.txt request to the host: {failure}")?;
         }
         if self.visits_since > 0 {
             let times = if self.visits_since == 1 { "once".to_owned() } else { format!("{} times", self.visits_since) };
-            writeln!(out, "  visited {times} since: `suidao history` tells what was found")?;
+            writeln!(out, "  revisited {times}; see `suidao history`")?;
         }
         for failure in &self.retries {
-            writeln!(out, "  failed before and tried again: {failure}")?;
+            writeln!(out, "  failed earlier and retried: {failure}")?;
         }
         let judged = self.judged();
         if !judged.is_empty() {
-            writeln!(out, "links that counted, the best first: {}", judged.len())?;
+            writeln!(out, "scored links to it, best first: {}", judged.len())?;
         }
         for Linked { on, link } in judged.iter().take(MOST_LINKS) {
             let [anchor, context, url] = [link.evidence.anchor, link.evidence.context, link.evidence.url];
             let verdict = match link.verdict {
-                Verdict::Follow(place) => place_in_words(place),
+                Verdict::Follow(place) => place_in_words(place, detailed),
                 Verdict::Drop(reason) => format!("dropped: {}", reason.why()),
             };
             writeln!(
@@ -316,24 +321,25 @@ impl fmt::Display for Story {
             )?;
         }
         if judged.len() > MOST_LINKS {
-            writeln!(out, "  and {} more that gave no more (--json lists all)", judged.len() - MOST_LINKS)?;
+            writeln!(out, "  and {} more (--json lists all)", judged.len() - MOST_LINKS)?;
         }
         writeln!(out, "path:")?;
         for found in &self.path {
             let how = match found.origin {
                 Origin::Seed => "seed".to_owned(),
-                Origin::Named => "sitemap or feed named by robots.txt or a page".to_owned(),
-                Origin::Listed(_) if found.anchor.is_empty() => "named there".to_owned(),
-                Origin::Listed(_) => format!("named there as “{}”", found.anchor),
-                Origin::Canonical(_) => "the address that page calls its own".to_owned(),
+                Origin::Named => "sitemap or feed listed in robots.txt or a page".to_owned(),
+                Origin::Listed(_) if found.anchor.is_empty() => "listed there".to_owned(),
+                Origin::Listed(_) => format!("listed there as “{}”", found.anchor),
+                Origin::Canonical(_) => "canonical URL of that page".to_owned(),
                 Origin::Link(_) if found.anchor.is_empty() => "link without text".to_owned(),
                 Origin::Link(_) => format!("link “{}”", found.anchor),
                 Origin::Redirect(_) => "redirect".to_owned(),
             };
-            writeln!(out, "  {} ({how}){}", found.url, self.pages.get(&found.id).map_or("", String::as_str))?;
+            let page = self.pages.get(&found.id).map_or("", |told| told[usize::from(detailed)].as_str());
+            writeln!(out, "  {} ({how}){page}", found.url)?;
         }
         if self.fate.get("standing").is_some() && !self.fate["refused"].is_null() {
-            writeln!(out, "  {} (refused)", self.url)?;
+            writeln!(out, "  {} (skipped)", self.url)?;
         }
         Ok(())
     }
@@ -360,12 +366,11 @@ fn k_in_words(place: Place) -> String {
     }
 }
 
-fn place_in_words(place: Place) -> String {
+fn place_in_words(place: Place, detailed: bool) -> String {
+    let queue = if detailed { format!("queue {}, {}, ", place.lane.0, k_in_words(place)) } else { String::new() };
     format!(
-        "priority {:.3}, lane {}, {}, {} off-topic pages since the last relevant one, depth {}",
+        "priority {:.3}, {queue}{} off-topic pages since the last relevant one, depth {}",
         place.priority.get(),
-        place.lane.0,
-        k_in_words(place),
         place.trail.hops,
         place.trail.depth,
     )
@@ -379,8 +384,8 @@ fn time(at: Millis) -> String {
 fn verdict(page: &Settled) -> &'static str {
     match (page.relevant, page.is_relevant_document()) {
         (_, true) => "relevant",
-        (true, false) if page.sketch.is_text() => "a listing on the topic",
-        (true, false) => "on the topic, without a text of its own",
+        (true, false) if page.sketch.is_text() => "listing page on the topic",
+        (true, false) => "on topic, without main text",
         _ => "off topic",
     }
 }
@@ -410,8 +415,9 @@ mod tests {
         let order: Vec<&str> = story.judged().iter().map(|linked| linked.on.as_deref().unwrap()).collect();
         assert_eq!(order[..5], ["32", "33", "31", "0", "1"]);
         assert_eq!(order.last(), Some(&"30"), "what was dropped gave nothing");
-        let told = story.to_string();
-        assert!(told.contains("links that counted, the best first: 24\n  0.800 = "), "{told}");
-        assert!(told.contains("  and 14 more that gave no more (--json lists all)\n"), "{told}");
+        let (told, story_in_detail) = (story.to_string(), format!("{story:#}"));
+        assert!(told.contains("scored links to it, best first: 24\n  0.800 = "), "{told}");
+        assert!(told.contains("  and 14 more (--json lists all)\n"), "{told}");
+        assert!(!told.contains("queue") && story_in_detail.contains("queue 0, k "), "{told}");
     }
 }
