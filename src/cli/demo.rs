@@ -21,17 +21,17 @@ use suidao::world::{Proxied, Server, Spec, World};
 use super::screen::Screen;
 use super::{Exit, Voice};
 
-/// Crawl a generated web over HTTP on loopback with five strategies, and compare them.
+/// Crawl a generated web on loopback with five strategies and compare them.
 #[derive(Args)]
 #[command(after_help = "Example: suidao demo")]
 pub struct DemoArgs {
-    /// Pages that each strategy may fetch
+    /// Pages to fetch with each strategy
     #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: u64,
-    /// Another number, another web of the same kind
+    /// Random seed of the generated web
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
-    /// Keep the crawls and exports in this directory; otherwise they are removed
+    /// Keep the crawls and exports in this directory [default: delete them]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -47,11 +47,11 @@ const STRATEGIES: [StrategyName; 5] = [
 
 /// What somebody does next who has seen the table.
 const NEXT: &str = "\
-To crawl your own topic, put 20 to 50 pages about it into samples/, a few start URLs into seeds.txt, and run:
+To crawl your own topic, put 20 to 50 pages about it into samples/ and a few seed URLs into seeds.txt, then run:
   suidao topic build -o topic.toml --name NAME --pages samples/
   suidao crawl -m topic.toml -s seeds.txt -o mycrawl --max-pages 1000 --contact you@example.cn
   suidao report mycrawl
-docs/tutorial.md does it step by step on a web like this one, without a network; docs/lexicon.md says how to write a topic by hand.";
+docs/tutorial.md shows these steps on a web like this one, without a network. docs/lexicon.md explains how to write a lexicon by hand.";
 
 /// One line of the table.
 struct Row {
@@ -69,24 +69,24 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         }
     };
     let kept = args.output.clone();
-    let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
+    let scratch = tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let root = kept.clone().unwrap_or_else(|| scratch.path().to_owned());
 
     let world =
-        Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("the demo's web cannot be generated")?);
+        Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("cannot generate the demo web")?);
     say(&format!(
-        "A generated web of {} blogs: {} tag pages and posts, front pages, archives. {} posts are about 体育 (sports), on {} blogs.",
+        "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), on {} blogs.",
         world.spec().hosts,
         world.spec().pages,
         world.relevant(),
         world.islands(),
     ));
     let server = Server::start(Arc::new(Proxied(Arc::clone(&world))))
-        .context("cannot serve the demo's web on loopback; is 127.0.0.1 there?")?;
+        .context("cannot serve the demo web on 127.0.0.1; check the loopback interface")?;
     let topic = Arc::new(Topic::new(recorded::learn(&world)?));
     let lexicon = topic.lexicon();
     let terms: Vec<&str> = lexicon.terms.iter().take(10).map(|(term, _)| term.as_str()).collect();
-    say(&format!("Learnt from sample pages: {} ...", terms.join(" ")));
+    say(&format!("Lexicon built from sample pages: {} ...", terms.join(" ")));
 
     let mut rows = Vec::new();
     for strategy in STRATEGIES {
@@ -105,7 +105,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         let mut screen = Screen::new(voice, false, job.config.goals());
         let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
         screen.clear();
-        let report = report.with_context(|| format!("the demo's crawl with {name} stopped"))?;
+        let report = report.with_context(|| format!("the demo crawl with {name} failed"))?;
         if report.stop.is_none() {
             return Ok(Exit::Interrupted);
         }
@@ -123,7 +123,7 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         say!("\n{}\n\n{NEXT}", meaning(&rows, &world));
     }
     if let Some(kept) = kept {
-        say!("\nThe crawls and their exports (*.jsonl.gz) are in {}.", kept.display());
+        say!("\nCrawls and exports (*.jsonl.gz): {}", kept.join("").display());
     }
     Ok(Exit::Done)
 }
@@ -131,8 +131,8 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
 /// What the table says, in words.
 fn meaning(rows: &[Row], world: &World) -> String {
     let columns = format!(
-        "relevant: posts about 体育 among the pages fetched (the web has {}); harvest rate: their share of the pages;\n\
-         islands: blogs with such posts that the crawl found, of {}.",
+        "relevant: fetched posts about 体育 (the web has {}); harvest rate: relevant / pages;\n\
+         islands: blogs with such posts that the crawl reached, of {}.",
         world.relevant(),
         world.islands()
     );
@@ -141,16 +141,16 @@ fn meaning(rows: &[Row], world: &World) -> String {
     let Some(best) = best else { return columns };
     if own <= best.relevant {
         return format!(
-            "{columns}\n{} is ahead of tunnel, or level. tunnel spends its first pages on a look at every blog, which pays later, and no\n\
-             strategy is ahead on all webs: try more --pages, or another --seed.",
+            "{columns}\n{} found as many relevant posts as tunnel, or more. tunnel first samples every blog, which pays off later, and\n\
+             no strategy is best on all webs: try more --pages or another --seed.",
             best.strategy
         );
     }
     format!(
-        "{columns}\ntunnel is ahead: {own} relevant posts against {} of the next best, {}.\n\
-         Why: from one group of relevant posts to the next the way leads through tag pages, categories and pages of befriended\n\
-         blogs, which are off topic themselves. tunnel learns which of these lead on, and has a look at every blog; the others go\n\
-         by the words of a link and of the page that it stands on, or, breadth-first, by nothing.",
+        "{columns}\ntunnel found the most: {own} relevant posts, against {} for the next best, {}.\n\
+         Why: groups of relevant posts are connected through off-topic pages: tags, categories and blogrolls. tunnel learns which\n\
+         of these pages lead to the topic, and samples every blog. The other strategies score a link by its text and its page;\n\
+         breadth-first does not score links.",
         best.relevant, best.strategy
     )
 }

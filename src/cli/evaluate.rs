@@ -18,32 +18,32 @@ use super::index::current;
 use super::inputs::topic;
 use super::{Exit, Voice};
 
-/// Tell what a topic's queries find in a crawl: precision and relevant pages as it went on.
+/// Measure what queries find in a crawl as it progressed: precision and relevant pages.
 #[derive(Args)]
 #[command(after_help = "Example: suidao evaluate ml --queries queries.txt --truth truth.txt -o evaluation")]
 pub struct EvaluateArgs {
     /// Crawl directories
     #[arg(required = true)]
     pub directories: Vec<PathBuf>,
-    /// Queries of the topic, one a line
+    /// File of queries, one per line
     #[arg(long, value_name = "FILE", required_unless_present = "lexicon")]
     pub queries: Option<PathBuf>,
-    /// Take the lexicon's first terms for queries instead
+    /// Use the first terms of this lexicon as queries instead
     #[arg(short = 'm', long, value_name = "FILE", conflicts_with = "queries")]
     pub lexicon: Option<PathBuf>,
-    /// Relevant URLs, one a line; without it a page is relevant that reached the page threshold
+    /// File of relevant URLs, one per line [default: pages that reach the page threshold]
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
-    /// Hosts that count for nothing, one a line: those the lexicon was learnt on
+    /// File of hosts to ignore, one per line, such as those the lexicon was built from
     #[arg(long, value_name = "FILE", requires = "truth")]
     pub exclude: Option<PathBuf>,
-    /// Pages of the crawl after which is counted
+    /// Numbers of pages after which to measure
     #[arg(long, value_name = "PAGES", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     pub marks: Vec<u64>,
     /// Write report.html and evaluation.csv into this directory
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -82,8 +82,8 @@ pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
         })
         .collect();
     let judge = match &args.truth {
-        Some(truth) => format!("Relevant is what {} lists.", truth.display()),
-        None => "Relevant is a page at or above the lexicon’s page threshold: the crawl judges itself.".to_owned(),
+        Some(truth) => format!("Relevant pages are those listed in {}.", truth.display()),
+        None => "Relevant pages are those that reach the page threshold of the lexicon, as the crawl itself decided.".to_owned(),
     };
     let evaluation = Evaluation { marks, judge, crawls };
     if let Some(output) = &args.output {
@@ -94,7 +94,7 @@ pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
     } else {
         say!("{}", evaluation.in_words().trim_end());
         if let Some(output) = args.output.as_ref().filter(|_| !voice.quiet) {
-            note!("the curves are in {}", output.join("report.html").display());
+            note!("Wrote {}", output.join("report.html").display());
         }
     }
     Ok(Exit::Done)
@@ -186,12 +186,12 @@ fn name(crawls: &mut [Crawl]) {
 fn queries(path: &Path) -> Result<Vec<String>> {
     let name = path.display();
     let text = fs::read_to_string(path)
-        .with_context(|| format!("cannot read the queries {name}; give a text file with one query a line"))?;
+        .with_context(|| format!("cannot read the queries {name}; give a text file with one query per line"))?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let queries: Vec<String> =
         lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect();
     if queries.is_empty() {
-        bail!("{name} holds no query; write one a line");
+        bail!("{name} contains no query; write one per line");
     }
     Ok(queries)
 }
@@ -210,7 +210,7 @@ fn marks(given: &[u64], pages: u64) -> Vec<u64> {
 }
 
 fn write(output: &Path, evaluation: &Evaluation) -> Result<()> {
-    fs::create_dir_all(output).with_context(|| format!("cannot make {}; give another -o", output.display()))?;
+    fs::create_dir_all(output).with_context(|| format!("cannot create {}; choose another -o", output.display()))?;
     write_whole(&output.join("evaluation.csv"), |out| evaluation.csv(out).map_err(WriteError::from))?;
     write_whole(&output.join("report.html"), |out| Ok(out.write_all(evaluation.html().as_bytes())?))?;
     Ok(())

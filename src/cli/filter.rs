@@ -8,42 +8,42 @@ use suidao::read::{language_code, language_tag};
 
 /// Which pages: those that meet all the conditions given.
 #[derive(Args, Clone, Default)]
-#[command(next_help_heading = "Which pages")]
+#[command(next_help_heading = "Filters")]
 pub struct FilterArgs {
-    /// Only pages on the topic: at or above the page threshold of the lexicon
+    /// Only pages whose relevance reaches the page threshold
     #[arg(long)]
     pub relevant: bool,
-    /// Only pages of at least this relevance, 0 to 1
+    /// Only pages with at least this relevance, 0 to 1
     #[arg(long, value_name = "X")]
     pub min_relevance: Option<f32>,
-    /// Only pages in these languages: tags such as zh,en, or ISO 639-3 codes such as cmn,eng
+    /// Only pages in these languages: tags (zh,en) or ISO 639-3 codes (cmn,eng)
     #[arg(long, visible_alias = "lang", value_name = "CODES", value_delimiter = ',')]
     pub language: Vec<String>,
-    /// Only pages on this host or below it; may be given several times
+    /// Only pages on this host or its subdomains; may be repeated
     #[arg(long, value_name = "HOST")]
     pub host: Vec<String>,
-    /// No pages on this host or below it; may be given several times
+    /// No pages on this host or its subdomains; may be repeated
     #[arg(long, value_name = "HOST")]
     pub not_host: Vec<String>,
-    /// Only pages published on this day or later
+    /// Only pages published on or after this day
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     pub published_from: Option<Day>,
-    /// Only pages published on this day or earlier
+    /// Only pages published on or before this day
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     pub published_until: Option<Day>,
-    /// Only pages fetched on this day (UTC) or later
+    /// Only pages fetched on or after this day (UTC)
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
     pub fetched_from: Option<Day>,
-    /// Only pages with so many characters of main text
+    /// Only pages with at least N characters of main text
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min_chars: u32,
-    /// Listings too (pages that lead to others: home pages, tags, archives), and pages without a text of their own
+    /// Include listing pages (home pages, tags, archives) and pages without main text
     #[arg(long)]
     pub listings: bool,
-    /// Pages too that ask not to be kept by search engines (noindex, unavailable_after)
+    /// Include pages marked noindex or unavailable_after
     #[arg(long)]
     pub with_noindex: bool,
-    /// What becomes of pages that say what another says; search folds them, all else keeps them
+    /// What to do with duplicate pages [default: best for search, keep otherwise]
     #[arg(long, value_enum)]
     pub duplicates: Option<Repeated>,
 }
@@ -51,14 +51,14 @@ pub struct FilterArgs {
 /// What becomes of duplicates.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Repeated {
-    /// They stay
+    /// Keep all
     Keep,
-    /// The best of each group stays
+    /// Keep the best of each group
     Best,
 }
 
 fn day(text: &str) -> Result<Day, String> {
-    Day::parse(text).ok_or_else(|| "write it as 2021-03-05".to_owned())
+    Day::parse(text).ok_or_else(|| "expected a date such as 2021-03-05".to_owned())
 }
 
 impl FilterArgs {
@@ -70,7 +70,7 @@ impl FilterArgs {
     /// What is meant by what was typed, and what becomes of duplicates where nothing was said.
     pub fn filter_with(&self, duplicates: Duplicates) -> Result<Filter> {
         if let Some(least) = self.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
-            bail!("--min-relevance {least}: relevance lies between 0 and 1");
+            bail!("--min-relevance {least}: must be between 0 and 1");
         }
         let lower = |names: &[String]| names.iter().map(|name| name.trim().to_lowercase()).collect();
         Ok(Filter {

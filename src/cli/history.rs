@@ -17,15 +17,15 @@ use suidao::store::{CrawlDirectory, Location, Store, date};
 
 use super::Exit;
 
-/// Tell each visit of a page, what had changed, and when its next is due.
+/// List the visits of one page, what changed, and when the next is due.
 #[derive(Args)]
 #[command(after_help = "Example: suidao history ml http://siwei.io/learn/")]
 pub struct HistoryArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// The page
+    /// URL of the page
     pub url: String,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -44,7 +44,7 @@ struct Visit {
 
 pub fn run(args: &HistoryArgs) -> Result<Exit> {
     let url =
-        CrawlUrl::parse(&args.url).with_context(|| format!("{} is no URL; write it as http://host/path", args.url))?;
+        CrawlUrl::parse(&args.url).with_context(|| format!("{} is not a URL; write it as http://host/path", args.url))?;
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let kept = directory.config_toml();
@@ -52,7 +52,7 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
         if kept.exists() { Config::load_kept(&kept, &[], Use::Reading)?.refresh } else { RefreshSettings::default() };
     let Story { id, visits, histories, round } = Story::read(&store, &url, &settings)?;
     let Some(id) = id else {
-        bail!("{url} does not occur in {}: no page fetched there links to it", args.directory.display());
+        bail!("{url} is unknown to the crawl in {}: no fetched page links to it", args.directory.display());
     };
     let page = histories.get(id);
     if args.json {
@@ -63,14 +63,14 @@ pub fn run(args: &HistoryArgs) -> Result<Exit> {
     }
     say!("{url}");
     if visits.is_empty() {
-        say!("  never fetched (`suidao why` tells more)");
+        say!("  never fetched; see `suidao why`");
         return Ok(Exit::Done);
     }
     for visit in &visits {
         let status = visit.status.map_or_else(|| "   ".to_owned(), |status| status.to_string());
         let links = match visit.new_links as usize {
             0 => String::new(),
-            new => format!(", {}", count(new, "link nobody had found before", "links nobody had found before")),
+            new => format!(", {}", count(new, "new link", "new links")),
         };
         let place = visit.archive.map_or_else(String::new, |at| format!("  [file {} byte {}]", at.file, at.offset));
         say!("  {}  {status}  {}{links}{place}", visit.at, visit.what);
@@ -124,31 +124,31 @@ fn tell(event: &Event, id: Option<UrlId>, before: bool, found: Option<Found>) ->
     let without_answer = |what: String| (None, what, false);
     Some(match event {
         Event::Settled(page) if of(page.id) && !before => {
-            (Some(page.status), format!("fetched first: {}", page.title), true)
+            (Some(page.status), format!("first fetch: {}", page.title), true)
         }
         Event::Settled(page) if of(page.id) => {
             let found = found.unwrap_or_default();
             let what = match (found.text, found.links) {
                 (true, true) => "text and links changed",
                 (true, false) => "text changed",
-                (false, true) => "links changed, text as before",
-                (false, false) => "other bytes, text and links as before",
+                (false, true) => "links changed, text unchanged",
+                (false, false) => "bytes changed, text and links unchanged",
             };
             (Some(page.status), what.to_owned(), found.text)
         }
         Event::Unchanged { id, status, since, .. } if of(*id) => {
-            let how = if *status == 304 { "not modified" } else { "the same bytes" };
+            let how = if *status == 304 { "not modified" } else { "identical bytes" };
             (Some(*status), format!("{how} since {}", date(*since)), false)
         }
         Event::Redirected { id, permanent, .. } if of(*id) => {
-            without_answer(if *permanent { "moved for good" } else { "redirected for now" }.to_owned())
+            without_answer(if *permanent { "moved permanently" } else { "redirected temporarily" }.to_owned())
         }
-        Event::Retried { id, failure } if of(*id) => without_answer(format!("{failure}; to be tried again")),
+        Event::Retried { id, failure } if of(*id) => without_answer(format!("{failure}; will be retried")),
         Event::Failed { id, failure } if of(*id) => without_answer(failure.to_string()),
-        Event::Refused { id, reason } if of(*id) => without_answer(format!("not asked for: {}", reason.why())),
+        Event::Refused { id, reason } if of(*id) => without_answer(format!("skipped: {}", reason.why())),
         Event::Retired { id, to } if of(*id) => {
-            let why = if to.is_some() { "it has moved" } else { "it was missing for longer than the grace" };
-            without_answer(format!("given up: {why}"))
+            let why = if to.is_some() { "moved" } else { "missing for longer than refresh.grace" };
+            without_answer(format!("retired: {why}"))
         }
         _ => return None,
     })
@@ -156,9 +156,9 @@ fn tell(event: &Event, id: Option<UrlId>, before: bool, found: Option<Found>) ->
 
 fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -> String {
     let rate = page.rate(settings);
-    let every = if rate > 0.0 { format!("once in {:.1} days", 1.0 / rate) } else { "never".to_owned() };
+    let every = if rate > 0.0 { format!("every {:.1} days", 1.0 / rate) } else { "never".to_owned() };
     let told = format!(
-        "{} in {}; changes {every} as far as is known ({} of {} intervals).\n{:.2} new links a day; importance {:.3} (relevance {:.3}, {}).",
+        "{} in {}; estimated to change {every} ({} of {} intervals).\n{:.2} new links per day; importance {:.3} (relevance {:.3}, {}).",
         count(page.versions as usize, "version", "versions"),
         count(page.visits as usize, "visit", "visits"),
         page.changes.changes(),
@@ -170,14 +170,14 @@ fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -
     );
     let now = live::now();
     let next = match (page.retired, page.worth(settings, now)) {
-        (true, _) => "It is given up, and not asked for again.".to_owned(),
+        (true, _) => "Retired: it is not requested again.".to_owned(),
         (false, None) => {
-            format!("It is missing; it is asked for again {:.1} days after it was missed first.", settings.grace)
+        format!("Missing: it is requested again {:.1} days after it was first missing.", settings.grace)
         }
         (false, Some(worth)) => {
             let since = days(now.since(page.asked));
-            let of = if round.is_some() { "" } else { "; no round of refresh was run yet" };
-            format!("A visit now, {since:.1} days after the last, is worth {:.4}{of}.", worth.value(since))
+            let of = if round.is_some() { "" } else { "; `suidao refresh` has not run yet" };
+            format!("Crawl value of a visit now, {since:.1} days after the last: {:.4}{of}.", worth.value(since))
         }
     };
     told + "\n" + &next

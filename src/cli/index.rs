@@ -27,13 +27,13 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
         Err(StoreError::InUse(_)) => {
             let Ok(index) = there else {
                 bail!(
-                    "{}: a crawl runs in this directory, and there is no index yet; wait for it or stop it",
+                    "{}: a crawl is running in this directory, and there is no index yet; wait for the crawl or stop it",
                     directory.display()
                 );
             };
             if !voice.quiet {
                 note!(
-                    "a crawl runs in {}: the index of its first {} pages is used",
+                    "a crawl is running in {}; using the index of its first {} pages",
                     directory.display(),
                     index.origin().fetched
                 );
@@ -49,23 +49,23 @@ pub fn current(directory: &Path, voice: Voice) -> Result<Index> {
     }
     let state = match there {
         Ok(index) if index.origin().is_of(&store) => return Ok(index),
-        Ok(_) => "the crawl went on since the index was made",
+        Ok(_) => "the index is out of date",
         Err(IndexError::Missing(_)) => "there is no index yet",
-        Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "the index does not read",
+        Err(IndexError::Foreign { .. } | IndexError::Engine { .. }) => "the index is unreadable",
         Err(error) => return Err(error.into()),
     };
     let catalogue = Catalogue::read(&store)?;
     if catalogue.entries.is_empty() {
-        bail!("{}: no page was fetched yet; run the crawl again", directory.display());
+        bail!("{}: contains no fetched page; run the crawl again", directory.display());
     }
     let selection = Filter::default().select(&catalogue);
     if !voice.quiet {
         let place = if store.is_read_only() {
-            format!(" in {}, for {} cannot be written", path.display(), directory.display())
+            format!(" in {} ({} is read-only)", path.display(), directory.display())
         } else {
             String::new()
         };
-        note!("{state}: making one of {} pages{place}", selection.pages);
+        note!("{state}: indexing {} pages{place}", selection.pages);
     }
     let bar = progress(selection.pages, voice);
     let made = build(&store, &catalogue, &selection, &path, &|| bar.inc(1));
@@ -92,7 +92,7 @@ fn elsewhere(store: &Store, directory: &Path) -> Result<(PathBuf, Option<tempfil
         return Ok((place, None));
     }
     let temporary =
-        tempfile::tempdir().context("no temporary directory can be made; set TMPDIR to where there is room")?;
+        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     Ok((temporary.path().join("index"), Some(temporary)))
 }
 

@@ -34,14 +34,14 @@ fn bare(word: &str) -> Option<[CrawlUrl; 2]> {
 pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the {what} {name}; give a text file with one URL a line"))?;
+        .with_context(|| format!("cannot read the {what} {name}; give a text file with one URL per line"))?;
     let (mut urls, mut wrong) = (Vec::new(), Vec::new());
     for (at, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let Some(word) = line.split_whitespace().next().filter(|word| !word.starts_with('#')) else { continue };
         match (CrawlUrl::parse(word), bare(word)) {
             (Ok(url), _) => urls.push(url),
             (_, Some(both)) => urls.extend(both),
-            (Err(error), None) => wrong.push(format!("line {}: {word} is no URL to crawl: {error}", at + 1)),
+            (Err(error), None) => wrong.push(format!("line {}: {word} is not a URL to crawl: {error}", at + 1)),
         }
     }
     if !wrong.is_empty() {
@@ -53,7 +53,7 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
         bail!("{name}, {}; write them as http://host/path or example.org", wrong.join("\n  "));
     }
     if urls.is_empty() {
-        bail!("{name} holds no URL; write one a line, for example http://sports.example.cn/");
+        bail!("{name} contains no URL; write one per line, for example http://sports.example.cn/");
     }
     Ok(urls)
 }
@@ -62,8 +62,8 @@ pub fn urls(path: &Path, what: &str) -> Result<Vec<CrawlUrl>> {
 pub fn topic(path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the lexicon {name}; make one with `suidao topic build -o {name}`"))?;
-    let lexicon = Lexicon::parse(&text).with_context(|| format!("the lexicon {name} cannot be used"))?;
+        .with_context(|| format!("cannot read the lexicon {name}; build one with `suidao topic build -o {name}`"))?;
+    let lexicon = Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}"))?;
     Ok(Topic::new(lexicon))
 }
 
@@ -72,7 +72,7 @@ pub fn kept_topic(path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = own::read_text(path, own::LARGE)?;
     let lexicon =
-        Lexicon::parse(&text).with_context(|| format!("the lexicon {name} cannot be used; give it with -m"))?;
+        Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}; give another with -m"))?;
     Ok(Topic::new(lexicon))
 }
 
@@ -81,7 +81,7 @@ pub fn layered(topic: Topic, strategy: &Settings) -> Result<Topic> {
     match &strategy.context_graph.model {
         _ if strategy.name != StrategyName::ContextGraph => Ok(topic),
         Some(path) => with_layers(topic, Path::new(path)),
-        None => bail!("strategy.context-graph.model must name a file of layers, made by `suidao topic layers`"),
+        None => bail!("strategy.context-graph.model is not set; name a file of layers written by `suidao topic layers`"),
     }
 }
 
@@ -89,8 +89,8 @@ pub fn layered(topic: Topic, strategy: &Settings) -> Result<Topic> {
 pub fn with_layers(topic: Topic, path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the layers {name}; make them with `suidao topic layers -o {name}`"))?;
-    let layers = Layers::parse(&text).with_context(|| format!("the layers {name} cannot be used"))?;
+        .with_context(|| format!("cannot read the layers {name}; create them with `suidao topic layers -o {name}`"))?;
+    let layers = Layers::parse(&text).with_context(|| format!("invalid layers file {name}"))?;
     Ok(topic.with_layers(layers))
 }
 

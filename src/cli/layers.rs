@@ -23,21 +23,21 @@ const SAMPLE: usize = 500;
 /// `suidao topic layers`.
 #[derive(Args)]
 pub struct LayersArgs {
-    /// Recorded web to learn from: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
+    /// Recorded web to train on: hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml
     web: String,
-    /// Lexicon of the topic; a generated world has its own
+    /// Lexicon of the topic [default for a generated world: its own]
     #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
     model: Option<PathBuf>,
-    /// File of seed URLs, one a line: what can be reached from them is learnt from; a generated world has its own
+    /// File of seed URLs, one per line; training uses what they lead to [default for a generated world: its own]
     #[arg(short, long, value_name = "FILE")]
     seeds: Option<PathBuf>,
-    /// File of layers to write; one that is there is replaced
+    /// File of layers to write; an existing file is replaced
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// List of relevant URLs, one a line, instead of the lexicon's threshold
+    /// File of relevant URLs, one per line [default: pages that reach the page threshold]
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// Read at most so many pages
+    /// Read at most N pages
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     max_pages: u64,
 }
@@ -56,21 +56,21 @@ pub fn run(args: &LayersArgs, voice: Voice) -> Result<()> {
     let mut witness = Witness::new(judge);
     let graph = Graph::read(conditions, args.max_pages, &seeds, &source, |url, page| witness.is_relevant(url, page));
     let pages = sample(&graph.layers(DEEPEST));
-    ensure!(!pages.is_empty(), "nothing of {} can be reached from the seeds", args.web);
+    ensure!(!pages.is_empty(), "the seeds lead to no page in {}; check -s", args.web);
     let documents: Vec<(u8, Document)> = pages
         .par_iter()
         .filter_map(|&(node, class)| Some((class, read::parse(&web.web.get(graph.url(node)).ok()?).document)))
         .collect();
-    let layers = Layers::learn(&documents).with_context(|| format!("no layers can be learnt from {}", args.web))?;
+    let layers = Layers::learn(&documents).with_context(|| format!("cannot build a context graph from {}", args.web))?;
     write_whole(&args.output, |out| Ok(out.write_all(layers.to_toml().as_bytes())?))?;
     if !voice.quiet {
         for (layer, count) in layers.pages().iter().enumerate() {
             match u8::try_from(layer) {
-                Ok(OTHER) => say!("others: {count} pages learnt from"),
-                _ => say!("layer {layer}: {count} pages learnt from"),
+                Ok(OTHER) => say!("other pages: {count} used"),
+                _ => say!("layer {layer}: {count} pages used"),
             }
         }
-        say!("{} words, written to {}", layers.words(), args.output.display());
+        say!("Wrote {} ({} words)", args.output.display(), layers.words());
     }
     Ok(())
 }

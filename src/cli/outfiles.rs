@@ -53,14 +53,14 @@ pub fn may_be_written(args: &ExportArgs) -> Result<()> {
         // An engine's index of another kind would be lost with all that is in it.
         if output.join("meta.json").is_file() && Index::open(output).is_err() {
             bail!(
-                "{}: an index that suidao did not make, or of another version; give another name, or --force",
+                "{}: not an index of this version of suidao; choose another name with -o, or replace it with --force",
                 output.display()
             );
         }
         return Ok(());
     }
     if let Some(path) = std::iter::once(output.to_owned()).chain(beside(args)).find(|path| path.is_file()) {
-        bail!("{}: is there already; give another name with -o, or --force to replace it", path.display());
+        bail!("{}: already exists; choose another name with -o, or replace it with --force", path.display());
     }
     Ok(())
 }

@@ -19,44 +19,44 @@ use suidao::world::{
 use super::names::one_of;
 use super::{Exit, Voice};
 
-/// Serve a generated web on loopback, with sample pages and seeds, to learn suidao on.
+/// Serve a generated web on loopback to practise on, with sample pages and seeds.
 #[derive(Args)]
 #[command(
     after_help = "Example: suidao practice web --port 8080\n         suidao practice bbs --forum phpbb --speed 60\n         \
                   suidao practice news --changing --day 60"
 )]
 pub struct PracticeArgs {
-    /// Directory for sample pages, background pages, seeds, queries and the truth; it is made
+    /// Directory for sample pages, background pages, seeds, queries and relevant URLs; created if missing
     pub directory: PathBuf,
-    /// Port of 127.0.0.1; 0 for a free one
+    /// Port on 127.0.0.1; 0 takes a free one
     #[arg(long, value_name = "PORT", default_value_t = 8080)]
     pub port: u16,
-    /// Serve a forum instead, that writes its pages in this way; it is asked directly, without a proxy
+    /// Serve a forum with the pages of this forum software instead; crawl it without --proxy
     #[arg(long, value_name = "SKIN", value_parser = one_of::<Skin>())]
     pub forum: Option<Skin>,
-    /// How many times as fast as ours the forum's clock runs
+    /// Speed of the forum's clock, as a multiple of real time
     #[arg(long, value_name = "N", default_value_t = 1.0, requires = "forum", value_parser = speed)]
     pub speed: f64,
-    /// Threads of the forum, about
+    /// Approximate number of threads of the forum
     #[arg(long, value_name = "N", default_value_t = 600, requires = "forum",
         value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub threads: u32,
-    /// Serve sites whose pages change, come and vanish instead, to learn `suidao refresh` on
+    /// Serve sites whose pages appear, change and disappear instead, for `suidao refresh`
     #[arg(long, conflicts_with = "forum")]
     pub changing: bool,
-    /// How many of our seconds a day of the changing sites lasts
+    /// Real seconds per day of the changing sites
     #[arg(long, value_name = "SECONDS", default_value_t = 86_400.0, requires = "changing", value_parser = day_seconds)]
     pub day: f64,
 }
 
 fn day_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (1.0..=86_400.0).contains(seconds));
-    seconds.ok_or_else(|| "it must be a number from 1 to 86400".to_owned())
+    seconds.ok_or_else(|| "must be a number from 1 to 86400".to_owned())
 }
 
 fn speed(text: &str) -> Result<f64, String> {
     let speed = text.parse().ok().filter(|speed| (0.0..=100_000.0).contains(speed));
-    speed.ok_or_else(|| "it must be a number from 0 to 100000".to_owned())
+    speed.ok_or_else(|| "must be a number from 0 to 100000".to_owned())
 }
 
 /// Pages about the topic to learn from.
@@ -101,7 +101,7 @@ fn end() -> Pin<Box<dyn Future<Output = ()>>> {
 }
 
 fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
-    let world = Arc::new(World::new(Spec::demo()).context("the practice web cannot be generated")?);
+    let world = Arc::new(World::new(Spec::demo()).context("cannot generate the practice web")?);
     let options = ServerOptions { port: args.port, ..ServerOptions::default() };
     let server = Server::start_with(Arc::new(Proxied(Arc::clone(&world))), options).with_context(|| busy(args.port))?;
     let end = end();
@@ -109,8 +109,8 @@ fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
     if !voice.quiet {
         let (shown, proxy) = (args.directory.display(), server.proxy());
         note!(
-            "A web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports), is served on {proxy}: crawl it with --proxy {proxy}.\n\
-             In {shown}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Ctrl-C ends it.",
+            "Serving a web of {} tag pages and posts on {} blogs, {} of the posts about 体育 (sports). Crawl it with --proxy {proxy}.\n\
+             Wrote to {shown}: samples/ and background/ (pages), seeds.txt, queries.txt, truth.txt. Press Ctrl-C to stop.",
             world.spec().pages,
             world.spec().hosts,
             world.relevant(),
@@ -120,7 +120,7 @@ fn web(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
 }
 
 fn busy(port: u16) -> String {
-    format!("cannot listen on 127.0.0.1:{port}; give another --port")
+    format!("cannot listen on 127.0.0.1:{port}; choose another --port")
 }
 
 /// Serves a forum whose clock shows the time when it begins.
@@ -162,9 +162,9 @@ fn forum(args: &PracticeArgs, skin: Skin, voice: Voice) -> Result<Serving> {
     if !voice.quiet {
         let posts: u32 = threads.iter().map(|thread| thread.posts).sum();
         note!(
-            "A forum of {} boards, {} threads and {posts} posts that everybody can read is served on {origin}: ask it\n\
-             directly. In {}: boards.txt and threads.txt (what can be read of it now), seeds.txt, queries.txt, samples/ and\n\
-             background/ (pages). Ctrl-C ends it.",
+            "Serving a forum with {} public boards, {} threads and {posts} posts on {origin}. Crawl it without --proxy.\n\
+             Wrote to {}: boards.txt and threads.txt (public now), seeds.txt, queries.txt, samples/ and background/ (pages).\n\
+             Press Ctrl-C to stop.",
             boards.len(),
             threads.len(),
             args.directory.display(),
@@ -193,9 +193,9 @@ fn changing(args: &PracticeArgs, voice: Voice) -> Result<Serving> {
         let (shown, proxy) = (args.directory.display(), server.proxy());
         let articles = web.articles(0.0);
         note!(
-            "A changing web of {} hosts and, so far, {} articles, {} of them about 体育 (sports), is served on {proxy}:\n\
-             crawl it with --proxy {proxy}. A day of it lasts {} s.\n\
-             In {shown}: samples/ and background/ (pages), seeds.txt, listings.txt, queries.txt. Ctrl-C ends it.",
+            "Serving a changing web of {} hosts with {} articles so far, {} of them about 体育 (sports).\n\
+             Crawl it with --proxy {proxy}. A day of it lasts {} s.\n\
+             Wrote to {shown}: samples/ and background/ (pages), seeds.txt, listings.txt, queries.txt. Press Ctrl-C to stop.",
             web.spec().hosts,
             articles.len(),
             articles.iter().filter(|article| article.topical).count(),
@@ -224,9 +224,9 @@ fn write_pages(directory: &Path, world: &World) -> Result<()> {
     {
         let folder = directory.join(name);
         if folder.is_file() {
-            bail!("{} is a file; give another directory", folder.display());
+            bail!("{} is a file; choose another directory", folder.display());
         }
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         for (number, (_, html)) in pages.iter().enumerate() {
             text(&folder.join(format!("{number:03}.html")), html)?;
         }

@@ -8,7 +8,7 @@ use clap::Args;
 use serde_json::json;
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Goals, Planned, Refresh};
-use suidao::html::count;
+use suidao::html::{count, thousands};
 use suidao::live::{self, Job, Report};
 use suidao::model::{Budget, Millis, Stop, number, span};
 use suidao::revisit::history::{Tracked, days};
@@ -24,43 +24,39 @@ use super::operate::OperatingArgs;
 use super::screen::Screen;
 use super::{Exit, Voice, inputs};
 
-/// Come back to the pages of a crawl: ask again for those that have probably changed, and go on discovering.
-///
-/// A round spends its budget where a request brings most: on pages that matter, change often enough and not too often, and
-/// on lists that lead to new pages; pages that say they have not changed cost one short answer. What share goes to pages
-/// never fetched is refresh.discovery. Ctrl-C stops cleanly, and the same command goes on with the round.
+/// Revisit the pages of a crawl that have probably changed, and fetch new ones; the same command resumes a round.
 #[derive(Args)]
 #[command(after_help = "Example: suidao refresh ml --requests 2000 --contact me@example.cn")]
 pub struct RefreshArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// Requests of the round, all kinds together [default: 1000, or no limit where --minutes is given]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch")]
+    /// Requests of the round, of all kinds [default: 1000, or no limit with --minutes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "watch", help_heading = "Limits")]
     pub requests: Option<u64>,
-    /// Minutes of the round
-    #[arg(long, value_name = "M", conflicts_with = "watch")]
+    /// Duration of the round in minutes
+    #[arg(long, value_name = "M", conflicts_with = "watch", help_heading = "Limits")]
     pub minutes: Option<f64>,
-    /// Go on until stopped, evenly over the day
+    /// Run until stopped, with requests spread over the day
     #[arg(long)]
     pub watch: bool,
-    /// Requests a day with --watch [default: 5000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "watch")]
+    /// Requests per day with --watch [default: 5000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "watch", help_heading = "Limits")]
     pub per_day: Option<u64>,
-    /// How the next page is chosen [default: crawl-value]
+    /// How to choose the next page [default: crawl-value]
     #[arg(long, value_parser = one_of::<Policy>())]
     pub policy: Option<Policy>,
-    /// Print what would be fetched and why, fetch nothing
-    #[arg(long, conflicts_with = "watch")]
+    /// Print what would be fetched and why; fetch nothing
+    #[arg(long, conflicts_with = "watch", help_heading = "Output")]
     pub plan: bool,
-    /// Lexicon, for crawls begun by a suidao that kept no copy of it
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    /// Lexicon, for old crawl directories that contain no copy of it
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
     #[command(flatten)]
     pub operating: OperatingArgs,
     #[command(flatten)]
     pub conditions: ConditionsArgs,
-    /// Write every event as a line of JSON to the standard output, the summary last; with --plan the plan
-    #[arg(long)]
+    /// Print each event as a line of JSON, the summary last; with --plan, the plan
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -70,7 +66,7 @@ pub fn run(args: &RefreshArgs, voice: Voice) -> Result<Exit> {
     let meta = Meta::read(&directory)?;
     if meta.strategy.starts_with("boards of ") {
         bail!(
-            "{}: holds a forum, whose boards are come back to by their hours; use `suidao forum watch` or the same `suidao forum crawl` again",
+            "{}: contains a forum crawl; update it with `suidao forum watch` or the same `suidao forum crawl`",
             args.directory.display()
         );
     }
@@ -129,7 +125,7 @@ impl RefreshArgs {
             Some(path) => inputs::topic(path)?,
             None if kept.exists() => inputs::kept_topic(&kept)?,
             None => bail!(
-                "{}: this crawl was begun by a suidao that kept no copy of its lexicon; give it with -m",
+                "{}: contains no copy of its lexicon; give the lexicon with -m",
                 self.directory.display()
             ),
         };
@@ -143,7 +139,7 @@ impl RefreshArgs {
         }
         let seconds = match self.minutes {
             Some(minutes) if (0.01..=1e6).contains(&minutes) => Some((minutes * 60.0).round() as u64),
-            Some(minutes) => bail!("--minutes {minutes}: give a number from 0.01 to 1000000"),
+            Some(minutes) => bail!("--minutes {minutes}: must be a number from 0.01 to 1000000"),
             None => None,
         };
         let requests = (self.requests.is_some() || seconds.is_none()).then_some(config.refresh.requests);
@@ -170,10 +166,10 @@ fn plan(
         crawl.restore(&record?.batch);
     }
     let now = live::now();
-    let Budget::Round { requests, .. } = budget else { bail!("--plan is of one round") };
+    let Budget::Round { requests, .. } = budget else { bail!("--plan needs a round; leave out --watch") };
     let most = usize::try_from(requests.unwrap_or(config.refresh.requests)).unwrap_or(usize::MAX);
     let planned = crawl.plan(now, most);
-    let histories = crawl.histories().context("the crawl has no histories")?;
+    let histories = crawl.histories().context("the crawl has no visit histories")?;
     let waiting = crawl.waiting(most);
     // a share of a number of requests
     let owed =
@@ -190,7 +186,7 @@ fn plan(
         return Ok(Exit::Done);
     }
     say!(
-        "{} known; a round of {} would come back to {} of them and discover {}.",
+        "{} known. A round of {} would revisit {} of them and fetch {} new ones.",
         count(histories.len(), "page", "pages"),
         count(most, "request", "requests"),
         planned.len().min(owed),
@@ -207,7 +203,7 @@ fn plan(
     }
     let more = planned.len().min(owed).saturating_sub(SHOWN);
     if more > 0 {
-        say!("... and {more} more (--json tells all)");
+        say!("... and {more} more (--json lists all)");
     }
     if !waiting.is_empty() {
         say!("\npriority  never fetched");
@@ -220,7 +216,7 @@ fn plan(
 
 fn line(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Millis) -> String {
     let seen = match known.changes.visits() {
-        0 => "never come back to".to_owned(),
+        0 => "never revisited".to_owned(),
         visits => format!("changed on {} of {visits} visits", known.changes.changes()),
     };
     let mut why = vec![seen];
@@ -228,7 +224,7 @@ fn line(page: &Planned, known: &Tracked, config: &Config, now: suidao::model::Mi
         why.push("missing".to_owned());
     }
     if known.listing {
-        why.push("a list".to_owned());
+        why.push("listing page".to_owned());
     }
     format!(
         "{:>7}  {:8.2}  {:11.3}  {:13.3}  {:10.3}  {}  ({})",
@@ -265,16 +261,16 @@ fn as_json(page: &Planned, known: &Tracked, config: &Config, now: suidao::model:
 fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
     let now = live::now();
     match next {
-        None => "No page was due: none was fetched yet, or all are given up.".to_owned(),
+        None => "No page was due: none is fetched yet, or all are retired.".to_owned(),
         Some(at) if at > now => format!(
-            "No page was due: each was asked for less than refresh.shortest ({}) ago, is missing (refresh.grace), or has an interval \
-             (refresh.policy). The first is due in {}, at {} UTC; --set refresh.shortest=0 comes back at once.",
+            "No page was due: each was requested less than refresh.shortest ({}) ago, is missing (refresh.grace), or has an interval \
+             (refresh.policy). The first is due in {}, at {} UTC. Use --set refresh.shortest=0 to revisit at once.",
             span(settings.shortest * 86_400.0),
             span(at.since(now) as f64 / 1000.0),
             date(at).get(..19).unwrap_or_default().replace('T', " "),
         ),
         Some(_) => {
-            "No page was due: no visit is worth anything yet (suidao refresh --plan tells what it would be).".to_owned()
+            "No page was due: no visit has a crawl value above 0 yet. See `suidao refresh --plan`.".to_owned()
         }
     }
 }
@@ -282,13 +278,13 @@ fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
 fn in_words(job: &Job, report: &Report, round: &Round) -> String {
     let watches = matches!(round.budget, Budget::PerDay(_));
     let mut why = match report.stop {
-        None if watches => "Interrupted; the same command goes on.",
-        None => "Interrupted; the same command goes on with the round.",
-        Some(Stop::BudgetSpent) => "The round is over: its budget is spent.",
+        None if watches => "Interrupted. Rerun the same command to resume.",
+        None => "Interrupted. Rerun the same command to resume the round.",
+        Some(Stop::BudgetSpent) => "Round finished: its budget is used up.",
         Some(Stop::OnlyUnreachable) => {
-            "The round is over: only hosts are left that fail or whose robots.txt cannot be had."
+            "Round finished: the remaining hosts fail, or their robots.txt cannot be fetched."
         }
-        Some(_) => "The round is over: nothing is left to ask for.",
+        Some(_) => "Round finished: nothing is left to request.",
     }
     .to_owned();
     if round.due == 0 && report.stop.is_some() {
@@ -297,24 +293,25 @@ fn in_words(job: &Job, report: &Report, round: &Round) -> String {
     }
     let unanswered = match round.unanswered {
         0 => String::new(),
-        some => format!(" ({some} without an answer, which count only for pages that were due)"),
+        some => format!(" ({} without a response, counted only for due pages)", thousands(some)),
     };
     let unchanged = round.same + round.not_modified + round.rewritten;
     format!(
-        "{why}\n{}{unanswered} in {:.0} s: {} of known pages, {} new pages ({} relevant).\n\
-         Of the visits: {} changed, {} with other links, {unchanged} as before ({} by a 304), {} missing, {} given up.\n\
-         {} found that were not known before.\n{}All rounds are in {}.",
+        "{why}\n{}{unanswered} in {:.0} s: {} to known pages, {} new pages ({} relevant).\n\
+         Revisited pages: {} changed, {} with changed links only, {} unchanged ({} by a 304), {} missing, {} retired.\n\
+         {} discovered.\n{}All rounds: {}",
         count(round.requests as usize, "request", "requests"),
         report.seconds,
         count(round.visits as usize, "visit", "visits"),
-        round.pages,
-        round.relevant,
-        round.changed,
-        round.relinked,
-        round.not_modified,
-        round.missing,
-        round.retired,
-        count(round.new_links as usize, "link", "links"),
+        thousands(round.pages),
+        thousands(round.relevant),
+        thousands(round.changed),
+        thousands(round.relinked),
+        thousands(unchanged),
+        thousands(round.not_modified),
+        thousands(round.missing),
+        thousands(round.retired),
+        count(round.new_links as usize, "new link", "new links"),
         unreached_in_words(&report.unreached),
         job.directory.refresh_csv().display(),
     )

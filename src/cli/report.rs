@@ -5,22 +5,23 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use suidao::corpus::Catalogue;
+use suidao::html::thousands;
 use suidao::report::{gather, page};
 use suidao::store::directory::{write_own, write_whole};
 use suidao::store::{CrawlDirectory, Store, own};
 
 use super::{Exit, Voice};
 
-/// Write a page about a crawl: harvest, hosts, tunnels, dates, duplicates, what failed and what waits.
+/// Write an HTML report about a crawl: harvest, hosts, tunnels, dates, duplicates, failures and queue.
 #[derive(Args)]
 #[command(after_help = "Example: suidao report ml\n  suidao report ml -o ml.html")]
 pub struct ReportArgs {
     /// Crawl directory
     pub directory: PathBuf,
-    /// File to write (default: report.html in the crawl directory)
+    /// File to write [default: report.html in the crawl directory]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the facts as JSON to the standard output instead
+    /// Print the figures as JSON instead
     #[arg(long, conflicts_with = "output")]
     pub json: bool,
 }
@@ -30,7 +31,7 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
     if catalogue.entries.is_empty() {
-        bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
+        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
     }
     let summary = summary(&directory)?;
     let facts = gather(&store, &catalogue, summary.as_ref())?;
@@ -58,7 +59,7 @@ pub fn run(args: &ReportArgs, voice: Voice) -> Result<Exit> {
         None => write_own(&output, |out| Ok(out.write_all(text.as_bytes())?))?,
     }
     if !voice.quiet {
-        note!("{} pages told of in {}", facts.counts.pages, output.display());
+        note!("Wrote {} ({} pages)", output.display(), thousands(facts.counts.pages));
     }
     Ok(Exit::Done)
 }
@@ -71,5 +72,5 @@ fn summary(directory: &CrawlDirectory) -> Result<Option<serde_json::Value>> {
     }
     let text = own::read(&path, own::LARGE)?;
     let summary = serde_json::from_slice(&text);
-    summary.map(Some).with_context(|| format!("{} is damaged: remove it, or run the crawl again", path.display()))
+    summary.map(Some).with_context(|| format!("{} is damaged; delete it or run the crawl again", path.display()))
 }

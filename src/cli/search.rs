@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use suidao::corpus::Duplicates;
+use suidao::html::count;
 use suidao::index::{Answer, Hit, Index, Marked, Request};
 
 use super::door::{Mark, Shown};
@@ -16,27 +17,26 @@ use super::{Exit, Voice};
 
 /// Search the pages of a crawl.
 #[derive(Args)]
-#[command(after_help = "All words must occur; where no page has them all, pages with some are given.\n\
+#[command(after_help = "All words must occur; if no page has them all, pages with some of them are listed.\n\
     \"a phrase\"  -without  one OR another  title:x  host:example.cn  lang:zh  date:2021..2022  relevant:yes\n\n\
     Example: suidao search ml 机器学习\n  suidao search ml '\"gradient descent\" -python date:2020..' --json")]
 pub struct SearchArgs {
-    /// Crawl directory; its index is made or made anew where pages were fetched since
+    /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,
-    /// What is looked for; without it all pages are, the most relevant first. Quote it for the shell, or write -- before
-    /// it, where a word begins with -
+    /// Query [default: all pages, most relevant first]. Quote it for the shell, or put -- before it if a word begins with -
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
-    /// Hits to show at most
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    /// Maximum number of hits
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, help_heading = "Output")]
     pub limit: usize,
-    /// Hits to leave out at the beginning
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Number of hits to skip
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Output")]
     pub offset: usize,
-    /// As JSON
-    #[arg(long)]
+    /// Print JSON
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Say why of each hit: what each word adds to its score, and how the page was found
-    #[arg(long)]
+    /// Explain each hit: the score of each word, and how the page was found
+    #[arg(long, help_heading = "Output")]
     pub explain: bool,
     #[command(flatten)]
     pub filter: FilterArgs,
@@ -70,18 +70,18 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     let asked = request.query.trim();
     if answer.pages == 0 {
         let what =
-            if asked.is_empty() { "no page passes the filters".to_owned() } else { format!("no page answers {asked}") };
-        writeln!(out, "{what} ({} pages were searched); try fewer or other words", index.origin().pages)?;
+            if asked.is_empty() { "no page matches the filters".to_owned() } else { format!("no page matches {asked}") };
+        writeln!(out, "{what} ({} pages searched); try fewer or other words", index.origin().pages)?;
         return Ok(out);
     }
     let pages = if answer.pages == 1 { "page" } else { "pages" };
     write!(out, "{} {pages}", answer.pages)?;
     if answer.duplicates > 0 {
-        write!(out, " ({} more say the same)", answer.duplicates)?;
+        write!(out, " ({} folded)", count(answer.duplicates as usize, "duplicate", "duplicates"))?;
     }
     writeln!(out, " in {:.1} ms", took.as_secs_f64() * 1000.0)?;
     if answer.loosened {
-        writeln!(out, "No page has all the words together; these have some.")?;
+        writeln!(out, "No page contains all the words; these contain some.")?;
     }
     for (rank, hit) in (answer.offset.saturating_add(1)..).zip(&answer.hits) {
         let page = &hit.page;
@@ -94,8 +94,8 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
         writeln!(out, "\n    {}", page.url)?;
         let mut facts: Vec<String> = page.published.iter().map(ToString::to_string).collect();
         facts.push(format!("relevance {:.2}{}", page.relevance, if page.relevant { "" } else { ", off topic" }));
-        facts.extend((hit.duplicates > 0).then(|| format!("{} more say the same", hit.duplicates)));
-        facts.extend(page.duplicate_of.iter().map(|url| format!("says the same as {url}")));
+        facts.extend((hit.duplicates > 0).then(|| count(hit.duplicates as usize, "duplicate", "duplicates")));
+        facts.extend(page.duplicate_of.iter().map(|url| format!("duplicate of {url}")));
         writeln!(out, "    {}", facts.join(" · "))?;
         if !hit.snippet.text.is_empty() {
             out.push("    ");
@@ -108,9 +108,9 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     }
     let next = answer.offset.saturating_add(answer.hits.len());
     if (next as u64) < answer.pages && !answer.hits.is_empty() {
-        writeln!(out, "\nThe next ones: --offset {next}")?;
+        writeln!(out, "\nNext hits: --offset {next}")?;
     } else if answer.hits.is_empty() && request.limit > 0 {
-        writeln!(out, "There is none behind the first {}.", answer.pages)?;
+        writeln!(out, "There are only {} hits; use a smaller --offset.", answer.pages)?;
     }
     Ok(out)
 }
@@ -126,7 +126,7 @@ fn why(index: &Index, hit: &Hit, out: &mut Shown) -> Result<()> {
     let bm25: f32 = hit.why.iter().map(|share| share.bm25).sum();
     writeln!(
         out,
-        "      score {:.3} = BM25 {bm25:.3} × {:.3} by relevance and kind",
+        "      score {:.3} = BM25 {bm25:.3} × {:.3} (relevance and page kind)",
         hit.score,
         hit.score / bm25.max(f32::MIN_POSITIVE)
     )?;
@@ -135,7 +135,7 @@ fn why(index: &Index, hit: &Hit, out: &mut Shown) -> Result<()> {
     }
     if !page.terms.is_empty() {
         let terms: Vec<String> = page.terms.iter().map(|found| format!("{} ×{}", found.term, found.count)).collect();
-        writeln!(out, "      terms of the topic: {}", terms.join(", "))?;
+        writeln!(out, "      topic terms: {}", terms.join(", "))?;
     }
     let k = page.k.map_or_else(|| "∞".to_owned(), |k| k.to_string());
     writeln!(

@@ -13,26 +13,24 @@ use super::crawl::interrupts;
 use super::index::current;
 use super::{Exit, Voice};
 
-/// A search page for the pages of a crawl, on this machine.
+/// Serve a local search page for a crawl.
 #[derive(Args)]
 #[command(
-    after_help = "Example: suidao serve ml\n\nAnybody who can reach the address can read the corpus: another than this machine's \
-    own shows it to others."
+    after_help = "Example: suidao serve ml\n\nThere is no password: anybody who can reach the address can read the corpus."
 )]
 pub struct ServeArgs {
-    /// Crawl directory; its index is made or made anew where pages were fetched since
+    /// Crawl directory; its index is created or updated first
     pub directory: PathBuf,
-    /// Address and port; a port alone is on 127.0.0.1, port 0 takes a free one
+    /// Address and port to listen on; a port alone means 127.0.0.1, port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8090", value_parser = address)]
     pub listen: SocketAddr,
-    /// Name under which it may be asked for too (behind a web server of your own, say), where it listens at an address of
-    /// this machine alone; may be repeated
+    /// Further host name to accept on a loopback address, for example behind a reverse proxy; may be repeated
     #[arg(long = "name", value_name = "NAME")]
     pub names: Vec<String>,
 }
 
 fn address(text: &str) -> Result<SocketAddr, &'static str> {
-    config::address(text).map_err(|_| "write it as 127.0.0.1:8090, or as a port: 8090")
+    config::address(text).map_err(|_| "expected an address such as 127.0.0.1:8090, or a port such as 8090")
 }
 
 /// Runs the verb: until Ctrl-C, which is its end.
@@ -43,19 +41,18 @@ pub fn run(args: &ServeArgs, voice: Voice) -> Result<Exit> {
     runtime.block_on(async {
         let listener = TcpListener::bind(args.listen)
             .await
-            .with_context(|| format!("cannot listen on {}; give another with --listen", args.listen))?;
+            .with_context(|| format!("cannot listen on {}; choose another address with --listen", args.listen))?;
         let address = listener.local_addr()?;
         let end = interrupts();
         if !voice.quiet {
             say!("http://{address}/");
             if !address.ip().is_loopback() {
                 note!(
-                    "warning: everybody in the network who can reach this machine at port {} can read the corpus; there is no \
-                     password",
+                    "warning: there is no password: anybody who can reach this machine on port {} can read the corpus",
                     address.port()
                 );
             }
-            note!("serving until Ctrl-C");
+            note!("Press Ctrl-C to stop.");
         }
         let names = args.names.iter().map(|name| name.to_ascii_lowercase()).collect();
         serve(listener, site, names, end).await;

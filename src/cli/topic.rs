@@ -39,15 +39,15 @@ pub struct TopicArgs {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Learn a lexicon from sample pages of the topic, or from key words
+    /// Build a lexicon from sample pages of the topic, or from keywords
     #[command(
         after_help = "Example: suidao topic build -o sports.toml --name 体育 --pages samples/ --background others/"
     )]
     Build(BuildArgs),
-    /// Score pages by a lexicon; with labels, tell how well it does
+    /// Score pages by a lexicon; with labels, measure precision and recall
     #[command(after_help = "Example: suidao topic test -m sports.toml --pages pages/ --labels labels.tsv")]
     Test(TestArgs),
-    /// Learn from a recorded web how far pages are from the topic, for the strategy context-graph
+    /// Train the context graph of strategy context-graph on a recorded web
     #[command(after_help = "Example: suidao topic layers -m sports.toml -s seeds.txt -o layers.toml hosts:recorded/\n\
                       then: suidao crawl --strategy context-graph --set strategy.context-graph.model=layers.toml ...")]
     Layers(super::layers::LayersArgs),
@@ -55,8 +55,8 @@ enum Action {
 
 #[derive(Args)]
 struct BuildArgs {
-    /// Lexicon to write; one that is there is replaced
-    #[arg(short, long, value_name = "LEXICON")]
+    /// Lexicon to write; an existing file is replaced
+    #[arg(short, long, value_name = "LEXICON", help_heading = "Output")]
     output: PathBuf,
     /// Name of the topic
     #[arg(long)]
@@ -65,16 +65,16 @@ struct BuildArgs {
     source: Source,
     #[command(flatten)]
     fetch: Fetching,
-    /// Folder of pages of all topics; without it the built-in word counts serve
-    #[arg(long, value_name = "DIR")]
+    /// Folder of pages of all topics, instead of the built-in word counts
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
     background: Option<PathBuf>,
-    /// How terms are weighed: √TextRank × IDF × ln(lift over the background), or TextRank alone, as the paper has it
+    /// Term weights: √TextRank × IDF × ln(lift over the background), or TextRank alone, as in the paper
     #[arg(long, default_value = "lift", value_parser = one_of::<Weighting>())]
     weighting: Weighting,
-    /// Terms kept
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    /// Number of terms to keep
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Limits")]
     terms: u32,
-    /// tf of eq. (2): the root of the occurrences, the occurrences, or 1 + ln of them
+    /// Term frequency of eq. (2): square root of the count, the count, or 1 + ln of the count
     #[arg(long, default_value = "root", value_parser = one_of::<TermFrequency>())]
     tf: TermFrequency,
     /// Learn only from index and default pages
@@ -85,17 +85,17 @@ struct BuildArgs {
 /// How `--urls` fetches.
 #[derive(Args)]
 struct Fetching {
-    /// With --urls: mail address or URL by which site owners can reach you
-    #[arg(long, value_name = "CONTACT", requires = "urls")]
+    /// With --urls: your e-mail address or URL for site owners
+    #[arg(long, value_name = "CONTACT", requires = "urls", help_heading = "Politeness")]
     contact: Option<String>,
     /// With --urls: HTTP proxy
-    #[arg(long, value_name = "URL", requires = "urls")]
+    #[arg(long, value_name = "URL", requires = "urls", help_heading = "Network")]
     proxy: Option<String>,
-    /// With --urls: let private and loopback addresses be fetched
-    #[arg(long, requires = "urls")]
+    /// With --urls: allow requests to private and loopback addresses
+    #[arg(long, requires = "urls", help_heading = "Network")]
     allow_private: bool,
-    /// With --urls: override one key of the configuration
-    #[arg(long = "set", value_name = "KEY=VALUE", requires = "urls")]
+    /// With --urls: override one configuration key; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "urls", help_heading = "Input")]
     sets: Vec<String>,
 }
 
@@ -103,17 +103,17 @@ struct Fetching {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Source {
-    /// Folder of .html, .htm and .txt files; folders in it named as hosts (a.cn/news/1.html) tell their URLs
-    #[arg(long, value_name = "DIR")]
+    /// Folder of .html, .htm and .txt files; subfolders named after hosts (a.cn/news/1.html) give their URLs
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
     pages: Option<PathBuf>,
     /// WARC file of sample pages
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     warc: Option<PathBuf>,
-    /// List of URLs of sample pages, one a line; they are fetched politely
-    #[arg(long, value_name = "FILE")]
+    /// File of sample page URLs, one per line, to fetch with the usual politeness
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     urls: Option<PathBuf>,
-    /// List of key words, one a line, a weight after a tab if need be
-    #[arg(long, value_name = "FILE")]
+    /// File of keywords, one per line, with an optional weight after a tab
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     keywords: Option<PathBuf>,
 }
 
@@ -125,7 +125,7 @@ struct TestArgs {
     /// Folder of .html, .htm and .txt files
     #[arg(long, value_name = "DIR")]
     pages: PathBuf,
-    /// Labels: path within the folder (or URL), a tab, and 1 for on topic or 0; labels.tsv of `suidao label` is one
+    /// Labels: path within the folder (or URL), a tab, and 1 (on topic) or 0, such as labels.tsv of `suidao label`
     #[arg(long, value_name = "TSV")]
     labels: Option<PathBuf>,
 }
@@ -140,7 +140,7 @@ pub fn run(args: &TopicArgs, voice: Voice) -> Result<Exit> {
 }
 
 fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
-    ensure!(!args.name.trim().is_empty(), "--name is empty: give the topic a name, for example --name 体育");
+    ensure!(!args.name.trim().is_empty(), "--name is empty; name the topic, for example --name 体育");
     let background = match &args.background {
         Some(dir) => Background::from_samples(samples_from_pages(dir)?),
         None => Background::built_in(),
@@ -173,7 +173,7 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
         };
         let learnt = learn(&samples, &background, &options).with_context(|| path.display().to_string())?;
         if !voice.quiet {
-            say!("{} sample pages, {} learnt from", samples.len(), learnt.lexicon.made.pages);
+            say!("{} sample pages, {} used", samples.len(), learnt.lexicon.made.pages);
             for (reason, count) in &learnt.rejected {
                 say!("  {count} rejected: {}", reason.why());
             }
@@ -183,7 +183,7 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
     write_whole(&args.output, |out| Ok(out.write_all(lexicon.to_toml().as_bytes())?))?;
     if !voice.quiet {
         tell(&lexicon)?;
-        say!("written to {}: read it, strike out what is not the topic's", args.output.display());
+        say!("Wrote {}. Review it and delete off-topic terms.", args.output.display());
     }
     Ok(())
 }
@@ -191,17 +191,17 @@ fn build(args: &BuildArgs, voice: Voice) -> Result<()> {
 fn tell(lexicon: &Lexicon) -> Result<()> {
     let first =
         |terms: &[(String, f64)]| terms.iter().take(20).map(|(term, _)| term.as_str()).collect::<Vec<_>>().join(" ");
-    say!("{}: {} terms, first {}", lexicon.name, lexicon.terms.len(), first(&lexicon.terms));
+    say!("{}: {} terms: {} ...", lexicon.name, lexicon.terms.len(), first(&lexicon.terms));
     if !lexicon.near.is_empty() {
-        say!("{} terms near it, first {}", lexicon.near.len(), first(&lexicon.near));
+        say!("{} related terms: {} ...", lexicon.near.len(), first(&lexicon.near));
     }
     if !lexicon.url.is_empty() {
-        say!("URL tokens proposed: {}", lexicon.url.join(" "));
+        say!("suggested URL tokens: {}", lexicon.url.join(" "));
     }
     for (name, threshold) in [("page", &lexicon.page), ("link", &lexicon.link)] {
         let expected = match (threshold.precision, threshold.recall) {
-            (Some(precision), Some(recall)) => format!("; precision {precision:.2}, recall {recall:.2} expected"),
-            (None, Some(recall)) => format!("; recall {recall:.2} expected"),
+            (Some(precision), Some(recall)) => format!("; expected precision {precision:.2}, recall {recall:.2}"),
+            (None, Some(recall)) => format!("; expected recall {recall:.2}"),
             _ => String::new(),
         };
         say!("{name} threshold {:.4}: {}{expected}", threshold.value, threshold.chosen);
@@ -233,7 +233,7 @@ fn test(args: &TestArgs) -> Result<()> {
     if let (Some(labels), Some(path)) = (&labels, &args.labels) {
         if labelled.is_empty() {
             bail!(
-                "{} labels none of the pages: its {} lines must name paths within {} or URLs, as {}",
+                "{} labels none of the pages; its {} lines must name paths within {} or URLs, such as {}",
                 path.display(),
                 labels.len(),
                 args.pages.display(),
@@ -241,7 +241,7 @@ fn test(args: &TestArgs) -> Result<()> {
             );
         }
         let Evaluation { labelled: pages, on_topic, at, best, average_precision } = evaluate(&labelled, threshold);
-        say!("{pages} pages with a label, {on_topic} of them on topic; average precision {average_precision:.3}");
+        say!("{pages} labelled pages, {on_topic} on topic; average precision {average_precision:.3}");
         for (which, Point { threshold, precision, recall, f1 }) in [("the lexicon's", at), ("the best", best)] {
             say!("at {which} threshold {threshold:.4}: precision {precision:.3}, recall {recall:.3}, F1 {f1:.3}");
         }
@@ -253,7 +253,7 @@ fn test(args: &TestArgs) -> Result<()> {
 fn samples_from_pages(dir: &Path) -> Result<Vec<Sample>> {
     let mut files = Vec::new();
     find_pages(dir, &mut files).with_context(|| format!("cannot read the folder {}", dir.display()))?;
-    ensure!(!files.is_empty(), "{} holds no .html, .htm or .txt file", dir.display());
+    ensure!(!files.is_empty(), "{} contains no .html, .htm or .txt file", dir.display());
     files.par_iter().map(|file| sample_from_file(dir, file)).collect()
 }
 
@@ -287,7 +287,7 @@ fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
     // A page of unknown address is read as if it lay on a host of its own.
     let url = match &known {
         Some(url) => url.clone(),
-        None => address("unknown.invalid", &escaped).with_context(|| format!("the name of {}", file.display()))?,
+        None => address("unknown.invalid", &escaped).with_context(|| format!("cannot make a URL of the file name {}", file.display()))?,
     };
     let media = if extension(file) == "txt" { "text/plain" } else { "text/html" };
     let headers = vec![("content-type".to_owned(), media.to_owned())];
@@ -330,9 +330,9 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     config.fetch.allow_private |= fetch.allow_private;
     config.check()?;
     if config.fetch.contact.is_none() && !voice.quiet {
-        note!("suidao: no contact set: site owners cannot reach you; give --contact");
+        note!("suidao: no contact is set, so site owners cannot reach you; set --contact");
     }
-    let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
+    let scratch = tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     // What the pages are worth is not asked: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));
@@ -340,7 +340,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     let mut screen = Screen::new(voice, false, Goals::pages(job.seeds.len() as u64));
     let report = live::run(&job, |news| screen.tell(&news), super::crawl::interrupted());
     screen.clear();
-    let report = report.context("the sample pages could not be fetched")?;
+    let report = report.context("cannot fetch the sample pages")?;
     let (fetched, asked) = (report.progress.pages, job.seeds.len());
     ensure!(report.stop.is_some(), "interrupted after {fetched} of {asked} sample pages; nothing was written");
     if !voice.quiet {
@@ -348,7 +348,7 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     }
     let mut files: Vec<PathBuf> = std::fs::read_dir(job.directory.pages())
         .and_then(|files| files.map(|file| Ok(file?.path())).collect())
-        .context("the sample pages fetched cannot be read")?;
+        .context("cannot read the fetched sample pages")?;
     files.sort();
     samples_from_warc(&files)
 }
@@ -362,13 +362,13 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn keywords(path: &Path) -> Result<Vec<(String, Option<f64>)>> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the key words {name}; give a text file with one a line"))?;
+        .with_context(|| format!("cannot read the keywords {name}; give a text file with one keyword per line"))?;
     lines(&text)
         .map(|(at, line)| match line.split_once('\t') {
             None => Ok((line.to_owned(), None)),
             Some((word, weight)) => match weight.trim().parse::<f64>() {
                 Ok(weight) if weight > 0.0 && weight.is_finite() => Ok((word.trim().to_owned(), Some(weight))),
-                _ => bail!("{name}, line {at}: {weight:?} is no weight; write a number above 0 after the tab"),
+                _ => bail!("{name}, line {at}: invalid weight {weight:?}; write a number above 0 after the tab"),
             },
         })
         .collect()
@@ -385,7 +385,7 @@ fn labels(path: &Path) -> Result<HashMap<String, bool>> {
             let label = match label.trim() {
                 "1" | "true" | "yes" => true,
                 "0" | "false" | "no" => false,
-                other => bail!("{name}, line {at}: {other:?} is no label; write the page, a tab, and 1 or 0"),
+                other => bail!("{name}, line {at}: invalid label {other:?}; write the page, a tab, and 1 or 0"),
             };
             Ok((page.trim().to_owned(), label))
         })

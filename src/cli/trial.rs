@@ -36,12 +36,12 @@ impl Trial {
         let topic = match (files.lexicon, &web.world) {
             (Some(path), _) => inputs::topic(path)?,
             (None, Some(world)) => Topic::new(learn(world)?),
-            (None, None) => bail!("{} has no lexicon of its own; give one with -m", web.name),
+            (None, None) => bail!("{} has no built-in lexicon; give one with -m", web.name),
         };
         let seeds = match (files.seeds, &web.world) {
             (Some(path), _) => inputs::urls(path, "seeds")?,
             (None, Some(world)) => world.seeds(),
-            (None, None) => bail!("{} has no seeds of its own; give a file of URLs with -s", web.name),
+            (None, None) => bail!("{} has no built-in seeds; give a file of URLs with -s", web.name),
         };
         let judge = match (files.truth, &web.world) {
             (Some(truth), _) => Judge::Truth(Arc::new(Truth::read(truth, files.exclude)?)),

@@ -22,24 +22,24 @@ use super::{Exit, Voice};
 /// Answers from which on a summary is shown.
 const ENOUGH: usize = 50;
 
-/// Judge a sample of a crawl's pages, and learn how good the crawl's own judgement is.
+/// Label a sample of pages to measure the crawl's precision and recall.
 #[derive(Args)]
 #[command(after_help = "Answers are lines: y(es), n(o), s(kip), u(ndo), o(pen: print the URL), q(uit).\n\n\
     Example: suidao label ml -m ml.toml\n  suidao label ml -m ml.toml --summary")]
 pub struct LabelArgs {
-    /// Crawl directory; answers go to labels.tsv in it
+    /// Crawl directory; answers are saved in its labels.tsv
     pub directory: PathBuf,
-    /// The crawl's lexicon: marks its terms in the pages, and changes of it are suggested
-    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON")]
+    /// Lexicon of the crawl, to highlight its terms and to suggest changes
+    #[arg(short, long, visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     pub model: Option<PathBuf>,
-    /// Pages to be judged in all, those judged before included
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    /// Total number of pages to label, earlier answers included
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Limits")]
     pub pages: usize,
-    /// Ask nothing, and tell what the answers so far say
-    #[arg(long)]
+    /// Print the estimates from the answers so far; ask nothing
+    #[arg(long, help_heading = "Output")]
     pub summary: bool,
-    /// Tell it as JSON; asks nothing
-    #[arg(long)]
+    /// Print the estimates as JSON; ask nothing
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
     pub filter: FilterArgs,
@@ -63,12 +63,12 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     let catalogue = Catalogue::read(&store)?;
     let selection = filter.select(&catalogue);
     if selection.pages == 0 {
-        bail!("{}: no page to judge: none was fetched yet, or none passes the filters", args.directory.display());
+        bail!("{}: no page to label: none is fetched yet, or none matches the filters", args.directory.display());
     }
     let names = Names::read(&store, &catalogue)?;
     let Some(threshold) = threshold(&catalogue, topic.as_ref()) else {
         bail!(
-            "{}: no page is relevant, so the page threshold is not known; give the lexicon with -m",
+            "{}: no page is relevant, so the page threshold is unknown; give the lexicon with -m",
             args.directory.display()
         );
     };
@@ -78,7 +78,7 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
 
     let path = directory.root().join("labels.tsv");
     let asks = !args.summary && !args.json;
-    let none = || format!("{}: no page was judged yet; run suidao label without --summary", args.directory.display());
+    let none = || format!("{}: no page is labelled yet; run suidao label without --summary", args.directory.display());
     if !asks && !path.exists() {
         bail!(none());
     }
@@ -88,13 +88,13 @@ pub fn run(args: &LabelArgs, voice: Voice) -> Result<Exit> {
     let mut answers: BTreeMap<usize, bool> = known.collect();
     let foreign = labels.len() - answers.len();
     if foreign > 0 && !voice.quiet {
-        note!("suidao: {foreign} labels in labels.tsv are of other pages than the chosen ones, and do not count");
+        note!("suidao: ignored {foreign} labels in labels.tsv whose pages the filters exclude");
     }
     if asks {
         ask(args, &judged, &mut file, &mut answers)?;
         if answers.len() < ENOUGH {
             let more = ENOUGH - answers.len();
-            say!("{} pages judged; after {more} more, or with --summary, follows what they say", answers.len());
+            say!("{} pages labelled. Estimates appear after {more} more answers (or use --summary).", answers.len());
             return Ok(Exit::Done);
         }
     }
@@ -162,7 +162,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
     let pages: Vec<(Relevance, &str, bool)> = chosen.iter().map(page).collect();
     let drawn: Vec<usize> = judged.strata.draw(&pages, args.pages).into_iter().map(|drawn| chosen[drawn]).collect();
     if drawn.is_empty() {
-        say!("{} pages are judged, as many as were asked for; a larger --pages goes on", answers.len());
+        say!("{} pages are labelled already; use a larger --pages to label more", answers.len());
         return Ok(());
     }
     let shown = judged.documents(&drawn, |_, document| {
@@ -220,7 +220,7 @@ fn ask(args: &LabelArgs, judged: &Judged, file: &mut LabelFile, answers: &mut BT
             }
             next = before;
         } else {
-            say!("nothing to undo in this sitting");
+            say!("nothing to undo in this session");
         }
     }
     say!("");
@@ -232,7 +232,7 @@ fn head(document: &Document) -> Shown {
     let mut out = Shown::new();
     out.mark(Mark::Title, if document.title.is_empty() { "(no title)" } else { &document.title });
     let date = document.published.map_or_else(|| "no date".to_owned(), |day| day.to_string());
-    let language = document.language.as_deref().unwrap_or("language unknown");
+    let language = document.language.as_deref().unwrap_or("unknown language");
     out.push(&format!("\n{}\n{date}, {language}, {} characters\n\n", document.url, document.chars));
     out
 }

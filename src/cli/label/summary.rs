@@ -49,27 +49,27 @@ impl Summary {
             format!("{value} [{low}, {high}]")
         };
         let mut out = format!(
-            "{} of {} pages judged; the page threshold is {:.4}\n\n\
-             {:<9}  {:>10}  {:>6}  {:>8}  {:>11}  {:>12}  {:>22}  {:>22}  {:>5}\n",
+            "{} of {} pages labelled; page threshold {:.4}\n\n\
+             {:<9}  {:>10}  {:>8}  {:>8}  {:>11}  {:>12}  {:>22}  {:>22}  {:>5}\n",
             thousands(told.labelled),
             thousands(told.pages),
             told.threshold,
             "threshold",
             "pages",
-            "judged",
+            "labelled",
             "relevant",
             "at or above",
-            "change sides",
+            "reclassified",
             "precision",
             "recall",
             "F1"
         );
         for (number, point) in told.curve.iter().enumerate() {
             let is_suggested = told.suggested == Some(point.threshold);
-            let mark = if number == Strata::THRESHOLD { "  in force" } else { "" };
+            let mark = if number == Strata::THRESHOLD { "  current" } else { "" };
             let _ = writeln!(
                 out,
-                "{:<9.4}  {:>10}  {:>6}  {:>8}  {:>11}  {:>12}  {:>22}  {:>22}  {:>5}{mark}{}",
+                "{:<9.4}  {:>10}  {:>8}  {:>8}  {:>11}  {:>12}  {:>22}  {:>22}  {:>5}{mark}{}",
                 point.threshold,
                 thousands(point.pages),
                 point.labelled,
@@ -82,29 +82,29 @@ impl Summary {
                 if is_suggested { "  suggested" } else { "" },
             );
         }
-        out += "Pages, judged and relevant are of the pages from a threshold to the next.\n\n";
+        out += "Pages, labelled and relevant count the pages between a threshold and the next.\n\n";
         match &told.relevant {
             Some(figure) => {
                 let [value, low, high] =
                     [figure.value, figure.low, figure.high].map(|pages| thousands(pages.round() as u64));
-                let _ = writeln!(out, "about {value} [{low}, {high}] relevant pages; intervals are of 95%");
+                let _ = writeln!(out, "about {value} [{low}, {high}] relevant pages (95% intervals)");
                 if told.suggested.is_none() {
                     out += "no other threshold is clearly better\n";
                 }
             }
-            None => out += "where a stratum has no judged page nothing is known; judge more\n",
+            None => out += "a stratum has no labelled page, so there is no estimate; label more pages\n",
         }
         let Some(told) = &self.lexicon else {
-            return out + "\ngive the lexicon with -m for changes of its terms\n";
+            return out + "\ngive the lexicon with -m to get suggested changes of its terms\n";
         };
         for (what, words) in [
-            ("terms to weigh less or drop (in wrongly accepted pages, not in rightly accepted)", &told.lower),
-            ("words the lexicon lacks (in relevant pages, not in others)", &told.add),
-            ("words of relevant pages that were rejected", &told.missed),
+            ("terms to weigh less or delete (frequent in pages accepted wrongly)", &told.lower),
+            ("words to add (frequent in relevant pages)", &told.add),
+            ("words of relevant pages that the threshold rejected", &told.missed),
         ] {
             let _ = writeln!(out, "\n{what}");
             if words.is_empty() {
-                out += "  none stands out\n";
+                out += "  none\n";
             }
             for Telling { word, z, with, against, examples } in words {
                 let example = examples.first().map_or("", String::as_str);
