@@ -69,11 +69,11 @@ pub fn run(args: &DemoArgs, voice: Voice) -> Result<Exit> {
         }
     };
     let kept = args.output.clone();
-    let scratch = tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let scratch =
+        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let root = kept.clone().unwrap_or_else(|| scratch.path().to_owned());
 
-    let world =
-        Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("cannot generate the demo web")?);
+    let world = Arc::new(World::new(Spec { seed: args.seed, ..Spec::demo() }).context("cannot generate the demo web")?);
     say(&format!(
         "Generated web: {} blogs with {} tag pages and posts, home pages and archives. {} posts are about 体育 (sports), on {} blogs.",
         world.spec().hosts,

@@ -46,7 +46,7 @@ impl Engine {
     pub fn of(args: &ExportArgs) -> Result<Option<Self>> {
         if let Some(address) = &args.push {
             if !matches!(args.format, Format::Jsonl | Format::EsBulk) {
-                bail!("--push sends es-bulk rows; leave --format out");
+                bail!("--push always sends es-bulk rows; leave out --format");
             }
             let authorization = std::env::var("SUIDAO_PUSH_AUTHORIZATION").ok();
             let target = Target::parse(address, authorization.as_deref())?;
@@ -105,7 +105,7 @@ pub fn write(
     if let Engine::EsBulk { push: Some(target), .. } = engine {
         return push(args, target, export, wanted, &fields);
     }
-    let output = args.output.as_deref().context("--output is missing: name the file to write")?;
+    let output = args.output.as_deref().context("--output is missing; give the file to write")?;
     let row = |document: &Document| match engine {
         Engine::EsBulk { index, .. } => es_bulk::put(index, document, &fields),
         Engine::Meilisearch => meilisearch::row(document, &fields),
@@ -133,9 +133,9 @@ pub fn write(
     let place = super::export::place(output);
     let gone = match retired.len() {
         0 => String::new(),
-        gone => format!(", and {gone} deletes"),
+        gone => format!(", with {gone} deletions"),
     };
-    Ok(Told { said: format!("{} pages written to {place}{gone}", done.pages), rejected: Vec::new() })
+    Ok(Told { said: format!("Wrote {} pages to {place}{gone}", done.pages), rejected: Vec::new() })
 }
 
 /// What is written beside the rows: the end of the name, and the content.
@@ -204,12 +204,12 @@ pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Res
     if gone.is_empty() {
         // A list of another time says nothing of this one.
         if let Some(path) = path.filter(|path| path.is_file()) {
-            std::fs::remove_file(&path).with_context(|| format!("{}: cannot remove it", path.display()))?;
+            std::fs::remove_file(&path).with_context(|| format!("cannot delete {}", path.display()))?;
         }
         return Ok(String::new());
     }
     let Some(path) = path else {
-        bail!("{} pages exported before are gone, and the standard output cannot say so: give -o FILE", gone.len());
+        bail!("{} exported pages no longer match, and the standard output cannot list them; give -o FILE", gone.len());
     };
     write_whole(&path, |out| {
         for (id, url) in &gone {
@@ -217,7 +217,7 @@ pub fn write_retired(args: &ExportArgs, export: &Export, wanted: &Wanted) -> Res
         }
         Ok(())
     })?;
-    Ok(format!("\n{} pages exported before are not wanted any more: {}", gone.len(), path.display()))
+    Ok(format!("\n{} exported pages no longer match; listed in {}", gone.len(), path.display()))
 }
 
 /// Sends the rows to a server.
@@ -226,7 +226,7 @@ fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fi
     let mut push = Push::open(target.clone(), args.push_rows as usize, Duration::from_secs(args.push_wait))?;
     let made = push.prepare(&es_bulk::template(index))?;
     if made && matches!(args.since, Some(Since::Last)) {
-        bail!("{}: the index was not there, so nothing exported before is: leave --since last out", target.shown());
+        bail!("{}: the index does not exist, so it contains no earlier export; leave out --since last", target.shown());
     }
     let mut failed = None;
     let streamed = export.each(
@@ -246,22 +246,22 @@ fn push(args: &ExportArgs, target: &Target, export: &Export, wanted: &Wanted, fi
     }
     let rejected = push.finish()?;
     let taken = pages.saturating_sub(rejected.len() as u64);
-    let mut said = format!("{taken} pages are in {}", target.shown());
+    let mut said = format!("Sent {taken} pages to {}", target.shown());
     if !wanted.retired.is_empty() {
-        said += &format!(", {} taken out", wanted.retired.len());
+        said += &format!(", deleted {}", wanted.retired.len());
     }
     if let Some((_, reason)) = rejected.first() {
-        said += &format!("\n{} were rejected, the first with: {reason}", rejected.len());
+        said += &format!("\n{} rejected; first reason: {reason}", rejected.len());
         if !export.store.is_read_only() {
             let exports = export.store.directory().exports();
             own::check_directory(&exports)?;
-            std::fs::create_dir_all(&exports).with_context(|| format!("{}: cannot make it", exports.display()))?;
+            std::fs::create_dir_all(&exports).with_context(|| format!("cannot create {}", exports.display()))?;
             let path = exports.join(format!("{}.rejected.jsonl", target.name()));
             write_own(&path, |out| {
                 let line = |(id, reason): &(String, String)| serde_json::json!({ "id": id, "reason": reason });
                 Ok(rejected.iter().try_for_each(|rejected| writeln!(out, "{}", line(rejected)))?)
             })?;
-            said += &format!("; all in {}", path.display());
+            said += &format!("; all listed in {}", path.display());
         }
     }
     Ok(Told { said, rejected: rejected.into_iter().map(|(id, _)| id).collect() })

@@ -83,7 +83,8 @@ pub fn run(args: &EvaluateArgs, voice: Voice) -> Result<Exit> {
         .collect();
     let judge = match &args.truth {
         Some(truth) => format!("Relevant pages are those listed in {}.", truth.display()),
-        None => "Relevant pages are those that reach the page threshold of the lexicon, as the crawl itself decided.".to_owned(),
+        None => "Relevant pages are those that reach the page threshold of the lexicon, as the crawl itself decided."
+            .to_owned(),
     };
     let evaluation = Evaluation { marks, judge, crawls };
     if let Some(output) = &args.output {

@@ -19,39 +19,39 @@ use super::engines::{self, Engine, Told};
 use super::filter::FilterArgs;
 use super::{Exit, Voice, outfiles};
 
-/// Write the pages of a crawl in a format that others read.
+/// Export the pages of a crawl to a file or a search server.
 #[derive(Args, Clone)]
 #[command(after_help = "Example: suidao export ml -o best.jsonl.zst --relevant --duplicates best --min-chars 200")]
 pub struct ExportArgs {
     /// Crawl directory
     pub directory: PathBuf,
     /// Format
-    #[arg(long, value_enum, default_value_t = Format::Jsonl)]
+    #[arg(long, value_enum, default_value_t = Format::Jsonl, help_heading = "Output")]
     pub format: Format,
-    /// File to write; rows of text are packed if it ends in .gz or .zst; a name without an ending gets the format's; - for the
+    /// File to write; text is compressed if it ends in .gz or .zst; a name without extension gets that of the format; - for
     /// standard output
-    #[arg(short, long, value_name = "FILE", required_unless_present = "push")]
+    #[arg(short, long, value_name = "FILE", required_unless_present = "push", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Replace files that are there
-    #[arg(long, conflicts_with = "push")]
+    /// Replace existing files
+    #[arg(long, conflicts_with = "push", help_heading = "Output")]
     pub force: bool,
-    /// Write a directory FILE of files of this size instead, as 500MB or 1GiB
-    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push")]
+    /// Write a directory of files of this size instead, such as 500MB or 1GiB
+    #[arg(long, value_name = "SIZE", value_parser = size, conflicts_with = "push", help_heading = "Output")]
     pub shard_size: Option<u64>,
-    /// Fields to write, separated by commas (parquet: all; jsonl: all but links; search servers: those that are searched)
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// Fields to write, separated by commas [default: all for parquet, all but links for jsonl, the searched ones for servers]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Output")]
     pub fields: Vec<String>,
-    /// Only what is new, changed or gone since `last`, the last export in this format or to this address; or what was fetched since a day
-    #[arg(long, value_name = "last|YYYY-MM-DD")]
+    /// Only changes since the last export in this format or to this address (`last`), or only pages fetched since a day
+    #[arg(long, value_name = "last|YYYY-MM-DD", help_heading = "Output")]
     pub since: Option<Since>,
-    /// Send es-bulk rows to an Elasticsearch or OpenSearch index, http://host:9200/INDEX, instead of a file
-    #[arg(long, value_name = "URL", conflicts_with = "output")]
+    /// Send es-bulk rows to an Elasticsearch or OpenSearch index, such as http://host:9200/INDEX
+    #[arg(long, value_name = "URL", conflicts_with = "output", help_heading = "Network")]
     pub push: Option<String>,
-    /// Give a push up after so many seconds without progress
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "push")]
+    /// Stop a push after this many seconds without progress
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, requires = "push", help_heading = "Network")]
     pub push_wait: u64,
-    /// Rows of one request of a push
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..), requires = "push")]
+    /// Rows per push request
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..), requires = "push", help_heading = "Network")]
     pub push_rows: u32,
     #[command(flatten)]
     pub filter: FilterArgs,
@@ -60,23 +60,23 @@ pub struct ExportArgs {
 /// Export formats.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// One JSON object a page and line
+    /// One JSON object per line and page
     Jsonl,
-    /// A table with a column for each field, for pandas, DuckDB, Polars
+    /// Parquet table with one column per field, for pandas, DuckDB, Polars
     Parquet,
-    /// Bulk NDJSON for Elasticsearch and OpenSearch, and index templates beside it
+    /// Bulk NDJSON for Elasticsearch and OpenSearch, plus index templates
     EsBulk,
-    /// NDJSON for Meilisearch, and the settings of the index beside it
+    /// NDJSON for Meilisearch, plus index settings
     Meilisearch,
-    /// NDJSON for Quickwit, and the configuration of the index beside it
+    /// NDJSON for Quickwit, plus index configuration
     Quickwit,
-    /// A tantivy index (a directory); that of `suidao search` is DIR/index
+    /// Tantivy index (a directory); `suidao search` uses DIR/index
     Index,
-    /// A web archive FILE.warc.gz
+    /// WARC archive FILE.warc.gz
     Warc,
-    /// Clean text for language models, one page a line, with a data card beside it
+    /// Clean text for language models, one page per line, plus a data card
     Text,
-    /// The links between the pages: FILE.graphml, FILE.nodes.parquet, FILE.edges.parquet
+    /// Link graph: FILE.graphml, FILE.nodes.parquet, FILE.edges.parquet
     Graph,
 }
 
@@ -102,7 +102,7 @@ impl std::str::FromStr for Since {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "last" => Ok(Self::Last),
-            day => Day::parse(day).map(Self::Day).ok_or("write `last`, or a day as 2021-03-05"),
+            day => Day::parse(day).map(Self::Day).ok_or("expected `last` or a date such as 2021-03-05"),
         }
     }
 }
@@ -141,7 +141,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let store = Store::open(&directory)?;
     let catalogue = Catalogue::read(&store)?;
     if catalogue.entries.is_empty() {
-        bail!("{}: no page was fetched yet; run the crawl again", args.directory.display());
+        bail!("{}: contains no fetched page; run the crawl again", args.directory.display());
     }
     outfiles::may_be_written(args)?;
     let wanted = wanted(args, &to.name, &directory, &catalogue, filter.select(&catalogue))?;
@@ -154,7 +154,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
             let output = Output { path: output.clone(), shard_size: args.shard_size };
             file(args, &export, &output, fields, &filter)
         }
-        (None, None) => bail!("--output is missing: name the file to write"),
+        (None, None) => bail!("--output is missing; give the file to write"),
     };
     bar.finish_and_clear();
     let Told { mut said, rejected } = done?;
@@ -164,7 +164,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     let beside: Vec<_> = outfiles::beside(args).into_iter().filter(|path| path.is_file()).collect();
     if args.format != Format::Index && !beside.is_empty() {
         let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
-        said += &format!("\nBeside it: {}", names.join(", "));
+        said += &format!("\nAlso wrote {}", names.join(", "));
     }
     if !matches!(args.since, Some(Since::Day(_))) {
         let finished = Finished {
@@ -176,10 +176,8 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
         };
         let held = engines::without(&export, wanted.all, &rejected)?;
         if store.is_read_only() {
-            said += &format!(
-                "\n{} cannot be written, so that the export is not remembered for --since last",
-                directory.root().display()
-            );
+            said +=
+                &format!("\n{} is read-only, so --since last cannot refer to this export", directory.root().display());
         } else {
             former::remember(&directory, &to.name, &finished, &catalogue, &held)?;
         }
@@ -187,7 +185,7 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
     if !voice.quiet {
         note!("{said}");
         for (reason, pages) in &wanted.selection.left_out {
-            note!("{pages} left out: {reason}");
+            note!("{pages} excluded: {reason}");
         }
     }
     Ok(if rejected.is_empty() { Exit::Done } else { Exit::Short })
@@ -197,13 +195,15 @@ pub fn run(args: &ExportArgs, voice: Voice) -> Result<Exit> {
 fn refuse_what_does_not_go_together(args: &ExportArgs) -> Result<()> {
     let fixed = matches!(args.format, Format::Warc | Format::Text | Format::Graph | Format::Index);
     if fixed && !args.fields.is_empty() {
-        bail!("--fields is for jsonl, parquet and search servers; warc, text, graph and index have their own");
+        bail!(
+            "--fields works with jsonl, parquet and search servers only; leave it out for warc, text, graph and index"
+        );
     }
     if args.format == Format::Index && args.since.is_some() {
-        bail!("an index is made whole, and takes the place of a former one: leave --since out");
+        bail!("an index is always rebuilt completely; leave out --since");
     }
     if args.format == Format::Index && (args.shard_size.is_some() || args.output.as_deref() == Some(Path::new("-"))) {
-        bail!("an index is a directory: give -o DIR, and no --shard-size");
+        bail!("an index is a directory; give -o DIR and leave out --shard-size");
     }
     Ok(())
 }
@@ -215,14 +215,14 @@ fn file(args: &ExportArgs, export: &Export, output: &Output, fields: Option<Fiel
         Format::Warc => warc::write(export, output)?,
         Format::Text => text::write(export, output, filter)?,
         Format::Graph if args.shard_size.is_some() || output.path == Path::new("-") => {
-            bail!("a graph is three files beside each other: give -o FILE.graphml, and no --shard-size")
+            bail!("a graph is three files; give -o FILE.graphml and leave out --shard-size")
         }
         Format::Graph => graph::write(export, &output.path)?,
         Format::Index => build(export.store, export.catalogue, export.selection, &output.path, export.tell)?,
         // The others are a server's.
         _ => jsonl::write(export, output, &fields.unwrap_or_else(Fields::without_links))?,
     };
-    Ok(Told { said: format!("{} pages written to {}", done.pages, place(&output.path)), rejected: Vec::new() })
+    Ok(Told { said: format!("Wrote {} pages to {}", done.pages, place(&output.path)), rejected: Vec::new() })
 }
 
 /// Where an export goes.
@@ -241,7 +241,7 @@ impl Destination {
         let shown = match (&engine, &args.output) {
             (Some(Engine::EsBulk { push: Some(target), .. }), _) => target.shown(),
             (_, Some(output)) => place(output),
-            (_, None) => bail!("--output is missing: name the file to write"),
+            (_, None) => bail!("--output is missing; give the file to write"),
         };
         let name = match &engine {
             Some(Engine::EsBulk { push: Some(target), .. }) => target.name(),
@@ -253,7 +253,7 @@ impl Destination {
 
 /// What people call an output.
 pub fn place(output: &Path) -> String {
-    if output == Path::new("-") { "the standard output".to_owned() } else { output.display().to_string() }
+    if output == Path::new("-") { "standard output".to_owned() } else { output.display().to_string() }
 }
 
 fn wanted(
@@ -268,7 +268,7 @@ fn wanted(
     let former = match former {
         Some(former) => former,
         None if last => bail!(
-            "--since last: no export called {name} was made of {}; leave --since out the first time",
+            "--since last: there is no earlier {name} export of {}; leave out --since the first time",
             directory.root().display()
         ),
         None => return Ok(Wanted { selection: all.clone(), all, retired: Vec::new() }),
@@ -286,7 +286,8 @@ fn wanted(
 
 /// A size that is more than nothing.
 fn size(text: &str) -> Result<u64, String> {
-    bytes(text).and_then(|bytes| if bytes > 0 { Ok(bytes) } else { Err("write it as 500MB or 1GiB".to_owned()) })
+    bytes(text)
+        .and_then(|bytes| if bytes > 0 { Ok(bytes) } else { Err("expected a size such as 500MB or 1GiB".to_owned()) })
 }
 
 /// A bar over so many pages; none where nobody looks.

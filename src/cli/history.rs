@@ -43,8 +43,8 @@ struct Visit {
 }
 
 pub fn run(args: &HistoryArgs) -> Result<Exit> {
-    let url =
-        CrawlUrl::parse(&args.url).with_context(|| format!("{} is not a URL; write it as http://host/path", args.url))?;
+    let url = CrawlUrl::parse(&args.url)
+        .with_context(|| format!("{} is not a URL; write it as http://host/path", args.url))?;
     let directory = CrawlDirectory::new(&args.directory);
     let store = Store::open(&directory)?;
     let kept = directory.config_toml();
@@ -172,7 +172,7 @@ fn in_words(page: &Tracked, settings: &RefreshSettings, round: Option<Millis>) -
     let next = match (page.retired, page.worth(settings, now)) {
         (true, _) => "Retired: it is not requested again.".to_owned(),
         (false, None) => {
-        format!("Missing: it is requested again {:.1} days after it was first missing.", settings.grace)
+            format!("Missing: it is requested again {:.1} days after it was first missing.", settings.grace)
         }
         (false, Some(worth)) => {
             let since = days(now.since(page.asked));

@@ -71,8 +71,7 @@ pub fn topic(path: &Path) -> Result<Topic> {
 pub fn kept_topic(path: &Path) -> Result<Topic> {
     let name = path.display();
     let text = own::read_text(path, own::LARGE)?;
-    let lexicon =
-        Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}; give another with -m"))?;
+    let lexicon = Lexicon::parse(&text).with_context(|| format!("invalid lexicon {name}; give another with -m"))?;
     Ok(Topic::new(lexicon))
 }
 
@@ -81,7 +80,9 @@ pub fn layered(topic: Topic, strategy: &Settings) -> Result<Topic> {
     match &strategy.context_graph.model {
         _ if strategy.name != StrategyName::ContextGraph => Ok(topic),
         Some(path) => with_layers(topic, Path::new(path)),
-        None => bail!("strategy.context-graph.model is not set; name a file of layers written by `suidao topic layers`"),
+        None => {
+            bail!("strategy.context-graph.model is not set; name a file of layers written by `suidao topic layers`")
+        }
     }
 }
 

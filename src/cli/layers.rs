@@ -61,7 +61,8 @@ pub fn run(args: &LayersArgs, voice: Voice) -> Result<()> {
         .par_iter()
         .filter_map(|&(node, class)| Some((class, read::parse(&web.web.get(graph.url(node)).ok()?).document)))
         .collect();
-    let layers = Layers::learn(&documents).with_context(|| format!("cannot build a context graph from {}", args.web))?;
+    let layers =
+        Layers::learn(&documents).with_context(|| format!("cannot build a context graph from {}", args.web))?;
     write_whole(&args.output, |out| Ok(out.write_all(layers.to_toml().as_bytes())?))?;
     if !voice.quiet {
         for (layer, count) in layers.pages().iter().enumerate() {

@@ -124,10 +124,7 @@ impl RefreshArgs {
         let topic = match &self.lexicon {
             Some(path) => inputs::topic(path)?,
             None if kept.exists() => inputs::kept_topic(&kept)?,
-            None => bail!(
-                "{}: contains no copy of its lexicon; give the lexicon with -m",
-                self.directory.display()
-            ),
+            None => bail!("{}: contains no copy of its lexicon; give the lexicon with -m", self.directory.display()),
         };
         // A plan reads no page.
         if self.plan { Ok(topic) } else { inputs::layered(topic, &config.strategy) }
@@ -269,9 +266,7 @@ fn why_none_is_due(settings: &RefreshSettings, next: Option<Millis>) -> String {
             span(at.since(now) as f64 / 1000.0),
             date(at).get(..19).unwrap_or_default().replace('T', " "),
         ),
-        Some(_) => {
-            "No page was due: no visit has a crawl value above 0 yet. See `suidao refresh --plan`.".to_owned()
-        }
+        Some(_) => "No page was due: no visit has a crawl value above 0 yet. See `suidao refresh --plan`.".to_owned(),
     }
 }
 

@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use suidao::config::Config;
 use suidao::crawl::{Crawl, Progress, TrapCounts};
+use suidao::html::thousands;
 use suidao::live::{conditions, resident_memory};
 use suidao::model::{Batch, CrawlUrl, Refusal, Stop, number};
 use suidao::recorded::{Judge, Mark, Opened, Tally, WebName};
@@ -26,49 +27,49 @@ use super::screen::{Screen, events};
 use super::trial::{Files, Trial};
 use super::{Exit, Voice, inputs};
 
-/// Crawl a recorded or generated web without a network: the same crawl, on a virtual clock.
+/// Simulate a crawl of a recorded or generated web, without a network and on a virtual clock.
 ///
-/// No host needs sparing, so that politeness.delay, max_crawl_delay, backoff and robots_retry are 0 and crawl.in_flight is
-/// 1 unless --set says otherwise; [fetch] plays no part.
+/// politeness.delay, max_crawl_delay, backoff and robots_retry are 0 and crawl.in_flight is 1, unless --set changes them;
+/// [fetch] is ignored.
 #[derive(Args)]
 #[command(
     after_help = "Example: suidao replay hosts:WEB/hosts -m lexicons/ml.toml -s seeds/ml.txt --strategy breadth-first --max-pages 5000"
 )]
 pub struct ReplayArgs {
-    /// hosts:DIR (a folder with a directory for each host), warc:FILE, crawl:DIR (a crawl directory), world:FILE.toml (a
-    /// generated world; world: alone is the default one); a bare path is known by what lies there
+    /// hosts:DIR (a folder with one directory per host), warc:FILE, crawl:DIR (a crawl directory) or world:FILE.toml (a generated
+    /// web; world: alone is the default one); the kind of a bare path is detected
     web: String,
-    /// Lexicon of the topic; a generated world has its own
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    /// Lexicon of the topic [default for a generated web: its own]
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
-    /// File of seed URLs, one a line; a generated world has its own
-    #[arg(short, long, value_name = "FILE")]
+    /// File of seed URLs, one per line [default for a generated web: its own]
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
     /// Crawl strategy [default: tunnel]
     #[arg(long, value_parser = one_of::<StrategyName>())]
     strategy: Option<StrategyName>,
     #[command(flatten)]
     goals: GoalsArgs,
-    /// File of the URLs that are relevant, one a line; without it the lexicon's threshold decides, or the world itself
-    #[arg(long, value_name = "FILE")]
+    /// File of relevant URLs, one per line [default: the page threshold, or the generated web decides]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     truth: Option<PathBuf>,
-    /// File of hosts, one a line, that count neither as fetched nor as relevant: the lexicon was learnt there
-    #[arg(long, value_name = "FILE", requires = "truth")]
+    /// File of hosts to ignore, one per line, such as those the lexicon was built from
+    #[arg(long, value_name = "FILE", requires = "truth", help_heading = "Input")]
     exclude: Option<PathBuf>,
-    /// Requests under way at one time, each to another host [default: 1]
-    #[arg(long, value_name = "N")]
+    /// Requests in flight at the same time, each to a different host [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     in_flight: Option<usize>,
-    /// Write events.jsonl, harvest.csv and summary.json into this directory; made if missing
-    #[arg(short, long, value_name = "DIR")]
+    /// Directory for events.jsonl, harvest.csv and summary.json; created if missing
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Configuration file (TOML)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     config: Option<PathBuf>,
-    /// Override one key of the configuration, for example strategy.dth.kdepth=6
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    /// Override one configuration key, for example strategy.dth.kdepth=6; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
     sets: Vec<String>,
-    /// Write the result as one JSON object
-    #[arg(long)]
+    /// Print the result as one JSON object
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -112,7 +113,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     let config = args.config()?;
     let name = WebName::parse(&args.web, Path::new(""))?;
     if let Some(path) = args.output.as_deref().filter(|path| CrawlDirectory::new(*path).holds_crawl()) {
-        bail!("{}: holds a crawl; use another output directory for a replay", path.display());
+        bail!("{}: already contains a crawl; choose another output directory", path.display());
     }
     let web = name.open()?;
     let files = Files {
@@ -125,7 +126,7 @@ pub fn run(args: &ReplayArgs, voice: Voice) -> Result<Exit> {
     let topic = inputs::layered(topic, &config.strategy)?;
     if let Some(path) = &args.output {
         std::fs::create_dir_all(path)
-            .with_context(|| format!("cannot make the output directory {}; use another", path.display()))?;
+            .with_context(|| format!("cannot create the output directory {}; choose another", path.display()))?;
     }
     let reading = Reading { web: &*web.web, topic: &topic };
     let mut screen = Screen::new(voice, args.json, config.goals());
@@ -244,9 +245,9 @@ impl Run<'_> {
         let conditions = conditions(config, topic);
         let all = judge.relevant();
         let by = match (judge, all) {
-            (Judge::Truth(_), Some(all)) => format!("relevant by the list of {all} pages"),
-            (_, Some(all)) => format!("relevant by the world, which has {all} relevant pages"),
-            (_, None) => "relevant by the page threshold".to_owned(),
+            (Judge::Truth(_), Some(all)) => format!("relevant: {all} listed pages"),
+            (_, Some(all)) => format!("relevant: {all} pages of the generated web"),
+            (_, None) => "relevant: pages that reach the page threshold".to_owned(),
         };
         let mut text = format!(
             "{}\nstrategy {}, {} in flight, seed {}\nlexicon {} ({}), page threshold {:.3}, link threshold {:.3}\n{by}\n\n\
@@ -271,16 +272,18 @@ impl Run<'_> {
             text += &format!("{:>7}{:>10}{rate:>13.1}%{recall:>9}{:>16}\n", row.pages, row.relevant, row.hosts);
         }
         let why = match report.stop {
-            Stop::FrontierEmpty if report.progress.pages == 0 => "No page could be fetched: are the seeds in this web?",
+            Stop::FrontierEmpty if report.progress.pages == 0 => {
+                "No page could be fetched; check that the seeds are in this web."
+            }
             stop => stop.why(),
         };
         let end = format!(
-            "\n{why} {} pages fetched of {} hosts, {} URLs queued, {} failed, {} refused; {:.0} pages/s.\n{}",
-            report.progress.pages,
-            report.progress.hosts_visited,
-            report.progress.queued,
-            report.progress.failed,
-            report.progress.refused,
+            "\n{why} {} pages fetched from {} hosts, {} URLs queued, {} failed, {} skipped by crawl policy; {:.0} pages/s.\n{}",
+            thousands(report.progress.pages),
+            thousands(report.progress.hosts_visited),
+            thousands(report.progress.queued),
+            thousands(report.progress.failed),
+            thousands(report.progress.refused),
             report.progress.pages as f64 / report.seconds.max(Duration::from_millis(1).as_secs_f64()),
             traps_in_words(&report.refusals, &report.traps),
         );

@@ -69,8 +69,11 @@ fn in_words(index: &Index, request: &Request, answer: &Answer, took: Duration) -
     let mut out = Shown::new();
     let asked = request.query.trim();
     if answer.pages == 0 {
-        let what =
-            if asked.is_empty() { "no page matches the filters".to_owned() } else { format!("no page matches {asked}") };
+        let what = if asked.is_empty() {
+            "no page matches the filters".to_owned()
+        } else {
+            format!("no page matches {asked}")
+        };
         writeln!(out, "{what} ({} pages searched); try fewer or other words", index.origin().pages)?;
         return Ok(out);
     }

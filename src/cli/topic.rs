@@ -287,7 +287,8 @@ fn sample_from_file(dir: &Path, file: &Path) -> Result<Sample> {
     // A page of unknown address is read as if it lay on a host of its own.
     let url = match &known {
         Some(url) => url.clone(),
-        None => address("unknown.invalid", &escaped).with_context(|| format!("cannot make a URL of the file name {}", file.display()))?,
+        None => address("unknown.invalid", &escaped)
+            .with_context(|| format!("cannot make a URL of the file name {}", file.display()))?,
     };
     let media = if extension(file) == "txt" { "text/plain" } else { "text/html" };
     let headers = vec![("content-type".to_owned(), media.to_owned())];
@@ -332,7 +333,8 @@ fn samples_from_urls(path: &Path, fetch: &Fetching, voice: Voice) -> Result<Vec<
     if config.fetch.contact.is_none() && !voice.quiet {
         note!("suidao: no contact is set, so site owners cannot reach you; set --contact");
     }
-    let scratch = tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
+    let scratch =
+        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     // What the pages are worth is not asked: a depth of 0 follows no link.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("samples", &[("样本", 1.0)])));

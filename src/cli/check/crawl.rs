@@ -9,20 +9,19 @@ use suidao::store::{CrawlDirectory, verify};
 
 use crate::cli::Exit;
 
-/// Looks through log and archive of a crawl directory: whether each is whole and whether they agree.
+/// Verify the log and the WARC archive of a crawl directory.
 ///
-/// Nothing is changed without --repair. The exit code is 0 if all is whole or was repaired, 1 if something is damaged, 2 if
-/// there is no crawl.
+/// Nothing is changed without --repair. Exit code: 0 intact or repaired, 1 damaged, 2 no crawl.
 #[derive(Args)]
 #[command(after_help = "Example: suidao check crawl ml --repair")]
 pub struct CrawlCheckArgs {
     /// Crawl directory
     directory: PathBuf,
-    /// Cut log and archive behind the last batch that is whole; what is cut is kept in DIRECTORY/damaged-1, and fetched again when
-    /// the crawl goes on
+    /// Truncate log and archive after the last intact batch; the removed part is kept in DIRECTORY/damaged-1, and its pages are
+    /// fetched again when the crawl resumes
     #[arg(long)]
     repair: bool,
-    /// Write one JSON object
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -44,10 +43,12 @@ pub fn run(args: &CrawlCheckArgs) -> Result<Exit> {
         let place = args.directory.display();
         let verify::Checked { batches, pages, files, damage, .. } = &checked;
         let advice = match (damage, &aside) {
-            (None, _) => "sound".to_owned(),
-            (Some(_), None) => "the rest is damaged; --repair cuts it off, and it is fetched again".to_owned(),
+            (None, _) => "intact".to_owned(),
+            (Some(_), None) => {
+                "intact, the rest is damaged; rerun with --repair to remove it and fetch its pages again".to_owned()
+            }
             (Some(_), Some(aside)) => {
-                format!("cut behind them; what was cut is kept in {}, and fetched again", aside.display())
+                format!("intact; the rest was moved to {}, and its pages will be fetched again", aside.display())
             }
         };
         if let Some(damage) = damage {

@@ -15,7 +15,7 @@ use suidao::model::CrawlUrl;
 
 use super::{Exit, Voice};
 
-/// Show what suidao makes of one page, robots.txt, URL, configuration or crawl directory.
+/// Inspect one page, robots.txt, URL, configuration or crawl directory.
 #[derive(Args)]
 #[command(after_help = "Example: suidao check page saved.html --url http://host/saved.html -m lexicons/ml.toml")]
 pub struct CheckArgs {
@@ -25,35 +25,35 @@ pub struct CheckArgs {
 
 #[derive(Subcommand)]
 enum What {
-    /// A page, saved or fetched: charset, title, main text, scores, links
+    /// Show charset, title, main text, scores and links of a saved or fetched page
     Page(Box<page::PageArgs>),
-    /// Which URLs a saved robots.txt allows: a line for each, `allowed` or `disallowed`, the URL and the rule, parted by tabs
+    /// Show which URLs a saved robots.txt allows: `allowed` or `disallowed`, URL and rule, separated by tabs
     Robots(robots::RobotsArgs),
-    /// URLs: the normal form of each on a line; with --json scope, robots.txt and weight too
+    /// Print the normalised form of URLs; with --json also scope, robots.txt and weight
     Url {
         /// URLs
         #[arg(required = true)]
         urls: Vec<String>,
-        /// A line of JSON for each
+        /// Print a line of JSON per URL
         #[arg(long)]
         json: bool,
         /// Configuration file, for the scope
         #[arg(short, long)]
         config: Option<PathBuf>,
-        /// Override one key of the configuration
+        /// Override one configuration key; may be repeated
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
     },
-    /// A crawl directory: whether it is sound; cuts what is damaged
+    /// Verify a crawl directory, and repair it with --repair
     Crawl(crawl::CrawlCheckArgs),
-    /// A configuration: whether it can be used, and the values in force
+    /// Validate a configuration and print the effective values
     Config {
-        /// Configuration file; without one the defaults are shown
+        /// Configuration file [default: built-in defaults]
         file: Option<PathBuf>,
-        /// Override one key
+        /// Override one configuration key; may be repeated
         #[arg(long = "set", value_name = "KEY=VALUE")]
         sets: Vec<String>,
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -79,5 +79,5 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 }
 
 fn parse(url: &str) -> Result<CrawlUrl> {
-    CrawlUrl::parse(url).with_context(|| format!("{url} is no URL; write it as http://host/path"))
+    CrawlUrl::parse(url).with_context(|| format!("{url} is not a URL; write it as http://host/path"))
 }

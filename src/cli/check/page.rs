@@ -37,17 +37,17 @@ const PATIENCE: f64 = 5.0;
 /// What to look at, and how.
 #[derive(Args)]
 pub struct PageArgs {
-    /// A saved page (HTML or text), or the URL of one to be fetched
+    /// Saved page (HTML or text), or the URL of a page to fetch
     #[arg(value_name = "FILE|URL")]
     page: String,
-    /// Where a saved page was fetched from, for its relative links
-    #[arg(long, value_name = "BASE")]
+    /// URL of a saved page, to resolve its relative links
+    #[arg(long, value_name = "BASE", help_heading = "Input")]
     url: Option<String>,
     /// Lexicon to score by
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
-    /// All of it as one JSON object
-    #[arg(long)]
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
     json: bool,
     #[command(flatten)]
     conditions: ConditionsArgs,
@@ -65,7 +65,7 @@ pub fn show(args: &PageArgs, voice: Voice) -> Result<Exit> {
                 fetched
             }
             Err(why) => {
-                note!("suidao: {} was not read: {why}", args.page);
+                note!("suidao: cannot read {}: {why}", args.page);
                 return Ok(Exit::Short);
             }
         },
@@ -109,7 +109,8 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
     config.crawl.forums = false;
     // Somebody waits for this one.
     config.politeness.patience = config.politeness.patience.min(PATIENCE);
-    let root = tempfile::tempdir().context("no temporary directory can be made; set TMPDIR to where there is room")?;
+    let root =
+        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     // Nothing is scored here, but a crawl has a topic.
     let topic = Arc::new(Topic::new(Lexicon::from_terms("page", &[("page", 1.0)])));
     let directory = CrawlDirectory::new(root.path());
@@ -135,7 +136,7 @@ fn fetch(url: CrawlUrl, mut config: Config) -> Result<Result<Fetched, String>> {
             return Ok(Ok(archive.read_at(location)?));
         }
     }
-    Ok(Err(why.unwrap_or_else(|| "it was interrupted".to_owned())))
+    Ok(Err(why.unwrap_or_else(|| "interrupted".to_owned())))
 }
 
 /// Why an event brings no page, in words.
@@ -145,7 +146,7 @@ fn reason(event: &Event) -> Option<String> {
         Event::Skipped { reason, .. } | Event::Refused { reason, .. } => Some(Refusal::why(*reason).to_owned()),
         Event::Robots { origin, rules: RobotsRules::Unreachable, failure, .. } => {
             let cause = failure.as_ref().map_or_else(String::new, |failure| format!(" ({failure})"));
-            Some(format!("{origin}/robots.txt cannot be had{cause}, so nothing may be fetched there"))
+            Some(format!("{origin}/robots.txt cannot be fetched{cause}, so no page of the host may be fetched"))
         }
         _ => None,
     }
@@ -223,13 +224,13 @@ impl<'a> Seen<'a> {
         if let (Some(topic), Some(relevant)) = (self.topic, self.relevant()) {
             let words = if relevant { "relevant" } else { "not relevant" };
             let threshold = topic.page_threshold().get();
-            line("relevance", &format!("{:.4}, {words} (from {threshold:.4} on)", page.relevance.get()))?;
+            line("relevance", &format!("{:.4}, {words} (page threshold {threshold:.4})", page.relevance.get()))?;
             let terms: Vec<String> = page.terms.iter().map(|term| format!("{} {}", term.term, term.count)).collect();
             line("terms", &terms.join(", "))?;
         }
         let asks = [("noindex", page.noindex), ("nofollow", page.nofollow)];
         let asks: Vec<&str> = asks.iter().filter(|(_, asked)| *asked).map(|(name, _)| *name).collect();
-        line("asks for", &asks.join(", "))?;
+        line("robots", &asks.join(", "))?;
         line("canonical", page.canonical.as_ref().map(CrawlUrl::as_str).unwrap_or_default())?;
         for feed in &page.feeds {
             line("feed", feed.as_str())?;
@@ -237,7 +238,7 @@ impl<'a> Seen<'a> {
         for defect in &page.defects {
             line("defect", &in_words(defect))?;
         }
-        let kind = if page.listing { ", a listing" } else { "" };
+        let kind = if page.listing { ", listing page" } else { "" };
         line("text", &format!("{} characters{kind}", page.sketch.chars))?;
         if !page.text.is_empty() {
             say!("\n{}", page.text);
@@ -271,7 +272,7 @@ impl<'a> Seen<'a> {
             say!("{scores}{region:<11}{} {}{nofollow}", link.url, visible::line(&link.anchor));
         }
         if links.len() > LINKS {
-            say!("and {} more (--json shows all)", links.len() - LINKS);
+            say!("and {} more (--json lists all)", links.len() - LINKS);
         }
         Ok(())
     }
@@ -285,22 +286,22 @@ fn unscored(parsed: &Parsed) -> Scores {
 
 fn told_by(from: CharsetFrom) -> &'static str {
     match from {
-        CharsetFrom::Bom => "by its byte order mark",
-        CharsetFrom::Header => "as the header says",
-        CharsetFrom::Meta => "as the page says",
-        CharsetFrom::Bytes => "told by its bytes",
+        CharsetFrom::Bom => "from the byte order mark",
+        CharsetFrom::Header => "from the HTTP header",
+        CharsetFrom::Meta => "from the page",
+        CharsetFrom::Bytes => "detected from the bytes",
         CharsetFrom::Guess => "guessed",
-        CharsetFrom::Default => "nothing says otherwise",
+        CharsetFrom::Default => "default",
     }
 }
 
 fn in_words(defect: &Defect) -> String {
     match defect {
-        Defect::BrokenBytes(1) => "1 place does not decode and was replaced".to_owned(),
-        Defect::BrokenBytes(count) => format!("{count} places do not decode and were replaced"),
-        Defect::WrongCharset { declared } => format!("it calls itself {declared}, which it is not"),
-        Defect::NotText => "it is neither HTML nor text".to_owned(),
-        Defect::NoContent => "nothing is left beside the navigation".to_owned(),
-        Defect::CutShort => "it is deeper or longer, or has more links, than is read; the rest was left out".to_owned(),
+        Defect::BrokenBytes(1) => "1 invalid byte sequence replaced".to_owned(),
+        Defect::BrokenBytes(count) => format!("{count} invalid byte sequences replaced"),
+        Defect::WrongCharset { declared } => format!("declares charset {declared}, which is wrong"),
+        Defect::NotText => "neither HTML nor text".to_owned(),
+        Defect::NoContent => "no main text, only boilerplate".to_owned(),
+        Defect::CutShort => "truncated: too deep, too long or too many links".to_owned(),
     }
 }

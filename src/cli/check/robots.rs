@@ -14,13 +14,13 @@ use super::read;
 /// What is asked.
 #[derive(Args)]
 pub struct RobotsArgs {
-    /// The saved robots.txt
+    /// Saved robots.txt
     #[arg(long, value_name = "FILE")]
     file: PathBuf,
-    /// The robot's name: a product token, or a whole User-Agent
+    /// Name of the robot: a product token, or a whole User-Agent
     #[arg(long, value_name = "NAME", default_value = suidao::live::AGENT)]
     agent: String,
-    /// The URLs
+    /// URLs to check
     #[arg(required = true, value_name = "URL")]
     urls: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub fn show(args: &RobotsArgs) -> Result<()> {
     let mut shown = String::new();
     for url in &args.urls {
         let parsed =
-            Url::parse(url.trim()).with_context(|| format!("{url} is no URL; write it as http://host/path"))?;
+            Url::parse(url.trim()).with_context(|| format!("{url} is not a URL; write it as http://host/path"))?;
         if !parsed.has_host() {
             bail!("{url} has no host; write it as http://host/path");
         }

@@ -17,58 +17,58 @@ use super::replay::AT_ONCE;
 use super::{Exit, Voice};
 use runs::Rival;
 
-/// Compare strategies on recorded or generated webs: one table, and with -o a report and CSV files.
+/// Compare crawl strategies on recorded or generated webs.
 ///
-/// What is compared stands in a file (TOML, see docs/compare.md), or webs are named here: hosts:DIR, warc:FILE, crawl:DIR,
-/// world:FILE.toml (a generated world; world: alone is the default one). As with replay no host is spared and one request is
-/// under way at one time, unless --set or --in-flight says otherwise.
+/// As in replay, there are no politeness delays and one request is in flight at a time, unless --set or --in-flight changes
+/// that.
 #[derive(Args)]
 #[command(
     after_help = "Example: suidao compare world: --random-seeds 20 --strategies breadth-first,best-first,dth -o report"
 )]
 pub struct CompareArgs {
-    /// A comparison's file (FILE.toml), or the webs to compare on
+    /// Comparison file (FILE.toml, see docs/compare.md), or webs: hosts:DIR, warc:FILE, crawl:DIR, world:FILE.toml (a generated
+    /// web; world: alone is the default one)
     #[arg(required = true, value_name = "FILE|WEB")]
     targets: Vec<String>,
-    /// Lexicon of the topic, with webs named here; a generated world has its own
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    /// Lexicon of the topic, for webs given here [default for a generated web: its own]
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     lexicon: Option<PathBuf>,
-    /// File of seed URLs, with webs named here; a generated world has its own
-    #[arg(short, long, value_name = "FILE")]
+    /// File of seed URLs, for webs given here [default for a generated web: its own]
+    #[arg(short, long, value_name = "FILE", help_heading = "Input")]
     seeds: Option<PathBuf>,
-    /// Layers of the topic, for context-graph
-    #[arg(long, value_name = "FILE")]
+    /// File of layers, for strategy context-graph
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     layers: Option<PathBuf>,
-    /// File of the URLs that are relevant, with webs named here
-    #[arg(long, value_name = "FILE")]
+    /// File of relevant URLs, for webs given here
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     truth: Option<PathBuf>,
-    /// File of hosts that do not count, with webs named here
-    #[arg(long, value_name = "FILE", requires = "truth")]
+    /// File of hosts to ignore, for webs given here
+    #[arg(long, value_name = "FILE", requires = "truth", help_heading = "Input")]
     exclude: Option<PathBuf>,
-    /// Write report.html, summary.csv, curves.csv and wins.csv into this directory
-    #[arg(short, long, value_name = "DIR")]
+    /// Directory for report.html, summary.csv, curves.csv and wins.csv
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// Strategies, separated by commas, each by its name or by name and parameter ("best-first hard"); oracle knows
-    /// the web and what is relevant [default: the file's, or all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    /// Strategies, separated by commas, by name or by name and parameter ("best-first hard"); oracle knows the web and the
+    /// relevant pages [default: those of the file, or all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Input")]
     strategies: Vec<String>,
-    /// Pages of a run [default: the file's, or 2000]
-    #[arg(long, value_name = "N")]
+    /// Pages per run [default: that of the file, or 2000]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     pages: Option<usize>,
-    /// So many generated worlds of each kind, each of another seed [default: the file's, or 1]
-    #[arg(long, value_name = "N")]
+    /// Number of generated webs of each kind, with different random seeds [default: that of the file, or 1]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     random_seeds: Option<u64>,
-    /// Requests under way at one time, each to another host [default: 1]
-    #[arg(long, value_name = "N")]
+    /// Requests in flight at the same time, each to a different host [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     in_flight: Option<usize>,
-    /// Runs at one time [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
+    /// Runs at the same time [default: number of cores]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     jobs: Option<usize>,
-    /// Override one key of the configuration of every run, for example strategy.dth.kdepth=6
-    #[arg(long = "set", value_name = "KEY=VALUE")]
+    /// Override one configuration key of every run, for example strategy.dth.kdepth=6; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Input")]
     sets: Vec<String>,
-    /// Write facts, medians and wins as one JSON object instead of the table
-    #[arg(long)]
+    /// Print facts, medians and wins as one JSON object instead of the table
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -102,8 +102,8 @@ pub fn run(args: &CompareArgs, voice: Voice) -> Result<Exit> {
     }
     if !voice.quiet && !args.json {
         match &args.output {
-            Some(path) => note!("\nThe report is {}.", path.join(outputs::REPORT).display()),
-            None => note!("\nWith -o DIR there are curves, intervals and wins in a report."),
+            Some(path) => note!("\nWrote {}", path.join(outputs::REPORT).display()),
+            None => note!("\nUse -o DIR to write a report with curves, intervals and wins."),
         }
     }
     Ok(Exit::Done)
@@ -119,13 +119,12 @@ impl CompareArgs {
                     .any(|path| path.is_some())
                 {
                     bail!(
-                        "{file} names lexicon, seeds and truth of each task; -m, -s, --truth, --exclude and --layers are for webs named here"
+                        "{file} already sets lexicon, seeds and truth of each task; leave out -m, -s, --truth, --exclude and --layers"
                     );
                 }
-                let text = std::fs::read_to_string(file).with_context(|| {
-                    format!("cannot read {file}; give a comparison's file, or a web such as world:")
-                })?;
-                let plan = Plan::parse(&text).with_context(|| format!("the comparison {file} does not fit"))?;
+                let text = std::fs::read_to_string(file)
+                    .with_context(|| format!("cannot read {file}; give a comparison file, or a web such as world:"))?;
+                let plan = Plan::parse(&text).with_context(|| format!("invalid comparison file {file}"))?;
                 (plan, Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
             }
             webs => {
@@ -139,7 +138,7 @@ impl CompareArgs {
         for task in &mut plan.tasks {
             task.random_seeds = self.random_seeds.or(task.random_seeds);
         }
-        plan.check().with_context(|| format!("{} cannot be compared", self.targets.join(" ")))?;
+        plan.check().with_context(|| format!("cannot compare {}", self.targets.join(" ")))?;
         Ok((plan, base))
     }
 
@@ -230,7 +229,7 @@ fn strategies(plan: &Plan, config: &Config) -> Result<Vec<(String, Rival)>> {
             (settings.label(), Rival::Strategy(Box::new(settings)))
         };
         if found.iter().any(|(known, _)| *known == label) {
-            bail!("{label} is named twice among the strategies; name each once");
+            bail!("strategy {label} is given twice; give each once");
         }
         found.push((label, rival));
     }
@@ -242,7 +241,7 @@ fn strategy(name: &str, config: &Config, without: Option<&TaskPlan>) -> Result<S
     let settings = config.strategy.named(name)?;
     if let Some(task) = without.filter(|_| settings.name == StrategyName::ContextGraph) {
         bail!(
-            "context-graph needs the layers of {}: make them with `suidao topic layers`, and give them with --layers FILE, or as \
+            "context-graph needs the layers of {}; create them with `suidao topic layers`, and give them with --layers FILE or as \
              layers = \"FILE\" in the task",
             task.name
         );

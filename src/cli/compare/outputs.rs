@@ -20,11 +20,14 @@ pub fn check(path: &Path) -> Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    let entries = fs::read_dir(path).with_context(|| format!("{shown} is no directory; give another one with -o"))?;
+    let entries = fs::read_dir(path).with_context(|| format!("{shown} is not a directory; choose another with -o"))?;
     for entry in entries {
         let name = entry.with_context(|| format!("cannot read {shown}"))?.file_name();
         if !FILES.iter().any(|file| name == *file) {
-            bail!("{shown} holds {}, which is no file of a comparison; give another directory with -o", name.display());
+            bail!(
+                "{shown} contains {}, which is not a file of a comparison; choose another directory with -o",
+                name.display()
+            );
         }
     }
     Ok(())
@@ -37,7 +40,7 @@ pub fn write(path: &Path, comparison: &Comparison, facts: &Facts) -> Result<()> 
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    fs::create_dir_all(parent).with_context(|| format!("cannot make {}; give another -o", parent.display()))?;
+    fs::create_dir_all(parent).with_context(|| format!("cannot create {}; choose another -o", parent.display()))?;
     let part = PartDirectory::beside(path).with_context(|| format!("cannot write into {}", parent.display()))?;
     let file = |name: &str| part.path().join(name);
     type Rows = fn(&Comparison, &mut dyn Write) -> Result<(), ::csv::Error>;

@@ -101,7 +101,7 @@ impl<'a> Races<'a> {
             Ok((runs, case.facts(config, &ready)))
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.unwrap_or(0)).build();
-        let pool = pool.context("cannot start threads; give a smaller --jobs")?;
+        let pool = pool.context("cannot start threads; use a smaller --jobs")?;
         let done: Result<Vec<(Vec<Run>, TaskFacts)>> = pool.install(|| self.cases.par_iter().map(of_case).collect());
         screen.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
         let (mut runs, mut tasks) = (Vec::new(), Vec::<TaskFacts>::new());
@@ -214,9 +214,9 @@ impl Case<'_> {
             page_threshold: [conditions.page_threshold.get(); 2],
             link_threshold: [conditions.link_threshold.get(); 2],
             truth: match &ready.trial.judge {
-                Judge::Truth(truth) => format!("one of {} pages listed", truth.len()),
-                Judge::World(_) => "what the world knows".to_owned(),
-                Judge::Threshold => "what reaches the page threshold".to_owned(),
+                Judge::Truth(truth) => format!("{} listed pages", truth.len()),
+                Judge::World(_) => "known from the generated web".to_owned(),
+                Judge::Threshold => "pages that reach the page threshold".to_owned(),
             },
         }
     }

@@ -19,27 +19,24 @@ use super::super::operate::{GoalsArgs, OperatingArgs};
 use super::super::screen::Screen;
 use super::super::{Exit, Voice, inputs};
 
-/// Fetch every thread of a forum; the same command later fetches what was said since.
-///
-/// Boards are read page by page; threads that are new are fetched, and of those that were replied to only what is new. An
-/// interrupted crawl is gone on with.
+/// Fetch every thread of a forum; rerun the command to resume or to fetch new posts.
 #[derive(Args)]
 #[command(after_help = "Example: suidao forum crawl bbs.toml -o bbs --contact me@example.cn")]
 pub struct ForumCrawlArgs {
-    /// Forum file that `suidao forum discover` wrote, or the URL of a forum to be discovered first
+    /// Forum file from `suidao forum discover`, or the URL of a forum to discover first
     #[arg(value_name = "FILE|URL")]
     pub forum: String,
-    /// Crawl directory; made if missing, gone on with if it holds this crawl
-    #[arg(short, long, value_name = "DIR")]
+    /// Crawl directory; created if missing, resumed if it already holds this crawl
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub output: PathBuf,
-    /// Lexicon of a topic, to score the pages by
-    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON")]
+    /// Lexicon of a topic to score pages by
+    #[arg(short = 'm', long = "model", visible_alias = "lexicon", value_name = "LEXICON", help_heading = "Input")]
     pub lexicon: Option<PathBuf>,
-    /// Most index pages of a board to read in one visit [default: the file's, 32]
-    #[arg(long, value_name = "N")]
+    /// Maximum index pages of a board to read per visit [default: that of the forum file, 32]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     pub index_pages: Option<u32>,
     /// Print the summary as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
     pub goals: GoalsArgs,
@@ -137,14 +134,14 @@ fn mode(forum: &str, known: &Path, index_pages: Option<u32>) -> Result<(CrawlUrl
         own::read_text(Path::new(forum), own::LARGE)?
     } else {
         std::fs::read_to_string(forum).with_context(|| {
-            format!("cannot read the forum file {forum}; make one with `suidao forum discover URL -o {forum}`")
+            format!("cannot read the forum file {forum}; create one with `suidao forum discover URL -o {forum}`")
         })?
     };
-    let mut map = map::parse(&text).with_context(|| format!("the forum file {forum} cannot be used"))?;
+    let mut map = map::parse(&text).with_context(|| format!("invalid forum file {forum}"))?;
     if let Some(pages) = index_pages {
         map.index_pages = pages;
     }
-    let start = CrawlUrl::parse(&map.start).with_context(|| format!("the forum file {forum} cannot be used"))?;
+    let start = CrawlUrl::parse(&map.start).with_context(|| format!("invalid forum file {forum}"))?;
     Ok((start, ForumMode::Follow(Box::new(map))))
 }
 
@@ -157,17 +154,17 @@ fn list(report: &Report, ids: &[UrlId]) -> String {
 /// How it ended, and what it brought.
 pub fn in_words(args: &ForumCrawlArgs, report: &Report, tally: &Tally) -> String {
     let mut text = match (report.stop, &report.forum) {
-        (None, _) => "Interrupted; the same command goes on.".to_owned(),
-        (_, Some(Err(why))) => format!("{} is not understood as a forum: {why}.", args.forum),
+        (None, _) => "Interrupted. Rerun the same command to resume.".to_owned(),
+        (_, Some(Err(why))) => format!("{} is not recognised as a forum: {why}.", args.forum),
         (Some(stop), _) if !matches!(stop, Stop::OnlyUnreachable | Stop::FrontierEmpty | Stop::BudgetSpent) => {
             stop.why().to_owned()
         }
-        (Some(Stop::OnlyUnreachable), _) => "The forum cannot be reached; the same command tries again.".to_owned(),
+        (Some(Stop::OnlyUnreachable), _) => "The forum is unreachable. Rerun the same command to retry.".to_owned(),
         _ if tally.index_pages == 0 => format!(
-            "No list of threads was read: see skipped.csv for what failed, and the classes in {}.",
+            "No list of threads was read; check skipped.csv for failures, and the URL classes in {}.",
             args.output.join("forum.toml").display()
         ),
-        _ => "All boards are read; the same command fetches what was said since.".to_owned(),
+        _ => "All boards are read. Rerun the same command to fetch new posts.".to_owned(),
     };
     text += &format!(
         "\n{} pages fetched: {} threads, {} further pages of threads, {} index pages of {} boards, {} others; {} failed.",
@@ -181,18 +178,18 @@ pub fn in_words(args: &ForumCrawlArgs, report: &Report, tally: &Tally) -> String
     );
     if tally.logins > 0 {
         text += &format!(
-            "\n{} pages ask for a login, and what was fetched of them before is kept{}",
+            "\n{} pages now require a login; their earlier versions are kept{}",
             tally.logins,
             list(report, &tally.login_pages)
         );
     }
     if tally.unread > 0 {
         text += &format!(
-            "\n{} pages no longer look like lists of threads or like threads, as if the forum had a new skin: nothing was deleted. \
-             Look at them, and run `suidao forum discover` again{}",
+            "\n{} pages no longer look like threads or lists of threads; the forum may have a new theme. Nothing was deleted. \
+             Check them and rerun `suidao forum discover`{}",
             tally.unread,
             list(report, &tally.unread_pages)
         );
     }
-    text + &format!("\nAll of it is in {}.", args.output.display())
+    text + &format!("\nOutput: {}", args.output.join("").display())
 }

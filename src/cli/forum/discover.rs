@@ -17,23 +17,20 @@ use super::super::conditions::ConditionsArgs;
 use super::super::screen::Screen;
 use super::super::{Exit, Voice};
 
-/// Look at a forum and say what its boards, threads and pages are.
-///
-/// Some twenty pages are fetched: the entrance, samples behind it, one thread. What was understood is printed, and written to a
-/// file for `suidao forum crawl`.
+/// Detect the boards, threads and pagination of a forum from about 20 pages, and write a forum file.
 #[derive(Args)]
 #[command(after_help = "Example: suidao forum discover http://bbs.example.cn/ -o bbs.toml --contact me@example.cn")]
 pub struct DiscoverArgs {
-    /// Entrance of the forum: the page that lists its boards
+    /// Home page of the forum: the page that lists its boards
     pub url: String,
-    /// File to write; it must not exist [default: HOST.forum.toml]
-    #[arg(short, long, value_name = "FILE")]
+    /// Forum file to write; must not exist [default: HOST.forum.toml]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Take a page for a board only if exactly one class of its links can be threads, as the paper does
+    /// Accept a page as a board only if exactly one class of its links can be threads, as in the paper
     #[arg(long)]
     pub strict: bool,
-    /// Print what was understood as JSON
-    #[arg(long)]
+    /// Print the result as JSON
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     #[command(flatten)]
     pub conditions: ConditionsArgs,
@@ -44,10 +41,11 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
     let start = start(&args.url)?;
     let output = args.output.clone().unwrap_or_else(|| format!("{}.forum.toml", start.host()).into());
     if output.exists() {
-        bail!("{} exists and may hold corrections; delete it or give another -o", output.display());
+        bail!("{} already exists and may contain corrections; delete it or choose another -o", output.display());
     }
     args.conditions.remind(&config, voice);
-    let scratch = tempfile::tempdir().context("cannot make a temporary directory; set TMPDIR to a place with room")?;
+    let scratch =
+        tempfile::tempdir().context("cannot create a temporary directory; set TMPDIR to a disk with free space")?;
     let directory = CrawlDirectory::new(scratch.path().join("samples"));
     let job = super::job(start, None, config, directory, ForumMode::Discover { strict: args.strict });
     let mut screen = Screen::new(voice, false, Goals::default());
@@ -68,15 +66,15 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
     let map = match report.forum {
         Some(Ok(map)) => map,
         Some(Err(why)) => bail!(
-            "{} is not understood as a forum: {why} ({} pages looked at); give the page that lists the boards, or see \
+            "{} is not recognised as a forum: {why} ({} pages read); give the page that lists the boards, or inspect it with \
              `suidao check page URL`",
             args.url,
             report.progress.pages
         ),
         None if report.stop.is_none() => return Ok(Exit::Interrupted),
         None => bail!(
-            "{} could not be looked at to the end ({} pages fetched): the host fails or its robots.txt cannot be had; try \
-             again later",
+            "cannot finish reading {} ({} pages fetched): the host fails, or its robots.txt cannot be fetched; try again \
+             later",
             args.url,
             report.progress.pages
         ),
@@ -89,9 +87,9 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
     }
     if !voice.quiet {
         note!(
-            "{} pages looked at. Written to {}: correct it where it is wrong, then `suidao forum crawl {} -o DIR`.",
-            report.progress.pages,
+            "Wrote {} ({} pages read). Correct it where needed, then run `suidao forum crawl {} -o DIR`.",
             output.display(),
+            report.progress.pages,
             output.display()
         );
     }
@@ -101,7 +99,7 @@ pub fn run(args: &DiscoverArgs, voice: Voice) -> Result<Exit> {
 /// The entrance as it was typed.
 pub fn start(text: &str) -> Result<CrawlUrl> {
     CrawlUrl::parse(text)
-        .with_context(|| format!("{text} is no URL of a forum; write it as a browser shows it: http://bbs.example.cn/"))
+        .with_context(|| format!("{text} is not a URL; write it as a browser shows it: http://bbs.example.cn/"))
 }
 
 fn print(map: &ForumMap, seen: &[Sight]) -> Result<()> {
@@ -125,7 +123,7 @@ fn print(map: &ForumMap, seen: &[Sight]) -> Result<()> {
     for rule in &map.thread_pages {
         say!("         pages {}", in_words(rule));
     }
-    say!("other links of the entrance, by class:");
+    say!("other links of the home page, by class:");
     let mut classes: BTreeMap<String, (usize, &CrawlUrl)> = BTreeMap::new();
     for link in seen.first().into_iter().flat_map(|sight| &sight.links) {
         classes.entry(shapes.shape(&link.url).class.to_string()).or_insert((0, &link.url)).0 += 1;
@@ -140,7 +138,7 @@ fn print(map: &ForumMap, seen: &[Sight]) -> Result<()> {
 }
 
 fn or_none(classes: &[String]) -> String {
-    if classes.is_empty() { "(none: the entrance is the only one)".to_owned() } else { classes.join(", ") }
+    if classes.is_empty() { "(none: the home page is the only board)".to_owned() } else { classes.join(", ") }
 }
 
 fn in_words(rule: &PagingRule) -> String {

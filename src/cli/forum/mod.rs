@@ -28,13 +28,13 @@ pub struct ForumArgs {
 
 #[derive(Subcommand)]
 enum ForumVerb {
-    /// Look at a forum and say what its boards, threads and pages are
+    /// Detect the boards, threads and pagination of a forum
     Discover(discover::DiscoverArgs),
-    /// Fetch every thread of a forum; the same command later fetches what was said since
+    /// Fetch every thread of a forum; rerun later to fetch new posts
     Crawl(crawl::ForumCrawlArgs),
-    /// The same, and come back to every board at its hours until stopped
+    /// Crawl a forum, then revisit its boards on a schedule until stopped
     Watch(watch::WatchArgs),
-    /// Tell when each board is to be visited, and draw it
+    /// Print or draw the visit schedule of each board
     Schedule(schedule::ScheduleArgs),
 }
 

@@ -15,31 +15,28 @@ use suidao::store::{CrawlDirectory, Store, own};
 use super::super::names::one_of;
 use super::super::{Exit, Voice};
 
-/// Tell when each board is to be visited, and draw it.
-///
-/// Weights and hours are those of the posts of up to 28 days before the crawl's last page; twenty days make them steady.
-/// A board of which nothing is known is visited at even distances.
+/// Print or draw the visit schedule of each board, computed from its posts of the last 28 days.
 #[derive(Args)]
 #[command(after_help = "Example: suidao forum schedule bbs --per-day 100 -o boards.html")]
 pub struct ScheduleArgs {
     /// Crawl directory of `suidao forum crawl`
     pub directory: PathBuf,
-    /// Which schedule
+    /// How to distribute the visits
     #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
     pub method: Method,
-    /// Visits a day, all boards together [default: 8 for each board]
+    /// Visits per day, all boards together [default: 8 per board]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_day: Option<u32>,
-    /// What comes after the last visit of a day
+    /// What follows the last visit of a day
     #[arg(long, value_parser = one_of::<Horizon>(), default_value_t = Horizon::Periodic)]
     pub horizon: Horizon,
-    /// What a post of a board counts
+    /// Weight of a post
     #[arg(long, value_parser = one_of::<Importance>(), default_value_t = Importance::Equal)]
     pub importance: Importance,
-    /// Draw the boards' hours and visits in this file: a page, or an image if it ends in .svg
+    /// File to draw posts and visits in: an HTML page, or an image if it ends in .svg
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Print the plan as JSON
+    /// Print the schedule as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -49,10 +46,7 @@ pub fn run(args: &ScheduleArgs, voice: Voice) -> Result<Exit> {
     let store = Store::open(&directory)?;
     let wish = Wish { method: args.method, per_day: args.per_day, horizon: args.horizon, importance: args.importance };
     let Some(plan) = timetable(&store, understood(&directory)?, wish)? else {
-        bail!(
-            "{}: no board is known; `suidao forum crawl` makes a directory that knows some",
-            args.directory.display()
-        );
+        bail!("{}: contains no forum board; crawl a forum into it with `suidao forum crawl`", args.directory.display());
     };
     if let Some(output) = &args.output {
         let svg = output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
@@ -63,7 +57,7 @@ pub fn run(args: &ScheduleArgs, voice: Voice) -> Result<Exit> {
         }
         write_whole(output, |out| Ok(out.write_all(text.as_bytes())?))?;
         if !voice.quiet {
-            note!("{} boards drawn in {}", plan.boards.len(), output.display());
+            note!("Wrote {} ({} boards)", output.display(), plan.boards.len());
         }
     }
     if args.json {
@@ -85,9 +79,9 @@ fn understood(directory: &CrawlDirectory) -> Result<Option<ForumMap>> {
 }
 
 fn tell(plan: &Timetable) -> Result<()> {
-    let days = if plan.days == 1 { String::new() } else { format!(" in turns of {} days", plan.days) };
+    let days = if plan.days == 1 { String::new() } else { format!(" in cycles of {} days", plan.days) };
     say!(
-        "{} boards, {} visits a day by {}{days}; hours at UTC{}",
+        "{} boards, {} visits per day, method {}{days}; times in UTC{}",
         plan.boards.len(),
         plan.per_day,
         plan.method,
@@ -97,7 +91,7 @@ fn tell(plan: &Timetable) -> Result<()> {
         let delay = board.mean_delay.map_or(String::new(), |delay| format!(", mean delay {delay:.1} h"));
         say!("\n{}", board.name);
         say!(
-            "  weight {:.1} ({:.1} threads, {:.1} replies a day), {}{delay}",
+            "  weight {:.1} ({:.1} threads, {:.1} replies per day), {}{delay}",
             board.weight,
             board.new,
             board.replied,

@@ -13,21 +13,17 @@ use super::super::names::one_of;
 use super::super::{Exit, Voice};
 use super::crawl::{ForumCrawlArgs, finish, follow, in_words, job};
 
-/// Fetch every thread of a forum, then come back to every board at its hours, until stopped.
-///
-/// When a board is visited follows from what was said there at which hour in the last weeks (see `suidao forum schedule`); as
-/// long as nothing is known, visits are evenly spread. Ctrl-C stops cleanly, and the same command goes on: a visit that was
-/// missed is made at once.
+/// Crawl a forum, then revisit its boards on a schedule until stopped; rerun the command to resume.
 #[derive(Args)]
 #[command(after_help = "Example: suidao forum watch bbs.toml -o bbs --per-day 100 --contact me@example.cn")]
 pub struct WatchArgs {
     #[command(flatten)]
     pub crawl: ForumCrawlArgs,
-    /// Which schedule
+    /// How to distribute the visits (see `suidao forum schedule`)
     #[arg(long, value_parser = one_of::<Method>(), default_value_t = Method::Sqrt)]
     pub method: Method,
-    /// Visits a day, all boards together [default: 8 for each board]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Visits per day, all boards together [default: 8 per board]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub per_day: Option<u32>,
 }
 
@@ -44,7 +40,7 @@ pub fn run(args: &WatchArgs, voice: Voice) -> Result<Exit> {
             }
             // What the visits before this one brought, now that it is known.
             note!(
-                "{} pages since the last visit: {} threads, {} further pages, {} lists; now visiting {}",
+                "{} pages since the last visit: {} threads, {} further pages, {} lists; visiting {}",
                 now.pages - last.pages,
                 now.threads - last.threads,
                 now.continuations - last.continuations,
