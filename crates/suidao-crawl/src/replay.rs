@@ -62,7 +62,7 @@ impl Source for Reading<'_> {
         }));
         // A page that breaks a library is a page lost, as in a live crawl.
         read.unwrap_or_else(|_| {
-            tracing::error!(%url, "reading this page panicked; it is left out: please report it");
+            tracing::error!(%url, "parsing this page panicked, so it is skipped; please report it");
             Outcome::Failed(Failure { kind: FailureKind::Broken, retry_after: None })
         })
     }

@@ -310,7 +310,7 @@ impl Crawl {
             // The words are the explorer's own, and it is asked for them again.
             self.forums.explored = match self.forums.explorer.next() {
                 Step::GivenUp(why) => Some(Err(why)),
-                _ => Some(Err("it could not be understood")),
+                _ => Some(Err("the structure was not recognised")),
             };
         }
         for (id, role) in &step.roles {

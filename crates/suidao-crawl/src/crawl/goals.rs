@@ -52,19 +52,19 @@ impl Goals {
     /// What is wrong with it, and how it is written.
     pub fn add(&mut self, condition: &str) -> Result<(), String> {
         let ways = "write pages=N, relevant=N, bytes=2GB, minutes=N or harvest<0.05/1000";
-        let Some(at) = condition.find(['=', '<']) else { return Err(format!("no condition; {ways}")) };
+        let Some(at) = condition.find(['=', '<']) else { return Err(format!("not a condition; {ways}")) };
         let (key, value) = (condition[..at].trim(), condition[at + 1..].trim());
         let sign = &condition[at..=at];
-        let number = || value.parse::<u64>().map_err(|_| format!("{value} is no whole number; {ways}"));
+        let number = || value.parse::<u64>().map_err(|_| format!("{value} is not a whole number; {ways}"));
         match (key, sign) {
             ("pages", "=") => set(&mut self.pages, number()?),
             ("relevant", "=") => set(&mut self.relevant, number()?),
             ("bytes", "=") => set(&mut self.bytes, bytes(value)?),
             ("minutes", "=") => {
-                set(&mut self.minutes, value.parse().map_err(|_| format!("{value} is no number; {ways}"))?)
+                set(&mut self.minutes, value.parse().map_err(|_| format!("{value} is not a number; {ways}"))?)
             }
             ("harvest", "<") => set(&mut self.harvest, Exhaustion::parse(value)?),
-            _ => Err(format!("no such condition; {ways}")),
+            _ => Err(format!("unknown condition; {ways}")),
         }
     }
 
@@ -88,7 +88,7 @@ impl Goals {
 fn set<T>(goal: &mut Option<T>, value: T) -> Result<(), String> {
     match goal.replace(value) {
         None => Ok(()),
-        Some(_) => Err("this condition is given already; give it once".to_owned()),
+        Some(_) => Err("this condition is given twice; give it once".to_owned()),
     }
 }
 
@@ -100,8 +100,8 @@ impl Exhaustion {
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text}: write a share and a number of pages, for example 0.05/1000; the share above 0 and at most 1, \
-                     the pages 1 to {LONGEST}"
+                "{text}: expected a share and a number of pages, such as 0.05/1000, with a share above 0 and at most 1 and \
+                     1 to {LONGEST} pages"
             )
         };
         let (under, over) = text.split_once('/').ok_or_else(wrong)?;
@@ -135,7 +135,7 @@ impl<'de> Deserialize<'de> for Exhaustion {
 /// # Errors
 /// What would be right, in words.
 pub fn bytes(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text} is no number of bytes; write 500MB, 2GB, 1.5GiB or 2000000000");
+    let wrong = || format!("{text} is not a size; write 500MB, 2GB, 1.5GiB or 2000000000");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..split], text[split..].trim());
     let factor = match unit.to_ascii_lowercase().as_str() {
@@ -156,7 +156,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 }
 
 fn is_a_limit<'de, D: Deserializer<'de>>(_: D) -> Result<Option<u64>, D::Error> {
-    Err(serde::de::Error::custom("stop.pages is no key; write limits.pages (or --max-pages)"))
+    Err(serde::de::Error::custom("unknown key stop.pages; use limits.pages (or --max-pages)"))
 }
 
 fn bytes_or_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {

@@ -20,12 +20,12 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Policy {
-    /// By what a visit is worth: importance, learnt change rate, new links, signals.
+    /// By crawl value: importance, change rate, new links, signals.
     #[default]
     CrawlValue,
-    /// By an interval that grows while a page stays the same and shrinks when it changes, as Nutch does.
+    /// By an interval that grows while a page is unchanged and shrinks when it changes, as in Nutch.
     Adaptive,
-    /// The page that was asked for the longest time ago.
+    /// Least recently requested page first.
     Uniform,
 }
 

@@ -169,30 +169,30 @@ fn merge_trails(old: Trail, new: Trail, inherited: Relevance) -> Trail {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum StrategyName {
-    /// Our own: learns which listings, links and hosts lead to the topic
+    /// Learns which listing pages, links and hosts lead to the topic
     #[default]
     Tunnel,
-    /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020), link-scored unless strategy.dth.reading says otherwise
+    /// Dynamic tunnelling heuristic (Jiang, Zhu, Wang 2020); see strategy.dth.reading
     Dth,
-    /// Best first by the relevance of the page a link was found on
+    /// Best first, by the relevance of the linking page
     BestFirst,
-    /// First links of relevant pages, dying out off topic (De Bra, Post 1994)
+    /// First links of relevant pages, fewer off topic (De Bra, Post 1994)
     FishSearch,
-    /// By anchor, context and what the path hands down (Hersovici et al. 1998)
+    /// By anchor, context and inherited score of the path (Hersovici et al. 1998)
     SharkSearch,
-    /// Across at most k off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002)
+    /// Crosses at most k off-topic pages in a row (Bergmark, Lagoze, Sbityakov 2002)
     StaticTunnel,
-    /// One queue for each distance from the topic, told by the page's words (Diligenti et al. 2000)
+    /// One queue per estimated distance from the topic (Diligenti et al. 2000)
     ContextGraph,
     /// PageRank over the frontier with a topical gate
     Pagerank,
-    /// By cash that pages share out among their links (Abiteboul, Preda, Cobena 2003)
+    /// By cash that pages distribute to their links (Abiteboul, Preda, Cobena 2003)
     Opic,
     /// By directory depth of the URL (Tianwang)
     UrlWeight,
     /// In order of discovery
     BreadthFirst,
-    /// In random order: the lower bound
+    /// In random order, as a lower bound
     Random,
 }
 
@@ -218,10 +218,10 @@ pub struct Settings {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoStrategy {
     /// No strategy of this name.
-    #[error("no strategy is called {0}; there are {1}")]
+    #[error("unknown strategy {0}; choose one of {1}")]
     Name(String, String),
     /// The strategy has no such variant.
-    #[error("{0} takes no parameter {1} in its name; set it with --set strategy.{0}.KEY=VALUE")]
+    #[error("strategy {0} takes no parameter {1} in its name; set it with --set strategy.{0}.KEY=VALUE")]
     Parameter(StrategyName, String),
 }
 
@@ -360,7 +360,7 @@ pub mod tests {
     #[test]
     fn what_names_no_strategy_is_told() {
         let told = |text: &str| Settings::default().named(text).unwrap_err().to_string();
-        assert!(told("deep-first").contains("no strategy is called deep-first; there are tunnel, dth"));
+        assert!(told("deep-first").contains("unknown strategy deep-first; choose one of tunnel, dth"));
         assert!(told("dth quick").contains("dth takes no parameter quick"));
         assert!(told("breadth-first 3").contains("strategy.breadth-first.KEY"));
         assert!(told("").contains("there are"));

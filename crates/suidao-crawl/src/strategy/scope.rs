@@ -119,7 +119,7 @@ impl Scope {
 fn hosts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let host = |name: String| {
         let bare = name.trim().trim_start_matches('*').trim_start_matches('.').trim_end_matches('.');
-        let wrong = |_| D::Error::custom(format!("{name:?} is no host: give its name alone, as in example.cn"));
+        let wrong = |_| D::Error::custom(format!("{name:?} is not a host; give only its name, such as example.cn"));
         Host::parse(bare).map(|host| host.to_string()).map_err(wrong)
     };
     Vec::<String>::deserialize(deserializer)?.into_iter().map(host).collect()
@@ -130,7 +130,7 @@ fn extensions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
     let extension = |name: String| {
         let bare = name.trim().trim_start_matches('.').to_ascii_lowercase();
         let sound = !bare.is_empty() && !bare.contains(['.', '/']);
-        let wrong = || D::Error::custom(format!("{name:?} is no extension: give what follows the last dot, as in pdf"));
+        let wrong = || D::Error::custom(format!("{name:?} is not an extension; give what follows the last dot, such as pdf"));
         if sound { Ok(bare) } else { Err(wrong()) }
     };
     Vec::<String>::deserialize(deserializer)?.into_iter().map(extension).collect()

@@ -79,11 +79,11 @@ impl Traps {
             return Err(("traps.series", "must be at least 3, or 0 for never"));
         }
         if self.mirrors == 1 {
-            return Err(("traps.mirrors", "must be at least 2, or 0 for never: two pages may be equal by chance"));
+            return Err(("traps.mirrors", "must be at least 2 (two pages may be equal by chance), or 0 for never"));
         }
         let is_name = |name: &String| !name.is_empty() && !name.contains(['=', '&', '#', '?']);
         if !self.session_parameters.iter().all(is_name) {
-            return Err(("traps.session_parameters", "must hold names of parameters, without = and &"));
+            return Err(("traps.session_parameters", "must contain parameter names without = and &"));
         }
         Ok(())
     }

@@ -135,10 +135,10 @@ impl Explorer {
     /// Decides, once all that was asked for is seen or could not be had.
     pub fn next(&self) -> Step {
         let Some(start) = self.seen.first() else {
-            return Step::GivenUp("its first page could not be read");
+            return Step::GivenUp("its first page cannot be read");
         };
         if start.login {
-            return Step::GivenUp("its first page asks for a login");
+            return Step::GivenUp("its first page requires a login");
         }
         let start_is_board = board(start, &self.shapes, &self.test());
         if let (Some(_), Ok(home)) = (&start_is_board, start.own.join("./"))
@@ -165,7 +165,7 @@ impl Explorer {
             .into_iter()
             .reduce(|best, other| if (other.sure, other.passed) > (best.sure, best.passed) { other } else { best });
         match (best, start_is_board) {
-            (None, None) if self.seen.len() >= BUDGET => Step::GivenUp("none of the pages looked at lists threads"),
+            (None, None) if self.seen.len() >= BUDGET => Step::GivenUp("none of the fetched pages lists threads"),
             (None, None) => Step::GivenUp("no class of its links leads to pages that list threads"),
             (best, _) => self.finish(best.map(|found| found.boards), true),
         }

@@ -18,7 +18,7 @@ pub enum MapError {
     #[error("{0}")]
     Syntax(#[from] toml::de::Error),
     /// A URL that is none.
-    #[error("{key}: {text:?} is no URL ({source}); write it as a browser shows it, with http:// or https://")]
+    #[error("{key}: {text:?} is not a URL ({source}); write it as a browser shows it, with http:// or https://")]
     Url {
         /// Which entry.
         key: String,
@@ -28,13 +28,13 @@ pub enum MapError {
         source: suidao_page::model::UrlError,
     },
     /// A board of another forum.
-    #[error("board {0} is not on the host of start, {1}: give each forum a file of its own")]
+    #[error("board {0} is not on the host of start, {1}; use one file per forum")]
     Host(String, String),
     /// A time zone that is none.
-    #[error("offset: {0:?} is no difference to UTC; write it as +08:00")]
+    #[error("offset: {0:?} is not a UTC offset; write it as +08:00")]
     Offset(String),
     /// A class without anything open.
-    #[error("{key}: {text:?} has neither {{id}} nor {{slug}} nor {{code}}: put it where one {of} differs from another")]
+    #[error("{key}: {text:?} contains neither {{id}} nor {{slug}} nor {{code}}; put one where the URL of one {of} differs from another")]
     Class {
         /// Which entry.
         key: &'static str,
@@ -44,7 +44,7 @@ pub enum MapError {
         of: &'static str,
     },
     /// A rule that counts nothing.
-    #[error("{key}: {text:?} must have {{page}} once, and a step of at least 1")]
+    #[error("{key}: {text:?} must contain {{page}} once and have a step of at least 1")]
     Rule {
         /// Which entry.
         key: &'static str,
@@ -52,7 +52,7 @@ pub enum MapError {
         text: String,
     },
     /// Nothing to fetch.
-    #[error("it names no board, or no class of threads; let `suidao forum discover` write one")]
+    #[error("it lists no board or no class of threads; create one with `suidao forum discover`")]
     Empty,
 }
 
@@ -151,9 +151,9 @@ pub fn write(map: &ForumMap) -> String {
     }
     let body = toml::to_string(&map).expect("a map is a table of plain values");
     format!(
-        "# What suidao understood of this forum. Correct what is wrong, then: suidao forum crawl FILE -o DIR\n\
-         # In classes {{n}} is any number, {{s}} any word, {{h}} any code; {{id}}, {{slug}}, {{code}} are such that tell one\n\
-         # board or thread from another, {{page}} is the number that counts pages. Boards may be added and deleted.\n\n{body}"
+        "# Structure of this forum as detected by suidao. Correct it where needed, then: suidao forum crawl FILE -o DIR\n\
+         # In URL classes {{n}} is any number, {{s}} any word, {{h}} any code; {{id}}, {{slug}}, {{code}} identify a board\n\
+         # or thread, {{page}} is the page number. Boards may be added and deleted.\n\n{body}"
     )
 }
 

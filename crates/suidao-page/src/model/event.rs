@@ -452,21 +452,23 @@ impl Stop {
     /// One sentence for people.
     pub fn why(self) -> &'static str {
         match self {
-            Self::PageLimit => "The page limit is reached; a larger --max-pages (or --stop-when pages=N) goes on.",
+            Self::PageLimit => {
+                "Page limit reached. Rerun with a larger --max-pages (or --stop-when pages=N) to continue."
+            }
             Self::FrontierEmpty => "Nothing is left to fetch.",
             Self::OnlyUnreachable => {
-                "Only hosts are left that fail or whose robots.txt cannot be had; the same command tries them again."
+                "The remaining hosts fail, or their robots.txt cannot be fetched. Rerun the same command to retry them."
             }
-            Self::BudgetSpent => "The budget is spent.",
-            Self::RelevantReached => "As many relevant pages as were asked for are there; more of them go on.",
-            Self::BytesReached => "As many bytes as were asked for are there; more of them go on.",
+            Self::BudgetSpent => "The budget is used up.",
+            Self::RelevantReached => "Limit of relevant pages reached. Rerun with a larger limit to continue.",
+            Self::BytesReached => "Limit of bytes reached. Rerun with a larger limit to continue.",
             Self::RequestLimit => {
-                "The limit of requests is reached (limits.requests; by default ten for each page of --max-pages, plus \
-                 1000). Run it again with a larger --max-requests to go on."
+                "Request limit reached (limits.requests; default: ten for each page of --max-pages, plus 1000). Rerun with a \
+                 larger --max-requests to continue."
             }
-            Self::TimeUp => "The minutes of this run are over; the same command goes on for as many more.",
+            Self::TimeUp => "Time limit of this run reached. Rerun the same command to continue.",
             Self::TopicExhausted => {
-                "The topic is exhausted: too few of the last pages were relevant (stop.harvest); another threshold goes on."
+                "Harvest rate below stop.harvest: too few of the last pages were relevant. Rerun with another threshold to continue."
             }
         }
     }

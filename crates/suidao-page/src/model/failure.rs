@@ -8,48 +8,48 @@ use thiserror::Error;
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// An answer whose status is neither 2xx nor a redirect.
-    #[error("the server answered {0}")]
+    #[error("the server answered with status {0}")]
     Status(u16),
     /// The host name could not be looked up: the resolver failed or did not answer.
-    #[error("the host name could not be looked up: the resolver failed")]
+    #[error("DNS lookup failed")]
     Dns,
     #[error("no connection")]
     Connect,
     #[error("TLS failed")]
     Tls,
-    #[error("no complete answer within the time limit")]
+    #[error("no complete response within the time limit")]
     Timeout,
     /// The connection broke in the middle, or the answer is not HTTP.
-    #[error("the answer broke off or is not HTTP")]
+    #[error("the response is truncated or not HTTP")]
     Broken,
     /// More bytes than allowed, on the wire or unpacked.
-    #[error("the answer is larger than fetch.max_body allows")]
+    #[error("the response is larger than fetch.max_body")]
     TooLarge,
-    #[error("the content encoding does not unpack")]
+    #[error("the content encoding cannot be decoded")]
     Encoding,
     /// The address is private, loopback or link-local, and such are not allowed.
-    #[error("the address is private, loopback or link-local (--allow-private permits the first two)")]
+    #[error("the address is private, loopback or link-local (use --allow-private for the first two)")]
     PrivateAddress,
     /// Not HTML or plain text: this media type.
-    #[error("the answer is {0}, not a page")]
+    #[error("the response is {0}, not a page")]
     MediaType(String),
-    #[error("a redirect without a usable target")]
+    #[error("redirect without a usable target")]
     BadRedirect,
-    #[error("the proxy does not answer")]
+    #[error("the proxy does not respond")]
     Proxy,
     /// The page says what its host says of a page that cannot exist: a soft 404.
-    #[error("it says what its host says of pages that do not exist (a soft 404)")]
+    #[error("soft 404: the text of the host for missing pages")]
     NoSuchPage,
     /// A redirect to the page itself, or to one that led to it.
-    #[error("it redirects to itself, or in a circle")]
+    #[error("redirect loop")]
     RedirectLoop,
     /// Nothing was asked: this process may open no further connection. No crawl is told of it.
-    #[error("too many files and connections are open (ulimit -n)")]
+    #[error("too many open files and connections (see ulimit -n)")]
     Exhausted,
-    #[error("reading it took longer than crawl.reading_timeout")]
+    #[error("parsing took longer than crawl.reading_timeout")]
     ReadingTimeout,
     /// Nothing was asked: the port belongs to a service that is not the web.
-    #[error("its port belongs to a service that is not the web (scope.allow_ports)")]
+    #[error("the port is not used for web pages (see scope.allow_ports)")]
     Port,
     /// The host name does not exist, or has no address: the resolver says so.
     #[error("the host name does not exist")]

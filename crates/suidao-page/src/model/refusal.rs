@@ -71,42 +71,42 @@ impl Refusal {
     /// One sentence for people.
     pub fn why(self) -> &'static str {
         match self {
-            Self::OffTopicPage => "it was found only on off-topic pages, whose links this strategy does not follow",
-            Self::TunnelEnd => "the tunnel it lies in ended: k reached 0 on off-topic pages",
-            Self::NoFollow => "its page says nofollow in meta robots, or its links in rel (scope.nofollow)",
-            Self::Host => "its host is outside the crawl's scope (scope.allow_hosts, scope.deny_hosts)",
-            Self::Extension => "its extension is not a page's (scope.deny_extensions)",
+            Self::OffTopicPage => "found only on off-topic pages, whose links this strategy does not follow",
+            Self::TunnelEnd => "the tunnel to it ended: k reached 0 on off-topic pages",
+            Self::NoFollow => "nofollow on the page or the link (scope.nofollow)",
+            Self::Host => "the host is out of scope (scope.allow_hosts, scope.deny_hosts)",
+            Self::Extension => "the file extension is not that of a page (scope.deny_extensions)",
             Self::UrlTooLong => "the URL is longer than scope.max_url_length",
-            Self::RepeatingPath => "its path repeats itself, as relative links do that pile up (traps.repeats)",
-            Self::TooManySegments => "its path has more than traps.max_segments segments",
-            Self::RepeatingQuery => "its query repeats itself (traps.repeats)",
-            Self::Series => "the last traps.series pages that are spelt like it brought nothing of their own",
-            Self::Mirror => "another host has the same pages, and its page of this path is known (traps.mirrors)",
-            Self::NearDuplicate => "it was found only on pages that say what another page says (traps.near_duplicates)",
-            Self::Scheme => "its scheme is not among scope.schemes",
-            Self::Depth => "it lies more than limits.depth links from the seeds",
-            Self::Hops => "it lies behind more than limits.hops off-topic pages in a row",
-            Self::Robots => "the host's robots.txt forbids it",
-            Self::RobotsUnreachable => "the host's robots.txt could not be fetched, so nothing of the host may be",
-            Self::HostBudget => "its host has had limits.pages_per_host pages",
-            Self::Redirects => "it is the end of more than limits.redirects redirects in a row",
-            Self::HostFailing => "its host failed too often in a row, and for longer than politeness.give_up",
-            Self::Copy => "it was found only on pages that call another address their own, and are left to that",
+            Self::RepeatingPath => "the path repeats segments, as in a crawler trap (traps.repeats)",
+            Self::TooManySegments => "the path has more than traps.max_segments segments",
+            Self::RepeatingQuery => "the query repeats parameters (traps.repeats)",
+            Self::Series => "the last traps.series pages with this URL pattern had no new content",
+            Self::Mirror => "a mirror host already provides this page (traps.mirrors)",
+            Self::NearDuplicate => "found only on duplicate pages (traps.near_duplicates)",
+            Self::Scheme => "the scheme is not in scope.schemes",
+            Self::Depth => "more than limits.depth links from the seeds",
+            Self::Hops => "more than limits.hops off-topic pages in a row before it",
+            Self::Robots => "disallowed by robots.txt",
+            Self::RobotsUnreachable => "the robots.txt of the host cannot be fetched, so its pages may not be fetched",
+            Self::HostBudget => "the host reached limits.pages_per_host",
+            Self::Redirects => "more than limits.redirects redirects in a row",
+            Self::HostFailing => "the host failed repeatedly for longer than politeness.give_up",
+            Self::Copy => "found only on pages that have another canonical URL",
             Self::Unpromising => {
-                "a sitemap or a feed names it, and neither its URL nor what is said of it there has to do with the topic"
+                "listed in a sitemap or feed, but its URL and entry are off topic"
             }
             Self::SourceLimit => {
-                "a sitemap or a feed names it, or it is one, beyond what is taken of one host (sources.per_host)"
+                "sitemap or feed entry beyond the limit per host (sources.per_host)"
             }
-            Self::ForeignSource => "a host speaks for itself only in its sitemaps, and this is of another host",
+            Self::ForeignSource => "listed in a sitemap of another host",
             Self::Port => {
-                "its port belongs to a service that is not the web, and browsers refuse such ports too (scope.allow_ports)"
+                "the port is not used for web pages, and browsers block it too (scope.allow_ports)"
             }
             Self::MissingPages => {
-                "the last traps.missing pages of its host were none: it answered that there is no such page"
+                "the last traps.missing pages of the host were missing (404)"
             }
             Self::ForumFunction => {
-                "its host is a forum, and it is neither a board, nor a list of threads, nor a thread: a function, or the same again"
+                "a forum page that is neither board, list of threads nor thread, or a duplicate URL of one"
             }
         }
     }

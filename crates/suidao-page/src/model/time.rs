@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for Day {
             return i32::deserialize(deserializer).map(Self);
         }
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("no date: year-month-day"))
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("invalid date; expected year-month-day"))
     }
 }
 

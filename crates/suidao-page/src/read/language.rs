@@ -6,7 +6,7 @@ use super::hanzi::is_ideograph;
 
 /// A name that is none of a language that can be told.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is no language that can be told; write zh, en or one of {known}", known = all())]
+#[error("unknown language {0:?}; use a code such as zh or en, one of {known}", known = all())]
 pub struct UnknownLanguage(String);
 
 /// How many characters are looked at.

@@ -25,7 +25,7 @@ const LONGEST_TERM: usize = 100;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LexiconError {
     /// Not TOML, or not of this shape.
-    #[error("line {line}: {message}: correct it, or build the lexicon anew with suidao topic build")]
+    #[error("line {line}: {message}; correct it, or rebuild the lexicon with suidao topic build")]
     Shape {
         /// From 1.
         line: usize,
@@ -34,7 +34,7 @@ pub enum LexiconError {
     },
     /// Written by another program.
     #[error(
-        "it has format {found}, and this suidao reads format {FORMAT}: use another suidao, or build the lexicon anew"
+        "format {found} is not supported (this suidao reads format {FORMAT}); rebuild the lexicon with suidao topic build"
     )]
     Format {
         /// Its format.
@@ -123,7 +123,7 @@ impl TryFrom<Shares> for WeightsAndTf {
         if (sum - 1.0).abs() < 1e-3 {
             Ok(Self(weights, tf))
         } else {
-            Err(format!("weights.anchor + context + url is {sum}, and must be 1"))
+            Err(format!("weights.anchor + context + url must be 1, not {sum}"))
         }
     }
 }
@@ -141,11 +141,11 @@ impl TryFrom<BTreeMap<String, f64>> for Terms {
             if let Some((cut, _)) = term.char_indices().nth(LONGEST_TERM) {
                 let start: String = term[..cut].chars().take(40).collect();
                 return Err(format!(
-                    "the term {start}... has more than {LONGEST_TERM} characters: write it as several"
+                    "the term {start}... has more than {LONGEST_TERM} characters; split it"
                 ));
             }
             if !(1e-4..=1e6).contains(weight) {
-                return Err(format!("the weight of {term:?} is {weight}, and must be above 0"));
+                return Err(format!("the weight of {term:?} must be above 0, not {weight}"));
             }
         }
         Ok(Self(terms.into_iter().collect()))
@@ -166,10 +166,10 @@ impl TryFrom<Counts> for DocumentFrequencies {
 
     fn try_from(Counts { pages, other, df }: Counts) -> Result<Self, String> {
         if pages == 0 {
-            return Err("background.pages is 0, and must be 1 or more".to_owned());
+            return Err("background.pages must be 1 or more, not 0".to_owned());
         }
         if !(0.0..=f64::from(pages)).contains(&other) {
-            return Err(format!("background.other is {other}, and must be from 0 to background.pages"));
+            return Err(format!("background.other must be from 0 to background.pages, not {other}"));
         }
         let parse = |entry: &str| {
             let (word, count) = entry.rsplit_once('=')?;
@@ -178,7 +178,7 @@ impl TryFrom<Counts> for DocumentFrequencies {
         };
         let wrong = |entry: &str| {
             let entry: String = entry.chars().take(80).collect();
-            format!("background.df holds {entry:?}, which is not word=pages (a whole number, at most background.pages)")
+            format!("background.df: invalid entry {entry:?}; expected word=pages, with a whole number of at most background.pages")
         };
         let df = df.split_whitespace().map(|entry| parse(entry).ok_or_else(|| wrong(entry)));
         Ok(Self { pages, other, df: df.collect::<Result<_, _>>()? })
@@ -187,7 +187,7 @@ impl TryFrom<Counts> for DocumentFrequencies {
 
 fn within<'de, D: Deserializer<'de>>(input: D, range: RangeInclusive<f64>) -> Result<f64, D::Error> {
     let value = f64::deserialize(input)?;
-    let wrong = || D::Error::custom(format!("{value} is not from {} to {}", range.start(), range.end()));
+    let wrong = || D::Error::custom(format!("{value} must be from {} to {}", range.start(), range.end()));
     if range.contains(&value) { Ok(value) } else { Err(wrong()) }
 }
 
@@ -225,7 +225,7 @@ impl Lexicon {
         let Terms(terms) = terms;
         if terms.is_empty() {
             let line = 1 + text.lines().position(|line| line.trim() == "[terms]").unwrap_or(0);
-            let message = "[terms] is empty: a topic needs at least one term, as \"足球\" = 1.0".to_owned();
+            let message = "[terms] is empty; add at least one term, such as \"足球\" = 1.0".to_owned();
             return Err(LexiconError::Shape { line, message });
         }
         let default = Self::from_terms("", &[]);
@@ -258,7 +258,7 @@ impl Lexicon {
         let quoted = |text: &str| Value::String(text.to_owned()).to_string();
         writeln!(
             out,
-            "# A topic lexicon of suidao. Everything in it may be edited; the crawl that uses it must stand still."
+            "# A topic lexicon of suidao. All of it may be edited, but not while a crawl uses it."
         )?;
         writeln!(out, "format = {FORMAT}\nname = {}\n", quoted(&self.name))?;
         writeln!(out, "[made]\nmethod = {}\ndate = {}", quoted(&self.made.method), quoted(&self.made.date))?;
@@ -268,10 +268,10 @@ impl Lexicon {
         }
         writeln!(out, "]\n")?;
         for (name, what, threshold) in [
-            ("page", "a page is on topic: Sim of title and main content, eq. (1), and of its tags", &self.page),
-            ("link", "a link is promising: eq. (3)", &self.link),
+            ("page", "relevance of a relevant page: Sim of title and main text, eq. (1), and of its tags", &self.page),
+            ("link", "relevance of a promising link, eq. (3)", &self.link),
         ] {
-            writeln!(out, "# From this relevance on {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
+            writeln!(out, "# Minimum {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
             writeln!(out, "chosen = {}", quoted(&threshold.chosen))?;
             for (key, expected) in [("precision", threshold.precision), ("recall", threshold.recall)] {
                 if let Some(expected) = expected {
@@ -281,17 +281,17 @@ impl Lexicon {
             writeln!(out)?;
         }
         let Weights { anchor, context, url, near, tags } = self.weights;
-        writeln!(out, "# Eq. (3): anchor + context + url = 1. near: what nearness to [near] is worth beside [terms].")?;
-        writeln!(out, "# tags: what Sim of a page's own tags adds to that of its text, eq. (1).")?;
+        writeln!(out, "# Eq. (3): anchor + context + url = 1. near: weight of [near] relative to [terms].")?;
+        writeln!(out, "# tags: weight of the tags of a page relative to its text, eq. (1).")?;
         writeln!(
             out,
-            "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
+            "# tf: \"raw\" is the count (eq. 2), \"root\" its square root, \"log\" 1 + ln of it.\n[weights]"
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
         writeln!(out, "tf = {}\n", quoted(self.tf.into()))?;
         for (name, what, terms) in [
-            ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
-            ("near", "Terms of pages that lead to the topic without being of it.", &self.near),
+            ("terms", "Terms of the topic. Only the ratios of the weights matter.", &self.terms),
+            ("near", "Terms of off-topic pages that lead to the topic.", &self.near),
         ] {
             writeln!(out, "# {what}\n[{name}]")?;
             for (term, weight) in terms {
@@ -301,17 +301,17 @@ impl Lexicon {
         }
         writeln!(
             out,
-            "# Proposed by the program from the URLs of topic pages, to be confirmed by a person: strike out what"
+            "# Suggested from the URLs of topic pages. Review them and delete tokens that do not"
         )?;
-        writeln!(out, "# does not lead to the topic.\n[url]\ntokens = [")?;
+        writeln!(out, "# lead to the topic.\n[url]\ntokens = [")?;
         for token in &self.url {
             writeln!(out, "    {},", quoted(token))?;
         }
         writeln!(
             out,
-            "]\n\n# In how many of the background's pages a word occurs: word=pages, a space inside a term written _;"
+            "]\n\n# Number of background pages with a word: word=pages; a space within a term is written _."
         )?;
-        writeln!(out, "# other: what is taken for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
+        writeln!(out, "# other: the number for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
         let DocumentFrequencies { pages, other, df } = &self.background;
         writeln!(out, "pages = {pages}\nother = {other:?}\ndf = '''")?;
         let mut width = 0;

@@ -38,16 +38,16 @@ const VOCABULARY: usize = 5000;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LayersError {
     /// Not such a file.
-    #[error("it is no file of layers: {0}; make one with `suidao topic layers`")]
+    #[error("not a file of layers: {0}; create one with `suidao topic layers`")]
     Shape(String),
     /// Written by a newer program.
-    #[error("it has format {0}, and this suidao reads up to {FORMAT}: use a newer suidao, or learn the layers anew")]
+    #[error("format {0} is not supported (this suidao reads up to {FORMAT}); use a newer suidao, or rebuild it with `suidao topic layers`")]
     Newer(u32),
     /// Nothing to tell apart.
-    #[error("there are no relevant pages, or no others, to learn from: give a web that holds both")]
+    #[error("training needs both relevant and other pages; give a web that contains both")]
     OneClass,
     /// No word stands on two pages.
-    #[error("no word stands on two of the pages: give a larger web")]
+    #[error("no word occurs on two pages; give a larger web")]
     NoWords,
 }
 

@@ -41,7 +41,7 @@ pub enum Weighting {
     /// √TextRank × IDF × ln(lift).
     #[default]
     Lift,
-    /// TextRank alone, as the paper has it.
+    /// TextRank alone, as in the paper.
     TextRank,
 }
 
@@ -68,7 +68,7 @@ pub struct LearnOptions {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LearnError {
     /// No sample is fit to learn from.
-    #[error("none of the {samples} sample pages can be learnt from ({reasons}): give other pages")]
+    #[error("none of the {samples} sample pages is usable ({reasons}); give other pages")]
     NoSamples {
         /// Samples given.
         samples: usize,
@@ -76,10 +76,10 @@ pub enum LearnError {
         reasons: String,
     },
     /// No word tells the samples from the background.
-    #[error("no word of the samples is markedly more frequent there than elsewhere: give more pages, on one topic")]
+    #[error("no word is clearly more frequent in the samples than in other pages; give more pages on one topic")]
     NoTerms,
     /// No key word is left after folding.
-    #[error("the list holds no key word: write one a line, a weight after a tab if need be")]
+    #[error("the list contains no keyword; write one per line, with an optional weight after a tab")]
     NoKeywords,
 }
 
@@ -140,7 +140,7 @@ pub fn learn(samples: &[Sample], background: &Background, options: &LearnOptions
     if fit.is_empty() {
         let reasons: Vec<String> =
             rejected.iter().map(|(reason, count)| format!("{count}: {}", reason.why())).collect();
-        let reasons = if reasons.is_empty() { "there are none".to_owned() } else { reasons.join("; ") };
+        let reasons = if reasons.is_empty() { "no samples".to_owned() } else { reasons.join("; ") };
         return Err(LearnError::NoSamples { samples: samples.len(), reasons });
     }
     let ranked: Vec<Ranked> = fit.par_iter().map(|sample| Ranked::new(sample)).collect();
@@ -198,7 +198,7 @@ pub fn learn_from_keywords(
     lexicon.background = background.kept(terms.iter().map(|(term, _)| term.as_str()));
     lexicon.terms = terms;
     lexicon.made = Made {
-        method: "key words given by a person, weighed by IDF".to_owned(),
+        method: "given keywords, weighted by IDF".to_owned(),
         date: options.date.clone(),
         pages: 0,
         hosts: 0,

@@ -85,13 +85,12 @@ impl Default for Weights {
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum TermFrequency {
-    /// √occurrences: a word said again says less each time, and the few words that fill a long page (its code, its
-    /// subject's name) hide the others less.
+    /// Square root of the count, so that a word repeated on a long page does not outweigh the others.
     #[default]
     Root,
-    /// Occurrences, as in the paper.
+    /// Count, as in the paper.
     Raw,
-    /// 1 + ln(occurrences).
+    /// 1 + ln(count).
     Log,
 }
 

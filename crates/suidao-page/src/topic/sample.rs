@@ -88,12 +88,12 @@ impl Rejection {
     /// One phrase for people, to follow "3 pages: ".
     pub fn why(self) -> &'static str {
         match self {
-            Self::Empty => "no text besides navigation",
+            Self::Empty => "no text besides boilerplate",
             Self::UrlTooLong => "URL longer than 256 bytes",
-            Self::NoIndexPage => "neither index nor default page",
+            Self::NoIndexPage => "neither index page nor default page",
             Self::NotLinked => "no other sample links to it",
-            Self::AnchorTooLong => "only anchors of over 30 characters lead to it",
-            Self::Paging => "only anchors as 下一页 or 更多 lead to it",
+            Self::AnchorTooLong => "all anchors to it have over 30 characters",
+            Self::Paging => "all anchors to it are pagination, such as 下一页 or 更多",
         }
     }
 }

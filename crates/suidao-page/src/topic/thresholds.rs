@@ -76,7 +76,7 @@ pub(super) fn choose(
     let hosts: FxHashSet<&str> = fit.iter().map(|sample| sample.host.as_str()).collect();
     let by = if hosts.len() > 1 { "hosts" } else { "pages" };
     let page = match pages.iter().filter(|(_, on_topic)| *on_topic).count() {
-        0 => Threshold::unmeasured(DEFAULT_PAGE, "the default: too few samples to hold some out"),
+        0 => Threshold::unmeasured(DEFAULT_PAGE, "default: too few samples to hold some out"),
         _ if negatives.is_empty() => recall_threshold(&pages, lexicon, background, by),
         on => measured(&pages, 0.0, |off| {
             format!(
@@ -139,9 +139,9 @@ fn recall_threshold(pages: &[(Relevance, bool)], lexicon: &Lexicon, background: 
     Threshold {
         value,
         chosen: format!(
-            "reached by {:.0} in 100 of {} sample pages held out by {by} in {FOLDS} parts, and by at most {:.0} in 100 \
-             pages of words drawn by their frequency in the background; precision against such pages, if one in \
-             {ONE_IN:.0} is on topic: pages of neighbouring topics score higher, so expect less, or measure it with \
+            "reached by {:.0}% of {} sample pages held out by {by} in {FOLDS} parts, and by at most {:.0}% of synthetic \
+             pages with words drawn by background frequency; precision is measured against these, if one page in \
+             {ONE_IN:.0} is on topic. Pages of neighbouring topics score higher, so expect less, or measure with \
              --background DIR",
             RECALL * 100.0,
             scores.len(),
@@ -169,15 +169,15 @@ fn top_share(mut scores: Vec<Relevance>) -> f64 {
 /// Thresholds of key words, for which there are no samples.
 pub(super) fn of_keywords(lexicon: &Lexicon, background: &Background) -> Chosen {
     let (value, what) = if background.samples().is_empty() {
-        (top_share(random_scores(lexicon, background)), "pages of words drawn by their frequency in the background")
+        (top_share(random_scores(lexicon, background)), "synthetic pages with words drawn by background frequency")
     } else {
         let topic = Topic::new(lexicon.clone());
         let pages = background.samples();
         (top_share(pages.par_iter().map(|page| topic.score(&page.document).relevance).collect()), "background pages")
     };
     let chosen = format!(
-        "reached by at most {:.0} in 100 {what}, and at least {DEFAULT_PAGE}; without sample pages neither precision \
-         nor recall are known",
+        "reached by at most {:.0}% of {what}, and at least {DEFAULT_PAGE}; precision and recall are unknown without \
+         sample pages",
         RANDOM_SHARE * 100.0
     );
     Chosen { page: Threshold::unmeasured(value.max(DEFAULT_PAGE), &chosen), link: link_threshold(&[], lexicon) }
@@ -189,13 +189,13 @@ fn link_threshold(scored: &[(Relevance, bool)], lexicon: &Lexicon) -> Threshold 
     let length: f64 = lexicon.terms.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
     let middling = lexicon.terms.get(lexicon.terms.len() / 2).map_or(1.0, |(_, weight)| *weight);
     let least = lexicon.weights.anchor * middling / length / (1.0 + WORDS_BESIDE).sqrt();
-    let said = "what a middling term of the topic gives in an anchor of four words";
+    let said = "score of a median topic term in a four-word anchor";
     let on = scored.iter().filter(|(_, on_topic)| *on_topic).count();
     if on < LEAST_LINKS || scored.len() - on < LEAST_LINKS {
         return Threshold::unmeasured(least, &format!("{said}; too few links between the samples to measure"));
     }
     measured(scored, least, |off| {
-        format!("highest F1 of {on} links to held-out samples against {off} to background pages, at least {said}")
+        format!("highest F1 of {on} links to held-out samples against {off} to background pages, at least the {said}")
     })
 }
 

@@ -47,15 +47,15 @@ pub const THETA: f64 = 0.5;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Method {
-    /// As many visits for each board, at even distances
+    /// Equal number of visits per board, evenly spaced
     Era,
-    /// Visits by the boards' weights, at even distances
+    /// Visits in proportion to board weight, evenly spaced
     Wra,
-    /// As many visits for each board, more of them in busy hours
+    /// Equal number of visits per board, more in busy hours
     Lra,
-    /// Visits by the boards' weights, more of them in busy hours (Du, Ma 2010)
+    /// Visits in proportion to board weight, more in busy hours (Du, Ma 2010)
     Bra,
-    /// Visits by the square root of what is said, over boards and hours alike
+    /// Visits in proportion to the square root of the post rate, over boards and hours
     Sqrt,
 }
 
@@ -84,7 +84,7 @@ impl Method {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Horizon {
-    /// A visit at midnight that nobody counts, as eq. (8) has it: c_0 = 0, c_{m+1} = 24
+    /// An uncounted visit at midnight, as in eq. (8): c_0 = 0, c_{m+1} = 24
     Day,
     /// The first visit of the next day
     #[default]
@@ -114,7 +114,7 @@ pub enum Importance {
     /// Every post counts the same, W_i = 1
     #[default]
     Equal,
-    /// A post counts as much as its board's weight, W_i = WP_i
+    /// A post counts the weight of its board, W_i = WP_i
     Weight,
 }
 
