@@ -20,10 +20,10 @@ use suidao_page::toml_error::{line_and_message, message};
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("cannot read the configuration {path}: {source}; check the path given with -c")]
+    #[error("cannot read the configuration {path}: {source}; check -c")]
     Read { path: String, source: std::io::Error },
     /// Not TOML, an unknown key, or a value of another kind.
-    #[error("the configuration {from} does not fit: {reason}; `suidao check config` shows every key")]
+    #[error("invalid configuration {from}: {reason}; `suidao check config` lists all keys")]
     Shape {
         /// The file, or the `--set` flag.
         from: String,
@@ -31,19 +31,19 @@ pub enum ConfigError {
         reason: String,
     },
     /// `--set` without `=`.
-    #[error("--set {0}: write it as key=value, for example --set politeness.delay=0.5")]
+    #[error("--set {0}: expected key=value, such as --set politeness.delay=0.5")]
     Assignment(String),
     /// The configuration of a crawl directory is no file to be read.
     #[error(transparent)]
     Kept(#[from] suidao_store::store::StoreError),
     /// The configuration of a crawl directory reaches out of it.
     #[error(
-        "{path}: {key} is not taken from a crawl directory, because others may have made it; remove it there, and give it with a flag, --set or your own configuration (-c)"
+        "{path}: {key} is not accepted from a crawl directory, because others may have created it; delete it there, and set it with a flag, --set or your own configuration (-c)"
     )]
     NotKept { path: String, key: &'static str },
     /// Something else would be fetched than the crawl did.
     #[error(
-        "{path}: the crawl was made with {keys}, which no crawl directory keeps; give that again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"
+        "{path}: the crawl was started with {keys}, which is not saved in crawl directories; give it again with a flag (--proxy, --allow-private), --set KEY=VALUE or your own configuration (-c)"
     )]
     MadeWith {
         path: String,
@@ -356,13 +356,13 @@ impl Config {
             return Err(value(("strategy.url-weight.by-weight", "must be at least at-random")));
         }
         if self.status.listen.as_deref().is_some_and(|text| address(text).is_err()) {
-            return Err(value(("status.listen", "must be a port, or address and port, as \"127.0.0.1:9090\"")));
+            return Err(value(("status.listen", "must be a port, or address and port such as \"127.0.0.1:9090\"")));
         }
         if let Some(other) = self.scope.schemes.iter().find(|scheme| !matches!(scheme.as_str(), "http" | "https")) {
             return Err(ConfigError::Value {
                 place: String::new(),
                 key: "scope.schemes".into(),
-                reason: format!("may hold http and https, not {other}"),
+                reason: format!("may contain http and https, not {other}"),
             });
         }
         Ok(())

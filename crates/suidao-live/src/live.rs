@@ -88,11 +88,11 @@ pub enum LiveError {
     Renderer(#[from] RendererError),
     /// The proxy answered at the start and does so no more.
     #[error(
-        "the proxy (fetch.proxy, --proxy) answers no more, and what was fetched is kept: see to it and run the same command again"
+        "the proxy (fetch.proxy, --proxy) no longer responds; fix it and rerun the same command (fetched pages are saved)"
     )]
     ProxyLost,
     /// Threads.
-    #[error("the system gives no threads ({0}); close other programs and run the same command again")]
+    #[error("cannot start threads ({0}); close other programs and rerun the same command")]
     Threads(std::io::Error),
 }
 
@@ -270,7 +270,7 @@ pub fn run_in_view(
     let before = crawl.progress().pages;
     let (path, topic) = (job.directory.root().display(), &job.topic.lexicon().name);
     let agent = job.config.fetch.agent();
-    tracing::info!("crawl for {topic} by {label} in {path}, {before} pages there before, as {agent}");
+    tracing::info!("crawl for {topic} with strategy {label} in {path}, {before} earlier pages, user agent {agent}");
     let asked = view.and_then(|view| {
         view.ready(now(), resumed, crawl.progress());
         view.open(store.reader())
@@ -331,7 +331,7 @@ pub fn run_in_view(
     }
     match stop {
         Some(stop) => tracing::info!("stopped: {}", stop.why()),
-        None => tracing::info!("stopped before the end: interrupted, or the writing failed"),
+        None => tracing::info!("stopped early: interrupted, or writing failed"),
     }
     store = writer.finish().inspect_err(|error| tracing::info!("{error}"))?;
     checkpoints.close(&crawl, &harvest, &store);

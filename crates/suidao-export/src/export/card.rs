@@ -82,21 +82,21 @@ impl<'a> Card<'a> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         writeln!(
             out,
-            "# {name}\n\nA text corpus made by a focused web crawl: one page a line, its title and its main text.\n"
+            "# {name}\n\nA text corpus from a focused web crawl: one page per line, with its title and main text.\n"
         )?;
         writeln!(out, "- Topic: {}\n- Lexicon: {}\n- Strategy: {}", cell(&meta.topic), meta.lexicon, meta.strategy)?;
         let begun = suidao_store::store::date(meta.created);
-        writeln!(out, "- Crawl begun: {begun}, by suidao {}", meta.version)?;
+        writeln!(out, "- Crawl started: {begun}, by suidao {}", meta.version)?;
         writeln!(out, "- Exported by: suidao {}\n", env!("CARGO_PKG_VERSION"))?;
         let Count { documents, chars } = self.all;
         writeln!(
             out,
-            "- Documents: {documents}\n- Characters, white space left out: {chars}\n- Bytes unpacked: {}\n",
+            "- Documents: {documents}\n- Characters without white space: {chars}\n- Uncompressed bytes: {}\n",
             self.bytes
         )?;
 
-        writeln!(out, "## Which pages\n")?;
-        writeln!(out, "Conditions that every page meets (`suidao export --help` explains them):\n")?;
+        writeln!(out, "## Selection\n")?;
+        writeln!(out, "Filters that every page passes (see `suidao export --help`):\n")?;
         let mut any = false;
         if let Ok(serde_json::Value::Object(conditions)) = serde_json::to_value(self.filter) {
             let none = serde_json::to_value(Filter::default())?;
@@ -108,55 +108,54 @@ impl<'a> Card<'a> {
         if !any {
             writeln!(out, "- none")?;
         }
-        writeln!(out, "\nPages of the crawl that are not in it:\n")?;
+        writeln!(out, "\nExcluded pages of the crawl:\n")?;
         for (reason, pages) in &self.export.selection.left_out {
-            writeln!(out, "- {pages} left out: {reason}")?;
+            writeln!(out, "- {pages} excluded: {reason}")?;
         }
         if self.export.selection.left_out.is_empty() {
             writeln!(out, "- none")?;
         }
         writeln!(
             out,
-            "\nPages that say what another page says (equal main text, SimHash within 3 of 64 bits, or one that names the \
-             other as its canonical address) and are in it all the same: {}. Pages that ask search engines not to keep \
-             them (noindex) and are in it: {}.\n",
+            "\nIncluded duplicate pages (equal main text, SimHash within 3 of 64 bits, or one with the URL of the other as its \
+             canonical URL): {}. Included pages marked noindex: {}.\n",
             self.repeats, self.noindex
         )?;
 
         writeln!(out, "## The text\n")?;
         writeln!(
             out,
-            "UTF-8, Unicode NFC. A line is title, blank, main text; navigation, sidebars and footers were left out as far \
-             as they could be told. White space of any kind is one blank; control, zero-width, direction and private-use \
-             characters are gone. Letters, punctuation and width are as the authors wrote them. Nothing was masked: names, \
-             addresses and other personal data that stood on the pages stand here.\n"
+            "UTF-8, Unicode NFC. A line is title, space, main text. Navigation, sidebars and footers are removed as far as they \
+             were recognised. White space of any kind is one space; control, zero-width, direction and private-use characters \
+             are removed. Letters, punctuation and width are unchanged. Nothing is masked: names, addresses and other personal \
+             data on the pages are included.\n"
         )?;
 
         writeln!(out, "## Languages\n")?;
         table(out, "language (BCP 47)", by_documents(&self.languages))?;
         writeln!(out, "\n## Hosts\n\n{} hosts; the largest {}:\n", self.hosts.len(), HOSTS.min(self.hosts.len()))?;
         table(out, "host", by_documents(&self.hosts).into_iter().take(HOSTS))?;
-        writeln!(out, "\n## Years of publication\n\nAs the pages tell it.\n")?;
+        writeln!(out, "\n## Years of publication\n\nAs stated by the pages.\n")?;
         table(out, "year", self.years.iter().map(|(year, count)| (year.as_str(), *count)))?;
 
         writeln!(out, "\n## Licences: unknown\n")?;
         writeln!(
             out,
-            "Each text belongs to its author or publisher. The crawler obeyed robots.txt, which grants no licence, and pages \
-             state theirs, if at all, in ways that are not read. Ask before you publish the texts or give them on; for \
-             text and data mining the law of your country decides.\n"
+            "Each text belongs to its author or publisher. The crawler obeyed robots.txt, which grants no licence. Licences \
+             stated on pages are not read. Ask before you publish or redistribute the texts; for text and data mining, the law \
+             of your country applies.\n"
         )?;
-        writeln!(out, "## Taking a document out\n")?;
+        writeln!(out, "## Removing a document\n")?;
         writeln!(
             out,
             "Line n is the n-th page of `suidao export DIR --format jsonl --min-chars 1 --fields id,url` with the same \
-             conditions{}: that tells whose a line is. To leave a host out, export again with `--not-host HOST`; to leave out \
+             filters{}; use it to find the URL of a line. To remove a host, export again with `--not-host HOST`. To remove \
              one page, delete its line here and in every copy.",
             match self.without_line.as_slice() {
                 [] => String::new(),
                 pages => {
                     let pages: Vec<String> = pages.iter().map(u64::to_string).collect();
-                    format!(" but for its pages {}, whose text shows nothing", pages.join(", "))
+                    format!(" except its pages {}, which have no visible text", pages.join(", "))
                 }
             }
         )

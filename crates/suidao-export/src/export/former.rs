@@ -56,13 +56,13 @@ pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId,
         return Ok(None);
     }
     let file = own::open(&pages, File::options().read(true))?;
-    let length = file.metadata().map_err(StoreError::io(&pages, "look at it"))?.len();
+    let length = file.metadata().map_err(StoreError::io(&pages, "inspect it"))?.len();
     let damaged = |what: &str| StoreError::Damaged {
         path: pages.clone(),
-        what: format!("{what}; remove it for an export in full"),
+        what: format!("{what}; delete it and export without --since"),
     };
     if length % ROW as u64 != 0 {
-        return Err(damaged("it is cut short"));
+        return Err(damaged("it is truncated"));
     }
     let mut from = BufReader::new(file);
     let mut rows: Vec<(UrlId, u64)> = Vec::new();
@@ -73,7 +73,7 @@ pub fn read(directory: &CrawlDirectory, name: &str) -> Result<Option<Vec<(UrlId,
         let id = UrlId(id.iter().rev().fold(0, |id, byte| id << 8 | u32::from(*byte)));
         // A file of any length may be there that takes no room on the disk, and reads as zeros.
         if rows.last().is_some_and(|(last, _)| *last >= id) {
-            return Err(damaged("its pages are not in order"));
+            return Err(damaged("its pages are out of order"));
         }
         rows.push((id, mark.iter().rev().fold(0, |mark, byte| mark << 8 | u64::from(*byte))));
     }
@@ -91,7 +91,7 @@ pub fn remember(
     let (told, pages) = paths(directory, name);
     let exports = directory.exports();
     own::check_directory(&exports)?;
-    fs::create_dir_all(&exports).map_err(StoreError::io(&exports, "make the directory"))?;
+    fs::create_dir_all(&exports).map_err(StoreError::io(&exports, "create the directory"))?;
     let mut rows: Vec<(UrlId, u64)> = held(catalogue, wanted).collect();
     rows.sort_unstable();
     write_own(&pages, |out| {

@@ -77,7 +77,7 @@ impl Output {
         content: impl FnOnce(Files<'_>) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         if self.path == Path::new("-") && stdout().is_terminal() {
-            let told = io::Error::other("it is a terminal, and the format is no text; give a file, or pipe it");
+            let told = io::Error::other("it is a terminal, but the format is binary; give a file, or pipe it");
             return Err(WriteError::Out(told).at(Path::new("standard output")));
         }
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();

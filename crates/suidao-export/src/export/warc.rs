@@ -49,7 +49,7 @@ impl<'a> Archive<'a> {
         let (name, out) = files.begin()?;
         let meta = export.store.meta();
         let description = format!(
-            "pages chosen from a focused crawl: topic {}, lexicon {}, strategy {}",
+            "pages selected from a focused crawl: topic {}, lexicon {}, strategy {}",
             meta.topic, meta.lexicon, meta.strategy
         );
         let fields = [("isPartOf", meta.topic.as_str()), ("description", &description)];

@@ -26,14 +26,14 @@ use suidao_store::store::directory::WriteError;
 /// What can go wrong with an index. Every message names the directory and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    #[error("{}: holds no index; make one with `suidao export DIR --format index -o {}`", .0.display(), .0.display())]
+    #[error("{}: contains no index; create one with `suidao export DIR --format index -o {}`", .0.display(), .0.display())]
     Missing(PathBuf),
-    #[error("{}: an index of another kind ({what}); remove it, and it is made anew", path.display())]
+    #[error("{}: an incompatible index ({what}); delete it to rebuild it", path.display())]
     Foreign { path: PathBuf, what: String },
     /// Something that is no index lies where it is to be.
-    #[error("{}: in the way, and no index; give another path, or move it away", .0.display())]
+    #[error("{}: is in the way and is not an index; choose another path, or move it away", .0.display())]
     InTheWay(PathBuf),
-    #[error("{}: the index does not read or write: {source}; remove it, and it is made anew", path.display())]
+    #[error("{}: cannot read or write the index: {source}; delete it to rebuild it", path.display())]
     Engine { path: PathBuf, source: tantivy::TantivyError },
     #[error(transparent)]
     Store(#[from] StoreError),

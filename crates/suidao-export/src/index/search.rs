@@ -161,7 +161,7 @@ pub struct Step {
 
 /// Asks the engine, which breaks down on some of what it has not written: an index may be damaged, or somebody else's.
 fn ask<T>(path: &Path, ask: impl FnOnce() -> tantivy::Result<T>) -> Result<T, IndexError> {
-    let broken = |_| Err(TantivyError::InternalError("the engine breaks down on it".to_owned()));
+    let broken = |_| Err(TantivyError::InternalError("the search engine fails on it".to_owned()));
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(broken).map_err(IndexError::engine(path))
 }
 
@@ -181,10 +181,10 @@ impl Index {
             Ok((index, payload))
         };
         let (index, payload) = ask(path, opened)?;
-        let origin: Origin = serde_json::from_str(&payload).map_err(|_| foreign("not one of suidao's"))?;
+        let origin: Origin = serde_json::from_str(&payload).map_err(|_| foreign("not created by suidao"))?;
         let (wanted, fields) = schema();
         if origin.format != FORMAT || index.schema() != wanted {
-            return Err(foreign(&format!("format {}, made by suidao {}", origin.format, origin.version)));
+            return Err(foreign(&format!("format {}, written by suidao {}", origin.format, origin.version)));
         }
         index.tokenizers().register(TOKENIZER, analyzer());
         let reader = ask(path, || index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into())?;

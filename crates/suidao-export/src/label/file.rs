@@ -71,11 +71,11 @@ impl LabelFile {
             let wrong = |what: String| LabelError::Line { path: path.to_owned(), line, what };
             let mut fields = told.split('\t').map(str::trim);
             let url = fields.next().unwrap_or_default();
-            let url = CrawlUrl::parse(url).map_err(|error| wrong(format!("{url} is no URL: {error}")))?;
+            let url = CrawlUrl::parse(url).map_err(|error| wrong(format!("{url} is not a URL: {error}")))?;
             let relevant = match fields.next().unwrap_or_default() {
                 "yes" | "1" | "true" => true,
                 "no" | "0" | "false" => false,
-                other => return Err(wrong(format!("{other:?} is no label"))),
+                other => return Err(wrong(format!("{other:?} is not a label"))),
             };
             labels.insert(url, relevant);
         }

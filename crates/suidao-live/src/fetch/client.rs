@@ -81,10 +81,10 @@ pub enum FetcherError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The HTTP client does not start.
-    #[error("the HTTP client does not start: {0}")]
+    #[error("cannot start the HTTP client: {0}")]
     Client(#[source] reqwest::Error),
     /// Nothing listens where the proxy should be.
-    #[error("the proxy {proxy} cannot be reached ({source}): check fetch.proxy (--proxy)")]
+    #[error("cannot reach the proxy {proxy} ({source}); check fetch.proxy (--proxy)")]
     ProxyUnreachable {
         /// Host and port.
         proxy: String,
@@ -154,7 +154,7 @@ impl Fetcher {
             Err(error) => {
                 let bare = builder(&checked, &headers, lookup).and_then(|builder| builder.tls_certs_only([]).build());
                 let Ok(client) = bare else { return Err(FetcherError::Client(error)) };
-                tracing::warn!("no CA certificates on this machine: https pages will fail (install ca-certificates)");
+                tracing::warn!("no CA certificates found, so https pages will fail; install ca-certificates");
                 client
             }
         };

@@ -45,7 +45,7 @@ impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // The library's own message would repeat what stands there.
         let text = String::deserialize(deserializer);
-        text.map(Self).map_err(|_| serde::de::Error::custom("a secret must be a text in quotes"))
+        text.map(Self).map_err(|_| serde::de::Error::custom("a secret must be a quoted string"))
     }
 }
 
@@ -94,19 +94,19 @@ impl Credential {
     pub(super) fn check(&self) -> Result<String, SettingsError> {
         let wrong = |problem: &str| Err(self.wrong(problem));
         if self.origin.contains('@') {
-            return wrong("may not hold a user: give user and password_env");
+            return wrong("must not contain a user; set user and password_env");
         }
         let Some(origin) = self.parsed() else {
-            return wrong("is no origin: give scheme, host and port, as in https://a.cn:8443");
+            return wrong("is not an origin; give scheme, host and port, such as https://a.cn:8443");
         };
         if [&self.password, &self.bearer].into_iter().flatten().chain(self.headers.values()).any(|s| s.0 == HIDDEN) {
             return wrong(
-                "stands there without its secret, as it is shown: give the configuration that has it (-c), or let it name a variable of the environment",
+                "contains only the masked secret; give the configuration that contains it (-c), or name an environment variable",
             );
         }
         if self.password.is_some() && self.password_env.is_some() || self.bearer.is_some() && self.bearer_env.is_some()
         {
-            return wrong("has a secret both in the file and in the environment: give one");
+            return wrong("has a secret both in the file and in the environment; give one");
         }
         let password = self.password.is_some() || self.password_env.is_some();
         let bearer = self.bearer.is_some() || self.bearer_env.is_some();
@@ -114,16 +114,16 @@ impl Credential {
             return wrong("needs user and password (or password_env) together");
         }
         if self.user.as_ref().is_some_and(|user| user.contains(':')) {
-            return wrong("has a user with a colon, which basic authentication cannot say");
+            return wrong("has a user name with a colon, which basic authentication does not allow");
         }
         if self.user.is_some() && bearer {
-            return wrong("has a password and a token, and a request holds one: give one");
+            return wrong("has both a password and a token; give one");
         }
         let names = || self.headers.keys().chain(self.headers_env.keys());
         for name in names() {
             let name = name.to_ascii_lowercase();
             if HeaderName::from_bytes(name.as_bytes()).is_err() || NOT_OURS.contains(&name.as_str()) {
-                return Err(self.wrong(&format!("has a header field {name:?}, which cannot be set")));
+                return Err(self.wrong(&format!("sets the header field {name:?}, which is not allowed")));
             }
         }
         let mut sorted: Vec<String> = names().map(|name| name.to_ascii_lowercase()).collect();
@@ -134,7 +134,7 @@ impl Credential {
             return wrong("sets one header field twice");
         }
         if !password && !bearer && names().next().is_none() {
-            return wrong("says nothing: give user, bearer or headers, or one that ends in _env");
+            return wrong("is empty; set user, bearer or headers, or a key that ends in _env");
         }
         Ok(origin)
     }
@@ -159,7 +159,7 @@ impl Credential {
             let value = environment(name).filter(|value| !value.is_empty());
             value
                 .map(Secret)
-                .ok_or_else(|| self.wrong(&format!("wants the variable {name}, which the environment has not")))
+                .ok_or_else(|| self.wrong(&format!("needs the environment variable {name}, which is not set")))
         };
         let secret = |given: &Option<Secret>, name: &Option<String>| match (given, name) {
             (Some(secret), _) => Ok(Some(secret.clone())),
@@ -171,7 +171,7 @@ impl Credential {
             let value = HeaderValue::from_bytes(value.as_bytes());
             let name = HeaderName::from_bytes(name.to_ascii_lowercase().as_bytes());
             let (Ok(name), Ok(mut value)) = (name, value) else {
-                return Err(self.wrong("has a secret with control characters in it, a line end perhaps"));
+                return Err(self.wrong("has a secret with control characters, such as a line end"));
             };
             value.set_sensitive(true);
             headers.insert(name, value);
@@ -228,7 +228,7 @@ pub fn warn_if_open(path: &Path, what: &str) {
     {
         use std::os::unix::fs::PermissionsExt;
         if std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o077 != 0) {
-            tracing::warn!("others on this machine can read the {what} {}: chmod 600 it", path.display());
+            tracing::warn!("other users can read the {what} {}; run chmod 600 on it", path.display());
         }
     }
     #[cfg(not(unix))]

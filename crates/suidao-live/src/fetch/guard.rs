@@ -170,7 +170,7 @@ impl Allowed {
 
 /// No address of a name may be asked.
 #[derive(Debug, Error)]
-#[error("{0} has none but private addresses")]
+#[error("{0} has only private addresses")]
 pub(super) struct AllPrivate(String);
 
 /// Addresses of a name. Port 0 stands for the URL's own.

@@ -83,7 +83,7 @@ impl Default for Settings {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SettingsError {
     /// Not the URL of a proxy. The value is left out: it may hold a password.
-    #[error("fetch.proxy (--proxy) {problem}: give it as http://host:port")]
+    #[error("fetch.proxy (--proxy) {problem}; write it as http://host:port")]
     Proxy { problem: String },
     /// An entry of `[[fetch.credentials]]`. Its secrets are left out.
     #[error("fetch.credentials of {origin:?} {problem}")]
@@ -137,13 +137,13 @@ impl Settings {
 
     pub(super) fn checked(&self) -> Result<Checked, SettingsError> {
         if self.user_agent.trim().is_empty() {
-            let problem = "must not be empty: a crawler says who it is";
+            let problem = "must not be empty, because a crawler must identify itself";
             return Err(SettingsError::Header { key: "user_agent", value: self.user_agent.clone(), problem });
         }
         let contact = self.contact.as_deref().unwrap_or_default();
         header("contact", contact)?;
         if contact.contains(['(', ')']) {
-            let problem = "must not contain brackets, it is sent between them";
+            let problem = "must not contain brackets, because it is sent in brackets";
             return Err(SettingsError::Header { key: "contact", value: contact.to_owned(), problem });
         }
         header("user_agent", &self.user_agent)?;
@@ -151,7 +151,7 @@ impl Settings {
         for credential in &self.credentials {
             let origin = credential.check()?;
             if !origins.insert(origin.clone()) {
-                let problem = "stands there twice: put all that is said to it into one entry".to_owned();
+                let problem = "is given twice; use one entry per origin".to_owned();
                 return Err(SettingsError::Credential { origin, problem });
             }
         }
@@ -193,16 +193,16 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
     let problem = |problem: String| SettingsError::Proxy { problem };
     let url = Url::parse(text.trim()).map_err(|error| problem(format!("is not a URL ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(problem(format!("has the scheme {}:, only http and https proxies are supported", url.scheme())));
+        return Err(problem(format!("has the scheme {}:, but only http and https proxies are supported", url.scheme())));
     }
     // As `shown` writes it.
     if url.username() == "***" {
         return Err(problem(
-            "stands there without its password, as it is shown, and has to be given with it (--proxy)".to_owned(),
+            "contains only the masked password; give the real one with --proxy".to_owned(),
         ));
     }
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(problem("names no host".to_owned()));
+        return Err(problem("contains no host".to_owned()));
     }
     Ok(url)
 }

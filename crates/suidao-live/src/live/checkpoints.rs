@@ -136,7 +136,7 @@ impl Checkpoints {
 }
 
 fn told(error: &StoreError) {
-    tracing::warn!("no checkpoint, so that a restart takes longer: {error}");
+    tracing::warn!("cannot write a checkpoint, so a restart takes longer: {error}");
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ impl Clock {
         let behind = clock.from.since(wall) / 1000;
         if behind > 60 {
             tracing::warn!(
-                "this machine's clock stands {behind} s before the time of the last page kept; times go on from that page's"
+                "the system clock is {behind} s behind the last saved page; continuing from the time of that page"
             );
         }
         clock

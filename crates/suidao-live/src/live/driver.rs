@@ -151,7 +151,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             let now = clock();
             if now.duration_since(turned) > STOOD_STILL + std::mem::take(&mut self.checkpointing) {
                 tracing::warn!(
-                    "the process stood still for {:.0?}; what was under way is asked for again",
+                    "the process was suspended for {:.0?}; repeating the requests in flight",
                     now.duration_since(turned)
                 );
                 self.outage.stood_still(now);
@@ -191,8 +191,8 @@ impl<F: FnMut(News)> Driver<'_, F> {
                     Judgement::Exhausted => {
                         if self.held.is_none() {
                             tracing::warn!(
-                                "too many files and connections are open: the crawl goes on more slowly; raise the limit \
-                                 (ulimit -n) or lower crawl.in_flight"
+                                "too many open files and connections; continuing more slowly. Raise the limit (ulimit -n) or lower \
+                                 crawl.in_flight"
                             );
                         }
                         self.held = Some(now + HOLD);
@@ -306,7 +306,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         if progress.pages >= self.harvested + HARVEST_EVERY {
             self.harvested = progress.pages;
             tracing::info!(
-                "{} pages, {} relevant, {} hosts visited, {} queued, {} failed, {} refused",
+                "{} pages, {} relevant, {} hosts visited, {} queued, {} failed, {} skipped",
                 progress.pages,
                 progress.relevant,
                 progress.hosts_visited,

@@ -111,13 +111,13 @@ async fn read(
         Ok((outcome, answer)) => (outcome, answer.ok()),
         // A page that breaks a library is a page lost, not a crawl.
         Err(Unread::Broken) => {
-            tracing::error!(url = %ticket.url, "reading this page panicked; it is left out: please report it");
+            tracing::error!(url = %ticket.url, "parsing this page panicked, so it is skipped; please report it");
             (Outcome::Failed(broken()), None)
         }
         Err(Unread::TooLong) => {
             tracing::error!(
                 url = %ticket.url,
-                "reading this page took longer than crawl.reading_timeout; it is left out: please report it"
+                "parsing this page took longer than crawl.reading_timeout, so it is skipped; please report it"
             );
             (Outcome::Failed(Failure { kind: FailureKind::ReadingTimeout, retry_after: None }), None)
         }
@@ -162,12 +162,12 @@ async fn shown(renderer: &Renderer, done: &Done) -> Result<Option<Bytes>, Stoppe
     let url = &fetched.url;
     match renderer.render(fetched).await {
         Ok(rendered) => {
-            tracing::debug!("{url} is rendered: {} bytes", rendered.len());
+            tracing::debug!("{url} rendered: {} bytes", rendered.len());
             Ok(Some(rendered))
         }
         Err(RenderFailure::Stopped) => Err(Stopped),
         Err(failure) => {
-            tracing::debug!("{url} is read as it was sent: {failure}");
+            tracing::debug!("{url} not rendered, parsing it as sent: {failure}");
             Ok(None)
         }
     }
@@ -177,11 +177,11 @@ async fn shown(renderer: &Renderer, done: &Done) -> Result<Option<Bytes>, Stoppe
 fn told(ticket: &Ticket, outcome: &Outcome) {
     let url = &ticket.url;
     match outcome {
-        Outcome::Page { status, page, .. } => tracing::debug!("{url} {status}, relevance {:.3}", page.relevance.get()),
-        Outcome::Unchanged => tracing::debug!("{url} is as it was"),
-        Outcome::Redirect { to, .. } => tracing::debug!("{url} leads to {to}"),
-        Outcome::Hints(hints, _) => tracing::debug!("{url} names {} pages", hints.pages.len()),
-        Outcome::Robots(_) => tracing::debug!("{url} had, or there is none"),
+        Outcome::Page { status, page, .. } => tracing::debug!("{url} status {status}, relevance {:.3}", page.relevance.get()),
+        Outcome::Unchanged => tracing::debug!("{url} unchanged"),
+        Outcome::Redirect { to, .. } => tracing::debug!("{url} redirects to {to}"),
+        Outcome::Hints(hints, _) => tracing::debug!("{url} lists {} pages", hints.pages.len()),
+        Outcome::Robots(_) => tracing::debug!("{url} fetched (or absent)"),
         Outcome::Failed(failure) => tracing::debug!("{url} failed: {failure}"),
     }
 }

@@ -216,7 +216,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
         if there {
             if let Some(time) = self.outage.is_there(now) {
                 let what = if self.outage.by_proxy { "proxy" } else { "network" };
-                tracing::warn!("the {what} is back after {time:.0?}; going on");
+                tracing::warn!("the {what} is available again after {time:.0?}; resuming");
             }
             doubted.into_iter().for_each(|done| self.settle(done));
             return;
@@ -225,10 +225,10 @@ impl<F: FnMut(News)> Driver<'_, F> {
         match self.outage.is_gone(now) {
             Some(pause) => {
                 if !before && self.outage.by_proxy {
-                    tracing::warn!("the proxy answers no more, and the crawl waits for it");
+                    tracing::warn!("the proxy no longer responds; waiting for it");
                 } else if !before {
                     tracing::warn!(
-                        "no host answers any more, nor those that just did: the network is away, and the crawl waits for it"
+                        "no host responds any more, so the network seems down; waiting for it"
                     );
                 }
                 doubted.into_iter().for_each(|done| self.give_back(done));
@@ -240,7 +240,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
             }
             None => {
                 tracing::warn!(
-                    "still nothing answers; it may be the few hosts there are, so the crawl goes on without"
+                    "still no response; perhaps only these few hosts are down, so the crawl continues without them"
                 );
                 doubted.into_iter().for_each(|done| self.settle(done));
             }

@@ -51,7 +51,7 @@ impl Readers {
         // Where all threads run away a crawl that waits for one would stand still without a word.
         let Ok(thread) = tokio::time::timeout(self.patience, permit(&self.threads)).await else {
             tracing::error!(
-                "all reader threads are stuck in pages that take longer than crawl.reading_timeout; this page fails too"
+                "all parser threads are stuck in pages that exceed crawl.reading_timeout, so this page fails too"
             );
             return Err(Unread::TooLong);
         };

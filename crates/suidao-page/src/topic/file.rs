@@ -258,7 +258,7 @@ impl Lexicon {
         let quoted = |text: &str| Value::String(text.to_owned()).to_string();
         writeln!(
             out,
-            "# A topic lexicon of suidao. All of it may be edited, but not while a crawl uses it."
+            "# A topic lexicon of suidao. Everything in it may be edited; the crawl that uses it must stand still."
         )?;
         writeln!(out, "format = {FORMAT}\nname = {}\n", quoted(&self.name))?;
         writeln!(out, "[made]\nmethod = {}\ndate = {}", quoted(&self.made.method), quoted(&self.made.date))?;
@@ -268,10 +268,10 @@ impl Lexicon {
         }
         writeln!(out, "]\n")?;
         for (name, what, threshold) in [
-            ("page", "relevance of a relevant page: Sim of title and main text, eq. (1), and of its tags", &self.page),
-            ("link", "relevance of a promising link, eq. (3)", &self.link),
+            ("page", "a page is on topic: Sim of title and main content, eq. (1), and of its tags", &self.page),
+            ("link", "a link is promising: eq. (3)", &self.link),
         ] {
-            writeln!(out, "# Minimum {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
+            writeln!(out, "# From this relevance on {what}.\n[threshold.{name}]\nvalue = {:?}", threshold.value)?;
             writeln!(out, "chosen = {}", quoted(&threshold.chosen))?;
             for (key, expected) in [("precision", threshold.precision), ("recall", threshold.recall)] {
                 if let Some(expected) = expected {
@@ -281,17 +281,17 @@ impl Lexicon {
             writeln!(out)?;
         }
         let Weights { anchor, context, url, near, tags } = self.weights;
-        writeln!(out, "# Eq. (3): anchor + context + url = 1. near: weight of [near] relative to [terms].")?;
-        writeln!(out, "# tags: weight of the tags of a page relative to its text, eq. (1).")?;
+        writeln!(out, "# Eq. (3): anchor + context + url = 1. near: what nearness to [near] is worth beside [terms].")?;
+        writeln!(out, "# tags: what Sim of a page's own tags adds to that of its text, eq. (1).")?;
         writeln!(
             out,
-            "# tf: \"raw\" is the count (eq. 2), \"root\" its square root, \"log\" 1 + ln of it.\n[weights]"
+            "# tf: \"raw\" counts occurrences (eq. 2), \"root\" takes their root, \"log\" 1 + ln of them.\n[weights]"
         )?;
         writeln!(out, "anchor = {anchor:?}\ncontext = {context:?}\nurl = {url:?}\nnear = {near:?}\ntags = {tags:?}")?;
         writeln!(out, "tf = {}\n", quoted(self.tf.into()))?;
         for (name, what, terms) in [
-            ("terms", "Terms of the topic. Only the ratios of the weights matter.", &self.terms),
-            ("near", "Terms of off-topic pages that lead to the topic.", &self.near),
+            ("terms", "Terms of the topic. Only the ratio of the weights matters.", &self.terms),
+            ("near", "Terms of pages that lead to the topic without being of it.", &self.near),
         ] {
             writeln!(out, "# {what}\n[{name}]")?;
             for (term, weight) in terms {
@@ -301,17 +301,17 @@ impl Lexicon {
         }
         writeln!(
             out,
-            "# Suggested from the URLs of topic pages. Review them and delete tokens that do not"
+            "# Proposed by the program from the URLs of topic pages, to be confirmed by a person: strike out what"
         )?;
-        writeln!(out, "# lead to the topic.\n[url]\ntokens = [")?;
+        writeln!(out, "# does not lead to the topic.\n[url]\ntokens = [")?;
         for token in &self.url {
             writeln!(out, "    {},", quoted(token))?;
         }
         writeln!(
             out,
-            "]\n\n# Number of background pages with a word: word=pages; a space within a term is written _."
+            "]\n\n# In how many of the background's pages a word occurs: word=pages, a space inside a term written _;"
         )?;
-        writeln!(out, "# other: the number for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
+        writeln!(out, "# other: what is taken for words not listed. IDF = ln(1 + pages / (1 + df)).\n[background]")?;
         let DocumentFrequencies { pages, other, df } = &self.background;
         writeln!(out, "pages = {pages}\nother = {other:?}\ndf = '''")?;
         let mut width = 0;

@@ -9,7 +9,7 @@ use super::document::{Document, Parts};
 pub struct Fields(Vec<&'static str>);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no field {0}; the fields are {all}", all = Fields::ALL.join(", "))]
+#[error("unknown field {0}; choose from {all}", all = Fields::ALL.join(", "))]
 pub struct UnknownField(String);
 
 macro_rules! fields {

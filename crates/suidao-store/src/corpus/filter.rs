@@ -83,16 +83,16 @@ impl Filter {
         let published = |passes: &dyn Fn(Day) -> bool| entry.published.is_some_and(passes);
         let no_document = match entry.part {
             Part::Page | Part::Thread => None,
-            Part::Further(_) => Some("further page of a thread, part of the thread's document"),
-            Part::Login => Some("asks for a login"),
-            Part::Retired => Some("gone from the web, or moved"),
-            Part::Copy(_) => Some("copy of the address that it calls its own"),
-            Part::Unread => Some("no longer reads as the forum's page that it was"),
+            Part::Further(_) => Some("further page of a thread, merged into the document of the thread"),
+            Part::Login => Some("login required"),
+            Part::Retired => Some("deleted or moved"),
+            Part::Copy(_) => Some("copy of its canonical URL"),
+            Part::Unread => Some("no longer recognised as a forum page"),
         };
         if no_document.is_some() {
             no_document
         } else if entry.foreign {
-            Some("in a language that is not kept")
+            Some("language not in keep.languages")
         } else if !entry.archived {
             Some("not in the archive")
         } else if self.relevant && !entry.on_topic || self.min_relevance.is_some_and(|least| entry.relevance < least) {
@@ -104,15 +104,15 @@ impl Filter {
         } else if self.published_from.is_some_and(|from| !published(&|day| day >= from))
             || self.published_until.is_some_and(|until| !published(&|day| day <= until))
         {
-            Some("date of publication")
+            Some("publication date")
         } else if self.fetched_from.is_some_and(|from| Day::at(entry.at) < from) {
-            Some("date of fetching")
+            Some("fetch date")
         } else if entry.sketch.chars < self.min_chars {
             Some("length")
         } else if self.documents && entry.listing {
             Some("listing")
         } else if self.documents && !entry.is_document() {
-            Some("no text of its own")
+            Some("no main text")
         } else if self.no_noindex && entry.noindex {
             Some("noindex")
         } else {

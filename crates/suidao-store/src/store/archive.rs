@@ -82,7 +82,7 @@ impl Archive {
         // The highest first: at any moment what is left is a beginning of what was there.
         files.sort();
         for (_, path) in files.iter().rev().filter(|(number, _)| keep.is_none_or(|keep| *number > keep)) {
-            fs::remove_file(path).map_err(StoreError::io(path, "remove what was not acknowledged"))?;
+            fs::remove_file(path).map_err(StoreError::io(path, "remove unconfirmed pages"))?;
         }
         let mut request_headers = vec![("user-agent".to_owned(), settings.user_agent.clone())];
         request_headers.extend(settings.request_headers.iter().cloned());
@@ -107,9 +107,9 @@ impl Archive {
     /// Opens the file of the last location, cut behind it; or leaves it closed if it was closed just there.
     fn go_on(&mut self, path: PathBuf, last: Location) -> Result<(), StoreError> {
         let open_path = self.pages.join(open_name(last.file));
-        let found = own::open_linked(&path)?.metadata().map_err(StoreError::io(&path, "look at it"))?.len();
+        let found = own::open_linked(&path)?.metadata().map_err(StoreError::io(&path, "read its size"))?.len();
         if found < last.end() {
-            let what = format!("it ends at byte {found}, and the log holds a page up to byte {}", last.end());
+            let what = format!("it ends at byte {found}, but the log refers to a page up to byte {}", last.end());
             return Err(StoreError::damaged(&path, what));
         }
         if path != open_path {
@@ -120,7 +120,7 @@ impl Archive {
             own::open(&path, OpenOptions::new().read(true))?;
             fs::rename(&path, &open_path).map_err(StoreError::io(&path, "rename it"))?;
         }
-        let fail = || StoreError::io(&open_path, "cut it behind the last page kept");
+        let fail = || StoreError::io(&open_path, "truncate it after the last saved page");
         // It is cut and written to: one that was moved elsewhere has to come back first.
         let mut file = own::open(&open_path, OpenOptions::new().write(true))?;
         file.set_len(last.end()).map_err(fail())?;
@@ -143,7 +143,7 @@ impl Archive {
         let name = format!("{} {} {} {}", kept.url(), at.0, self.number, open.length);
         let start = open.pending.len();
         let written = kept.write(at, &name, &self.request_headers, open.pending);
-        let (pending, middle) = written.map_err(StoreError::io(&open.path, "pack a page"))?;
+        let (pending, middle) = written.map_err(StoreError::io(&open.path, "compress a page"))?;
         open.pending = pending;
         let offset = open.length + (middle - start) as u64;
         let length = (open.pending.len() - middle) as u64;
@@ -159,7 +159,7 @@ impl Archive {
     fn begin(&self, at: Millis) -> Result<OpenFile, StoreError> {
         let name = open_name(self.number);
         let path = self.pages.join(&name);
-        let fail = || StoreError::io(&path, "begin it");
+        let fail = || StoreError::io(&path, "create it");
         let file = create_when_free(&path).map_err(fail())?;
         let agent = [("http-header-user-agent", self.settings.user_agent.as_str())];
         let pending =
@@ -255,7 +255,7 @@ pub fn warc_files(pages: &Path) -> Result<Vec<(u32, PathBuf)>, StoreError> {
 }
 
 fn missing(pages: &Path, location: Location) -> StoreError {
-    let what = format!("{} is missing, and the log holds a page in it", closed_name(location.file));
+    let what = format!("{} is missing, but the log refers to a page in it", closed_name(location.file));
     StoreError::damaged(pages, what)
 }
 
@@ -298,7 +298,7 @@ impl ArchiveReader {
         let longest = 2 * (self.limit as u64).saturating_add(2 * warc::HEAD_LIMIT as u64);
         if location.length > longest {
             let what = format!(
-                "the record at byte {}: {} bytes are more than any page takes",
+                "the record at byte {}: {} bytes exceed the size of any page",
                 location.offset, location.length
             );
             return Err(StoreError::damaged(path, what));
@@ -318,7 +318,7 @@ impl ArchiveReader {
 pub fn unpack_record(record: &[u8], path: &Path, location: Location, limit: usize) -> Result<Fetched, StoreError> {
     let what = match warc::response(record, limit) {
         Ok(Some(fetched)) => return Ok(fetched),
-        Ok(None) => "it is not the record of a page".to_owned(),
+        Ok(None) => "not the record of a page".to_owned(),
         Err(error) => error.to_string(),
     };
     Err(StoreError::damaged(path, format!("the record at byte {}: {what}", location.offset)))

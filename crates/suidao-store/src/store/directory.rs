@@ -139,7 +139,7 @@ impl CrawlDirectory {
 
     pub(super) fn make(&self) -> Result<(), StoreError> {
         for path in [self.pages(), self.state()] {
-            fs::create_dir_all(&path).map_err(StoreError::io(&path, "make the directory"))?;
+            fs::create_dir_all(&path).map_err(StoreError::io(&path, "create the directory"))?;
         }
         sync_directory(&self.root)
     }

@@ -25,10 +25,10 @@ pub fn request(path: &Path, from: u64, location: Location, record: &[u8]) -> Res
     let before = |error: io::Error| damaged(&format!("before it: {error}"));
     let head = head(record).map_err(|error| damaged(&error.to_string()))?;
     if head.response_url().is_none() {
-        return Err(damaged("it is not the record of a page"));
+        return Err(damaged("not the record of a page"));
     }
     let length = location.offset.checked_sub(from).filter(|length| *length <= BETWEEN);
-    let mut between = vec![0; length.ok_or_else(|| damaged("no request stands before it"))? as usize];
+    let mut between = vec![0; length.ok_or_else(|| damaged("no request record before it"))? as usize];
     let mut file = own::open_linked(path)?;
     let read = file.seek(SeekFrom::Start(from)).and_then(|_| file.read_exact(&mut between));
     read.map_err(StoreError::io(path, "read a page"))?;
@@ -36,7 +36,7 @@ pub fn request(path: &Path, from: u64, location: Location, record: &[u8]) -> Res
     let asked = self::head(request).map_err(before)?;
     if asked.field("warc-type") != Some("request") || asked.field("warc-concurrent-to") != head.field("warc-record-id")
     {
-        return Err(damaged("what stands before it is not its request"));
+        return Err(damaged("the record before it is not its request"));
     }
     Ok(request.to_vec())
 }

@@ -44,7 +44,7 @@ impl Indexed {
             let scanned = indexed.scan(file, &mut input, packed, &mut seen);
             match scanned.map_err(|error| (error.kind(), broken(&path, &error, input.at))) {
                 Ok(()) => {}
-                Err((ErrorKind::UnexpectedEof, error)) => tracing::warn!("{error}; what comes before that is used"),
+                Err((ErrorKind::UnexpectedEof, error)) => tracing::warn!("{error}; using the records before it"),
                 Err((_, error)) => return Err(error),
             }
             indexed.files.push(path);

@@ -161,7 +161,7 @@ impl Store {
         let lock = dir.lock()?;
         let store = Self::open_engine(dir, meta.clone(), lock)?;
         if store.next != 0 {
-            return Err(StoreError::damaged(&dir.meta_json(), "it is missing, though state/log holds a crawl"));
+            return Err(StoreError::damaged(&dir.meta_json(), "it is missing, but state/log contains a crawl"));
         }
         // Last: a crawl exists from the moment it is described.
         write_own(&dir.meta_json(), |out| Ok(serde_json::to_writer_pretty(out, meta)?))?;
@@ -175,7 +175,7 @@ impl Store {
     pub fn may_begin(dir: &CrawlDirectory) -> Result<(), StoreError> {
         let there = dir.root().ancestors().find(|path| path.symlink_metadata().is_ok());
         if let Some(file) = there.filter(|path| !path.is_dir()) {
-            return Err(StoreError::io(file, "make a directory of it or in it")(io::ErrorKind::NotADirectory.into()));
+            return Err(StoreError::io(file, "create a directory there")(io::ErrorKind::NotADirectory.into()));
         }
         for part in [dir.root().to_owned(), dir.pages()] {
             let Ok(entries) = fs::read_dir(&part) else { continue };
@@ -351,7 +351,7 @@ impl Store {
         let (key, value) = row.map_err(|error| engine_error(&self.log, "read the log", error))?;
         let found = number(&self.log, &key)?;
         if found != expected {
-            return Err(StoreError::damaged(&self.log, format!("batch {expected} is missing, {found} comes next")));
+            return Err(StoreError::damaged(&self.log, format!("batch {expected} is missing; the next is {found}")));
         }
         decode(&value).map_err(|what| StoreError::damaged(&self.log, format!("batch {found}: {what}")))
     }
@@ -468,10 +468,10 @@ fn check_mark(dir: &CrawlDirectory, mark: &Mark, next: u64) -> Result<Option<u64
     match mark.read()? {
         // Whoever went on would cut the archive to a log of which nobody knows that it is whole.
         None if next > 0 || dir.pages().is_dir() && !warc_files(&dir.pages())?.is_empty() => {
-            Err(StoreError::damaged(&mark.path, "it does not say how many batches were kept"))
+            Err(StoreError::damaged(&mark.path, "it does not state the number of saved batches"))
         }
         Some(kept) if kept > next => {
-            Err(StoreError::damaged(&dir.log(), format!("the log holds {next} batches, and {kept} were kept")))
+            Err(StoreError::damaged(&dir.log(), format!("the log contains {next} batches, but {kept} were saved")))
         }
         kept => Ok(kept),
     }

@@ -65,7 +65,7 @@ pub(super) fn attempt<T>(ask: impl FnOnce() -> Result<T, StoreError>) -> Result<
         Ok(Err(StoreError::Io { source, .. })) if !is_the_systems(&source) => source.to_string(),
         Ok(Err(StoreError::Io { source, .. })) => return Err(no_copy(&std::env::temp_dir())(source)),
         Ok(Err(error)) => return Err(error),
-        Err(_) => "the engine breaks down on it".to_owned(),
+        Err(_) => "the database engine fails on it".to_owned(),
     };
     // The engine does not always say that it could not write.
     let room = tempfile::NamedTempFile::new().and_then(|mut file| {
@@ -103,7 +103,7 @@ fn no_copy(dir: &Path) -> impl FnOnce(io::Error) -> StoreError + use<> {
     let dir = dir.to_owned();
     move |error| StoreError::Io {
         path: dir,
-        doing: "look at a copy of the log there",
-        source: io::Error::other(format!("{error}; set TMPDIR to a directory that has room for it")),
+        doing: "read a copy of the log there",
+        source: io::Error::other(format!("{error}; set TMPDIR to a directory with enough free space")),
     }
 }

@@ -43,30 +43,30 @@ pub use writer::{Notice, Stopped, Work, Writer};
 pub enum StoreError {
     #[error("{}: cannot {doing}: {source}; {}", path.display(), advice(source))]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
-    #[error("{}: another crawl runs in this directory; wait for it or stop it, or use another output directory", .0.display())]
+    #[error("{}: another crawl is running in this directory; wait for it, stop it, or use another output directory", .0.display())]
     InUse(PathBuf),
-    #[error("{}: holds no crawl ({} is missing); give the output directory of `suidao crawl`", .dir.display(), .missing.display())]
+    #[error("{}: contains no crawl ({} is missing); give the output directory of `suidao crawl`", .dir.display(), .missing.display())]
     NoCrawl { dir: PathBuf, missing: PathBuf },
     /// The directory is not empty, and what is in it belongs to no crawl that could go on.
-    #[error("{}: holds files that belong to no crawl which could go on; use another output directory, or move them away", .0.display())]
+    #[error("{}: is not empty and does not contain a resumable crawl; use another output directory, or move the files away", .0.display())]
     Strangers(PathBuf),
     /// The directory was written by an older or a newer suidao.
-    #[error("{}: written in format {found} by suidao {version}, and this suidao reads format {known} alone; use that suidao, or crawl anew into another output directory", path.display())]
+    #[error("{}: has format {found}, written by suidao {version}, but this suidao reads only format {known}; use that version, or start a new crawl in another output directory", path.display())]
     OtherFormat { path: PathBuf, found: u32, known: u32, version: String },
-    #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use another output directory, or the same {what} again", path.display())]
+    #[error("{}: the crawl in this directory has {what} {found}, not {wanted}; use the same {what}, or another output directory", path.display())]
     OtherCrawl { path: PathBuf, what: &'static str, found: String, wanted: String },
-    #[error("{}: damaged: {what}; `suidao check crawl --repair` cuts log and archive behind what is whole; or restore the directory from a copy, or crawl again into another output directory", path.display())]
+    #[error("{}: damaged: {what}; run `suidao check crawl --repair` to truncate log and archive to the intact part, restore the directory from a copy, or crawl again into another output directory", path.display())]
     Damaged { path: PathBuf, what: String },
     /// A file that is no WARC file, or breaks off.
-    #[error("{}: not a readable WARC file: {what} at byte {at} of its unpacked content; leave it out or get it again", path.display())]
+    #[error("{}: not a readable WARC file: {what} at byte {at} of its uncompressed content; leave it out or download it again", path.display())]
     Warc { path: PathBuf, what: String, at: u64 },
     /// Something in a crawl directory that no crawl has put there, and that could lead anywhere.
-    #[error("{} is {what}. In a crawl directory suidao opens regular files and directories only, because others may have made it; check where it leads and remove it", path.display())]
+    #[error("{} is {what}. In a crawl directory suidao opens only regular files and directories, because others may have created it; check where it leads and remove it", path.display())]
     NotOwn { path: PathBuf, what: &'static str },
     /// A file that is larger than any of its kind.
     #[error("{} is larger than {most} bytes, the limit for this file; restore it from a copy or remove it", path.display())]
     TooLarge { path: PathBuf, most: u64 },
-    #[error("{}: the writing thread broke down ({what}); run the same command again to go on from the last page kept", path.display())]
+    #[error("{}: the writer thread failed ({what}); rerun the same command to resume from the last saved page", path.display())]
     WriterLost { path: PathBuf, what: String },
 }
 
@@ -106,15 +106,15 @@ fn is_misdirected(error: &io::Error) -> bool {
 /// What a person can do about an error of the system.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space and run the same command again",
-        ErrorKind::FileTooLarge => "raise the limit on file sizes (ulimit -f) and run the same command again",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space and rerun the same command",
+        ErrorKind::FileTooLarge => "raise the file size limit (ulimit -f) and rerun the same command",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "make it writable, or use another directory",
         ErrorKind::NotFound => "check the path",
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a file is in the way: use another path",
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a file is in the way; use another path",
         ErrorKind::IsADirectory => "give the path of a file",
-        ErrorKind::DirectoryNotEmpty => "it is not empty: use another path, or remove what is there",
+        ErrorKind::DirectoryNotEmpty => "it is not empty; use another path, or delete its content",
         ErrorKind::InvalidFilename => "use another name",
-        _ => "put that right and run the same command again",
+        _ => "fix the problem and rerun the same command",
     }
 }
 

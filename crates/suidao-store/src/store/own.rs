@@ -38,7 +38,7 @@ pub fn check_directory(path: &Path) -> Result<(), StoreError> {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(found) => Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) }),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(StoreError::io(path, "look at it")(error)),
+        Err(error) => Err(StoreError::io(path, "inspect it")(error)),
     }
 }
 
@@ -60,7 +60,7 @@ pub fn check_below(path: &Path, wanted: impl Fn(&Path) -> bool) -> Result<(), St
                 Ok(kind) => kind,
                 // Another process has taken it away since.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(StoreError::io(&path, "look at it")(error)),
+                Err(error) => return Err(StoreError::io(&path, "inspect it")(error)),
             };
             match () {
                 () if kind.is_dir() && wanted(&path) => waiting.push(path),
@@ -123,11 +123,11 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, StoreError> {
 /// # Errors
 /// As [`read`]; [`StoreError::Damaged`] for what is no UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String, StoreError> {
-    String::from_utf8(read(path, most)?).map_err(|_| StoreError::damaged(path, "it is no text in UTF-8"))
+    String::from_utf8(read(path, most)?).map_err(|_| StoreError::damaged(path, "it is not UTF-8 text"))
 }
 
 fn is_plain(file: File, path: &Path) -> Result<File, StoreError> {
-    let found = file.metadata().map_err(StoreError::io(path, "look at it"))?;
+    let found = file.metadata().map_err(StoreError::io(path, "inspect it"))?;
     match found.is_file() {
         true => Ok(file),
         false => Err(StoreError::NotOwn { path: path.to_owned(), what: name(found.file_type()) }),
@@ -139,7 +139,7 @@ fn name(kind: FileType) -> &'static str {
         () if kind.is_symlink() => "a symbolic link",
         () if kind.is_dir() => "a directory",
         () if kind.is_file() => "a file",
-        () => "a pipe, a socket or a device",
+        () => "a pipe, socket or device",
     }
 }
 

@@ -84,7 +84,7 @@ fn make<T>(
             Err(TryLockError::Error(_)) => return Ok((part, None)),
         }
     }
-    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process writes there"))
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, "another process is writing there"))
 }
 
 /// Takes away what was meant for this place and is nobody's. What cannot be is left: it is in nobody's way.

@@ -65,7 +65,7 @@ pub(super) fn begin(path: &Path) -> Result<(Counted<BufReader<File>>, bool), Sto
     let start = inner.fill_buf().map_err(fail())?;
     let packed = start.starts_with(&warc::GZIP);
     if !packed && !start.starts_with(b"WARC/") {
-        let what = if start.is_empty() { "it is empty" } else { "it begins with neither WARC/ nor gzip" };
+        let what = if start.is_empty() { "it is empty" } else { "it starts with neither WARC/ nor gzip" };
         return Err(StoreError::Warc { path: path.to_owned(), what: what.to_owned(), at: 0 });
     }
     Ok((Counted { inner, at: 0 }, packed))
@@ -92,7 +92,7 @@ pub(super) fn pass(input: &mut impl BufRead, head: &Head) -> io::Result<()> {
 /// What is wrong with a file that does not read on at `at`.
 pub(super) fn broken(path: &Path, error: &io::Error, at: u64) -> StoreError {
     let cut = error.kind() == ErrorKind::UnexpectedEof;
-    let what = if cut { "it breaks off in the middle of a record".to_owned() } else { error.to_string() };
+    let what = if cut { "it ends in the middle of a record".to_owned() } else { error.to_string() };
     StoreError::Warc { path: path.to_owned(), what, at }
 }
 

@@ -47,7 +47,7 @@ pub fn survey(path: &Path, mut tell: impl FnMut(Stretch)) -> Result<(), StoreErr
             Err(error) => {
                 let next = next_member(&mut input, at + 1, end).map_err(fail())?;
                 let what = match error.kind() {
-                    ErrorKind::UnexpectedEof => "it breaks off".to_owned(),
+                    ErrorKind::UnexpectedEof => "it is truncated".to_owned(),
                     _ => error.to_string(),
                 };
                 // Damage behind damage is one: the first word on it stands.
@@ -69,7 +69,7 @@ fn is_damage(error: &io::Error) -> bool {
 
 fn member(input: &mut BufReader<File>) -> (io::Result<()>, Option<String>) {
     if !input.fill_buf().is_ok_and(|bytes| bytes.starts_with(&GZIP)) {
-        return (Err(io::Error::new(ErrorKind::InvalidData, "no record begins here")), None);
+        return (Err(io::Error::new(ErrorKind::InvalidData, "no record starts here")), None);
     }
     let mut content = BufReader::with_capacity(1 << 14, GzDecoder::new(input));
     let head = match Head::read(&mut content) {
@@ -98,7 +98,7 @@ fn block(content: &mut impl Read, head: &Head) -> io::Result<()> {
     io::copy(content, &mut io::sink())?;
     let wanted = head.field("warc-block-digest").and_then(|digest| digest.strip_prefix("sha1:"));
     if wanted.is_some_and(|wanted| !wanted.eq_ignore_ascii_case(&BASE32.encode(&sha.finalize()))) {
-        return Err(io::Error::new(ErrorKind::InvalidData, "its block has another digest than its head says"));
+        return Err(io::Error::new(ErrorKind::InvalidData, "the digest of its block differs from that in its header"));
     }
     Ok(())
 }
@@ -189,7 +189,7 @@ mod tests {
         }
         std::fs::write(&path, &bytes[..at[4].offset as usize + 100]).unwrap();
         let last = stretches(&path).pop().unwrap();
-        assert_eq!((last.content, last.uri.as_deref()), (Err("it breaks off".to_owned()), None));
+        assert_eq!((last.content, last.uri.as_deref()), (Err("it is truncated".to_owned()), None));
     }
 
     proptest::proptest! {

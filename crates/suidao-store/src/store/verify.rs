@@ -97,13 +97,13 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(Checked, Opt
     if checked.damage.is_none() {
         checked.damage = match (waiting, kept) {
             (Some((_, at)), _) => {
-                Some(format!("{}: the record at byte {} of file {} is gone", dir.pages().display(), at.offset, at.file))
+                Some(format!("{}: the record at byte {} of file {} is missing", dir.pages().display(), at.offset, at.file))
             }
             (None, Some(kept)) if kept > checked.batches => {
-                Some(format!("{}: holds {} batches, and {kept} were kept", dir.log().display(), checked.batches))
+                Some(format!("{}: contains {} batches, but {kept} were saved", dir.log().display(), checked.batches))
             }
             (None, None) if checked.batches > 0 || checked.files > 0 => {
-                Some(format!("{}: does not say how many batches were kept", dir.acknowledged().display()))
+                Some(format!("{}: does not state the number of saved batches", dir.acknowledged().display()))
             }
             _ => None,
         };
@@ -152,7 +152,7 @@ impl Walk<'_> {
         if let Err(what) = &stretch.content {
             let of = stretch.uri.as_ref().map(|uri| format!(" of {uri}")).unwrap_or_default();
             let (path, Stretch { offset, length, .. }) = (path.display(), stretch);
-            let what = format!("{path}: {length} bytes at byte {offset} are no whole record{of}: {what}");
+            let what = format!("{path}: {length} bytes at byte {offset} are not a complete record{of}: {what}");
             self.checked.damage = Some(what);
             return Ok(());
         }
@@ -184,7 +184,7 @@ fn aside(dir: &CrawlDirectory) -> Result<PathBuf, StoreError> {
         let path = dir.root().join(format!("damaged-{number}"));
         match fs::create_dir(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(error) => return Err(StoreError::io(&path, "make the directory")(error)),
+            Err(error) => return Err(StoreError::io(&path, "create the directory")(error)),
             Ok(()) => return sync_directory(dir.root()).map(|()| path),
         }
     }
@@ -205,7 +205,7 @@ fn keep_archive(dir: &CrawlDirectory, last: Option<Location>, aside: &Path) -> R
             io::copy(&mut file, &mut out)?;
             out.sync_all()
         });
-        copied.map_err(StoreError::io(&to, "keep what is cut"))?;
+        copied.map_err(StoreError::io(&to, "save the removed part"))?;
     }
     sync_directory(aside)
 }

@@ -198,7 +198,7 @@ impl Head {
             }
         }
         if !line.starts_with(b"WARC/") {
-            return Err(invalid("a record should begin here"));
+            return Err(invalid("expected the start of a record"));
         }
         let mut fields = Vec::new();
         loop {
@@ -211,7 +211,7 @@ impl Head {
             push_line(&mut fields, &line);
         }
         let length = value(&fields, "content-length").and_then(|text| text.parse().ok());
-        let length = length.ok_or_else(|| invalid("a record without a content-length"))?;
+        let length = length.ok_or_else(|| invalid("record without content-length"))?;
         Ok(Some(Self { fields, length }))
     }
 
@@ -335,7 +335,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, left: &mut usize) -> 
     let read = input.by_ref().take(*left as u64).read_until(b'\n', line)?;
     *left -= read;
     if read == 0 {
-        return if *left == 0 { Err(invalid("a head without an end")) } else { Ok(false) };
+        return if *left == 0 { Err(invalid("unterminated record header")) } else { Ok(false) };
     }
     if line.pop_if(|byte| *byte == b'\n').is_some() {
         line.pop_if(|byte| *byte == b'\r');

@@ -52,7 +52,7 @@ impl Writer {
         let (queue, waiting) = sync_channel(QUEUE);
         let thread = std::thread::Builder::new().name("store".to_owned());
         let thread = thread.spawn(move || write(store, archive, &waiting, notify));
-        let thread = thread.map_err(StoreError::io(&root, "start the writing thread"))?;
+        let thread = thread.map_err(StoreError::io(&root, "start the writer thread"))?;
         Ok(Self { queue, thread, root })
     }
 

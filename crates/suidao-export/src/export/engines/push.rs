@@ -39,7 +39,7 @@ impl Target {
     pub fn parse(text: &str, authorization: Option<&str>) -> Result<Self, PushError> {
         let wrong = || {
             let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, behind)| format!("...@{behind}"));
-            Refused(format!("--push {shown}: not the address of an index; write it as http://host:9200/INDEX"))
+            Refused(format!("--push {shown}: not the URL of an index; write it as http://host:9200/INDEX"))
         };
         let decode = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
         let mut base = Url::parse(text).map_err(|_| wrong())?;
@@ -51,7 +51,7 @@ impl Target {
         let index = decode(index);
         if !super::es_bulk::is_index_name(&index) {
             return Err(Refused(format!(
-                "--push: a server takes no index called {index:?}: lower case, and none of \\ / * ? \" < > | , # : or blanks"
+                "--push: invalid index name {index:?}; use lower case without spaces and without \\ / * ? \" < > | , # :"
             )));
         }
         let own = (!base.username().is_empty()).then(|| {
@@ -61,7 +61,7 @@ impl Target {
         let authorization = authorization.map(str::to_owned).or(own).map(|value| HeaderValue::from_str(&value));
         let mut authorization = authorization
             .transpose()
-            .map_err(|_| Refused("SUIDAO_PUSH_AUTHORIZATION holds characters that no header can have".to_owned()))?;
+            .map_err(|_| Refused("SUIDAO_PUSH_AUTHORIZATION contains characters that are not allowed in a header".to_owned()))?;
         authorization.iter_mut().for_each(|value| value.set_sensitive(true));
         base.set_path(&format!("{before}/"));
         // Neither fails for http and https.
@@ -105,7 +105,7 @@ impl Push {
     /// # Errors
     /// [`PushError::Away`] if the machine has no network.
     pub fn open(target: Target, rows: usize, patience: Duration) -> Result<Self, PushError> {
-        let away = |error: &dyn std::error::Error| Away(format!("the HTTP client does not start: {error}"));
+        let away = |error: &dyn std::error::Error| Away(format!("cannot start the HTTP client: {error}"));
         // Fails where a provider is installed already, which then serves.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().connect_timeout(Duration::from_secs(10)).timeout(Duration::from_secs(120));
@@ -160,7 +160,7 @@ impl Push {
                 continue;
             }
             let verdicts = if status == 413 {
-                Some(vec![Verdict::Rejected("larger than the server takes (http.max_content_length)".to_owned())])
+                Some(vec![Verdict::Rejected("larger than the server accepts (http.max_content_length)".to_owned())])
             } else {
                 self.is_taken(status, &said)?;
                 verdicts(&said, rows.len())
@@ -179,7 +179,7 @@ impl Push {
                 self.waited = Duration::ZERO;
             }
             if !busy.is_empty() {
-                self.pause(None, "it is busy, or its answer broke off or is not the bulk API's")?;
+                self.pause(None, "it is busy, or its response is truncated or not that of the bulk API")?;
                 stack.push(busy);
             }
         }
@@ -208,7 +208,7 @@ impl Push {
             let (asked, why) = match answered {
                 Ok((401 | 403, ..)) => {
                     return Err(Refused(format!(
-                        "{}: not allowed; set SUIDAO_PUSH_AUTHORIZATION (for instance \"ApiKey ...\" or \"Basic ...\")",
+                        "{}: access denied; set SUIDAO_PUSH_AUTHORIZATION (such as \"ApiKey ...\" or \"Basic ...\")",
                         self.target.shown()
                     )));
                 }
@@ -241,7 +241,7 @@ impl Push {
         if self.waited >= self.patience {
             let (shown, seconds) = (self.target.shown(), self.patience.as_secs());
             return Err(Away(format!(
-                "{shown}: no progress for {seconds} s ({why}); run the same command again when it is back"
+                "{shown}: no progress for {seconds} s ({why}); rerun the same command when the server is available"
             )));
         }
         let pause = asked.unwrap_or(self.waited).max(FIRST_WAIT).min(LONGEST_WAIT).min(self.patience - self.waited);

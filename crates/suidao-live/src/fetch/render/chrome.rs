@@ -161,15 +161,15 @@ impl Chrome {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(said).kill_on_drop(true);
         let mut child = command.spawn().map_err(system)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(failed("it has no pipe".to_owned()));
+            return Err(failed("no pipe to it".to_owned()));
         };
         let (pipe, events) = Pipe::new(input, output);
         let version = timeout(START, pipe.ask(None, "Browser.getVersion", json!({}))).await;
         match version {
-            Ok(Ok(version)) => tracing::debug!("{} renders pages", version["product"].as_str().unwrap_or("a browser")),
+            Ok(Ok(version)) => tracing::debug!("rendering pages with {}", version["product"].as_str().unwrap_or("a browser")),
             _ => {
                 let said = std::fs::read_to_string(root.join("said.txt")).unwrap_or_default();
-                let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it said nothing").trim();
+                let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no output").trim();
                 let _ = child.kill().await;
                 return Err(failed(last.chars().take(300).collect()));
             }
@@ -213,7 +213,7 @@ impl Chrome {
         let all = json!({ "patterns": [{ "urlPattern": "*" }] });
         for (method, params) in [("Fetch.enable", all), ("Target.setDiscoverTargets", json!({ "discover": true }))] {
             let done = timeout(START, self.pipe.ask(None, method, params)).await;
-            done.map_err(|_| "it does not answer".to_owned())?.map_err(|fault| format!("{method}: {fault:?}"))?;
+            done.map_err(|_| "it does not respond".to_owned())?.map_err(|fault| format!("{method}: {fault:?}"))?;
         }
         let (pipe, broken) = (self.pipe.clone(), Arc::clone(&self.broken));
         tokio::spawn(async move {

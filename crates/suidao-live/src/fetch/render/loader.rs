@@ -109,7 +109,7 @@ impl Loader {
     /// The answer to a GET of `url`, which is to be a `part` of a page; none if robots.txt forbids it or there is no answer.
     pub async fn load(&self, url: &CrawlUrl, part: &Part<'_>, script: bool) -> Option<Fetched> {
         let Some(apart) = self.allowance(url).await else {
-            tracing::debug!("{url} is not loaded: robots.txt forbids it");
+            tracing::debug!("{url} not loaded: disallowed by robots.txt");
             return None;
         };
         if script && let Some(kept) = self.kept(url) {
@@ -127,7 +127,7 @@ impl Loader {
             tokio::time::sleep_until(*at).await;
         }
         if turns.busy().is_some_and(|until| until > Instant::now()) {
-            tracing::debug!("{url} is not loaded: its host has too much to do");
+            tracing::debug!("{url} not loaded: too many requests to its host");
             return None;
         }
         let answer = self.fetcher.fetch_part(url, part).await;
@@ -147,7 +147,7 @@ impl Loader {
                 Some(fetched)
             }
             Err(failure) => {
-                tracing::debug!("{url} is not loaded: {failure}");
+                tracing::debug!("{url} not loaded: {failure}");
                 None
             }
         }

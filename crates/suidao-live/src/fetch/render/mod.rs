@@ -31,14 +31,14 @@ pub fn check(settings: &RenderSettings) -> Result<(), RendererError> {
 pub enum RendererError {
     /// No browser was found.
     #[error(
-        "no Chromium or Chrome found on the path: install one (Debian: apt install chromium), or give its program as render.browser or in CHROME, or use --render never"
+        "no Chromium or Chrome found in PATH; install one (Debian: apt install chromium), set render.browser or CHROME, or use --render never"
     )]
     NoBrowser,
     /// The browser that was named is none.
-    #[error("{0}: no program that can be run (render.browser, CHROME): give the path of Chromium or Chrome")]
+    #[error("{0}: not an executable (render.browser, CHROME); give the path of Chromium or Chrome")]
     NotAProgram(String),
     /// It does not start, or does not speak.
-    #[error("{browser}: the browser does not start: {reason}; see docs/render.md, or use --render never")]
+    #[error("{browser}: cannot start the browser: {reason}; see docs/render.md, or use --render never")]
     NoStart { browser: String, reason: String },
 }
 
@@ -46,21 +46,21 @@ pub enum RendererError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenderFailure {
     /// A script runs without an end, and could not be stopped.
-    #[error("its scripts did not come to rest within the time limit and let nothing be read")]
+    #[error("its scripts did not finish within the time limit, and nothing could be read")]
     Busy,
     /// The browser did not show it, or its scripts took all of it away.
-    #[error("the browser shows nothing of it")]
+    #[error("the browser shows an empty page")]
     Nothing,
     /// What the scripts made is larger than `fetch.max_body`.
-    #[error("what its scripts made is larger than fetch.max_body allows")]
+    #[error("the rendered page is larger than fetch.max_body")]
     TooLarge,
     /// The tab broke down, or used more memory than allowed.
-    #[error("its tab broke down, or used more memory than render.memory allows")]
+    #[error("its tab crashed, or used more memory than render.memory")]
     Crashed,
     /// No page is shown any more: the crawl is being stopped.
     #[error("the crawl is being stopped")]
     Stopped,
     /// The browser is gone and does not start again.
-    #[error("the browser is gone: {0}")]
+    #[error("the browser exited: {0}")]
     Gone(String),
 }

@@ -64,7 +64,7 @@ impl Renderer {
         if profiles.exists()
             && let Err(error) = std::fs::remove_dir_all(profiles)
         {
-            tracing::warn!("{}: what an earlier browser left cannot be taken away: {error}", profiles.display());
+            tracing::warn!("cannot delete the files of an earlier browser in {}: {error}", profiles.display());
         }
         if settings.mode == RenderMode::Never {
             return Ok(None);
@@ -108,7 +108,7 @@ impl Renderer {
         let mut again = true;
         loop {
             if shared.failures.load(Ordering::Relaxed) >= TRIES {
-                return Err(RenderFailure::Gone("it did not start several times".to_owned()));
+                return Err(RenderFailure::Gone("several attempts to start it failed".to_owned()));
             }
             let chrome = shared.browser().await.map_err(|error| {
                 tracing::warn!("{error}");

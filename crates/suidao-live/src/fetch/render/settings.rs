@@ -12,12 +12,12 @@ use strum::{EnumMessage, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum RenderMode {
-    /// None.
+    /// No pages.
     #[default]
     Never,
-    /// Those that say little themselves and have scripts that may say more.
+    /// Pages with little text and with scripts that may add more.
     Auto,
-    /// All that are HTML.
+    /// All HTML pages.
     Always,
 }
 
@@ -72,7 +72,7 @@ impl RenderSettings {
     /// The key and what it must be.
     pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
         if !(1..=64).contains(&self.tabs) {
-            return Err(("render.tabs", "must lie between 1 and 64"));
+            return Err(("render.tabs", "must be from 1 to 64"));
         }
         if !(self.timeout > 0.0 && self.timeout <= 600.0) {
             return Err(("render.timeout", "must be a number of seconds above 0 and at most 600"));

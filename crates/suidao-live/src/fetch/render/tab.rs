@@ -69,7 +69,7 @@ pub(super) async fn render(
         }
         Err(_) => {
             chrome.give_up();
-            return Err(RenderFailure::Gone("it opens no tab".to_owned()));
+            return Err(RenderFailure::Gone("it cannot open a tab".to_owned()));
         }
     };
     let mut events = chrome.listen(tab.names());
@@ -196,7 +196,7 @@ impl<'a> Tab<'a> {
         });
         let made = self.ask("Runtime.evaluate", what).await.map_err(gone)?;
         if !made["exceptionDetails"].is_null() {
-            tracing::debug!("the copy of {url} failed: {}", made["exceptionDetails"]);
+            tracing::debug!("copying {url} failed: {}", made["exceptionDetails"]);
             return Err(RenderFailure::Busy);
         }
         match made["result"]["value"].as_str() {
