@@ -112,7 +112,7 @@ async fn within<F>(
                     Some((Arc::clone(&places).acquire_owned().await.ok()?, stream))
                 }
                 Err(error) => {
-                    tracing::debug!("a connection could not be taken: {error}");
+                    tracing::debug!("cannot accept a connection: {error}");
                     tokio::time::sleep(Duration::from_millis(200)).await;
                     None
                 }

@@ -130,7 +130,8 @@ fn extensions<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
     let extension = |name: String| {
         let bare = name.trim().trim_start_matches('.').to_ascii_lowercase();
         let sound = !bare.is_empty() && !bare.contains(['.', '/']);
-        let wrong = || D::Error::custom(format!("{name:?} is not an extension; give what follows the last dot, such as pdf"));
+        let wrong =
+            || D::Error::custom(format!("{name:?} is not an extension; give what follows the last dot, such as pdf"));
         if sound { Ok(bare) } else { Err(wrong()) }
     };
     Vec::<String>::deserialize(deserializer)?.into_iter().map(extension).collect()

@@ -34,7 +34,9 @@ pub enum MapError {
     #[error("offset: {0:?} is not a UTC offset; write it as +08:00")]
     Offset(String),
     /// A class without anything open.
-    #[error("{key}: {text:?} contains neither {{id}} nor {{slug}} nor {{code}}; put one where the URL of one {of} differs from another")]
+    #[error(
+        "{key}: {text:?} contains neither {{id}} nor {{slug}} nor {{code}}; put one where the URL of one {of} differs from another"
+    )]
     Class {
         /// Which entry.
         key: &'static str,

@@ -58,11 +58,11 @@ impl Evaluation {
         }
         let _ = writeln!(
             out,
-            "N: pages that a query finds; M: relevant ones among them; R: relevant pages. {}",
+            "N: pages that a query finds; M: relevant pages among them; R: relevant pages. {}",
             self.judge
         );
         for crawl in &self.crawls {
-            let _ = writeln!(out, "\n{}: precision of the first ten hits, hits, relevant ones", crawl.name);
+            let _ = writeln!(out, "\n{}: precision of the first ten hits, hits, relevant hits", crawl.name);
             for of in &crawl.queries {
                 let _ = writeln!(out, "  {:>6} {:>7} {:>7}  {}", share(of.at_ten), of.hits, of.relevant_hits, of.query);
             }
@@ -127,7 +127,7 @@ impl Evaluation {
             crawls => self.crawls.iter().map(crawl).collect::<Value>(),
         };
         let body = fill(include_str!("evaluation.html"), context);
-        html::page("suidao: what the topic’s queries find", "en", &[plot::STYLE], &body)
+        html::page("suidao: query results", "en", &[plot::STYLE], &body)
     }
 
     fn curve(&self, title: &str, is_share: bool, value: impl Fn(&AtMark) -> Option<f64>) -> String {

@@ -82,7 +82,7 @@ impl Plan {
     pub fn check(&self) -> Result<(), PlanError> {
         let wrong = |text: String| Err(PlanError::Value(text));
         if self.tasks.is_empty() {
-            return wrong("there is no [[task]]; give one with name and web".into());
+            return wrong("no [[task]]; add one with name and web".into());
         }
         if self.pages == Some(0) || self.marks.contains(&0) {
             return wrong("pages and marks must be at least 1".into());
@@ -95,13 +95,13 @@ impl Plan {
                 return wrong(format!("task {}: random_seeds must be at most 10000", task.name));
             }
             if self.tasks[..at].iter().any(|other| other.name == task.name) {
-                return wrong(format!("two tasks are called {}; give each a name of its own", task.name));
+                return wrong(format!("two tasks are named {}; give each a different name", task.name));
             }
             if task.random_seeds == Some(0) {
                 return wrong(format!("task {}: random_seeds must be at least 1", task.name));
             }
             if task.exclude.is_some() && task.truth.is_none() {
-                return wrong(format!("task {}: exclude needs truth beside it", task.name));
+                return wrong(format!("task {}: exclude needs truth", task.name));
             }
         }
         Ok(())

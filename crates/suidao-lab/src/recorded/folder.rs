@@ -43,7 +43,7 @@ impl Folder {
         if hosts.is_empty() {
             let root = root.display();
             return Err(RecordedError::Unusable(format!(
-                "{root}: holds no host; give a folder with a directory for each host, as in hosts:DIR"
+                "{root}: contains no host; give a folder with one directory per host, as in hosts:DIR"
             )));
         }
         let aliases = aliases(&root.with_file_name("aliases.tsv"), &hosts)?;
@@ -111,7 +111,7 @@ impl Web for Folder {
             return Ok(answer(url, 502, "text/plain", b"no such host here".to_vec()));
         }
         let fetched = self.answer(url).map_err(|error| {
-            tracing::warn!(%url, %error, "cannot be read and counts as a broken answer");
+            tracing::warn!(%url, %error, "cannot be read; counted as a failed response");
             failure(FailureKind::Broken)
         })?;
         if fetched.body.len() > BODY_LIMIT { Err(failure(FailureKind::TooLarge)) } else { Ok(fetched) }

@@ -40,7 +40,7 @@ pub enum RecordedError {
     #[error("{0}")]
     Unusable(String),
     /// No lexicon could be learnt of a generated world.
-    #[error("no lexicon can be learnt of this world: {0}")]
+    #[error("cannot build a lexicon from this generated web: {0}")]
     Learn(#[from] suidao_page::topic::LearnError),
     #[error(transparent)]
     Store(#[from] suidao_store::store::StoreError),

@@ -56,7 +56,7 @@ impl WebName {
             false => {
                 let path = path.display();
                 return Err(RecordedError::Unusable(format!(
-                    "{path}: no web that is known; write hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml"
+                    "{path}: unknown kind of web; write hosts:DIR, warc:FILE, crawl:DIR or world:FILE.toml"
                 )));
             }
             true if CrawlDirectory::new(&path).holds_crawl() => Self::Crawl(path),
@@ -117,7 +117,7 @@ impl Opened {
 }
 
 fn does_not_fit(name: &WebName, error: &SpecError) -> RecordedError {
-    RecordedError::Unusable(format!("the world {name} does not fit: {error}"))
+    RecordedError::Unusable(format!("invalid web specification {name}: {error}"))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl Truth {
             if remark == "no" {
                 continue;
             }
-            let url = CrawlUrl::parse(&word).map_err(|error| wrong(number, format!("{word} is no URL: {error}")))?;
+            let url = CrawlUrl::parse(&word).map_err(|error| wrong(number, format!("{word} is not a URL: {error}")))?;
             if !excluded.contains(url.host()) {
                 keys.insert(Self::key(&url));
             }
@@ -42,7 +42,7 @@ impl Truth {
         if keys.is_empty() {
             let truth = truth.display();
             return Err(RecordedError::Unusable(format!(
-                "{truth}: names no page on a host that counts; write one URL a line"
+                "{truth}: lists no page on a host that is not excluded; write one URL per line"
             )));
         }
         Ok(Self { keys, excluded })
@@ -56,7 +56,7 @@ impl Truth {
         let host = |(line, word, _): (usize, String, String)| match CrawlUrl::parse(&format!("http://{word}/")) {
             Ok(url) if url.path() == "/" && !word.contains('/') => Ok(url.host().to_owned()),
             _ => {
-                let what = format!("{word} is no host; write names such as www.example.cn");
+                let what = format!("{word} is not a host; write names such as www.example.cn");
                 Err(RecordedError::Line { path: path.to_owned(), line, what })
             }
         };

@@ -109,7 +109,7 @@ impl Web for Warc {
             Ok(Some(fetched)) => Ok(fetched),
             Ok(None) => self.unrecorded(url),
             Err(error) => {
-                tracing::warn!(%url, "{error}; it counts as a broken answer");
+                tracing::warn!(%url, "{error}; counted as a failed response");
                 Err(Failure { kind: FailureKind::Broken, retry_after: None })
             }
         }
@@ -136,7 +136,7 @@ pub(super) fn warc_files(directory: &Path) -> Result<Vec<PathBuf>, RecordedError
     if files.is_empty() {
         let directory = directory.display();
         return Err(RecordedError::Unusable(format!(
-            "{directory}: holds no WARC file (*.warc, *.warc.gz); give one, as in warc:FILE"
+            "{directory}: contains no WARC file (*.warc, *.warc.gz); give one, as in warc:FILE"
         )));
     }
     files.sort();

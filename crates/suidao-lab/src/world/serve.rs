@@ -91,7 +91,7 @@ impl Server {
         };
         let thread = std::thread::Builder::new().name("world".to_owned()).spawn(move || {
             if let Err(error) = runtime.block_on(serve) {
-                tracing::error!(%error, "the generated web's server ended");
+                tracing::error!(%error, "the server of the generated web stopped");
             }
         })?;
         Ok(Self { addr, shared, stop: Some(stop), thread: Some(thread) })

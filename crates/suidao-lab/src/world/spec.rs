@@ -176,18 +176,18 @@ pub enum SpecError {
     #[error("cannot be read: {0}; check the path")]
     Read(String),
     /// Not TOML, an unknown key, or a value of another kind.
-    #[error("line {line}: {reason}; worlds/default.toml shows every key")]
+    #[error("line {line}: {reason}; worlds/default.toml lists all keys")]
     Shape {
         /// Where, from 1.
         line: usize,
         /// What does not fit.
         reason: String,
     },
-    #[error("the web's {field} is {value}; it must be {want}")]
+    #[error("{field} must be {want}, not {value}")]
     OutOfRange { field: String, value: String, want: String },
     /// Islands and bridges leave too few pages for the off-topic hosts.
     #[error(
-        "the web's islands and bridges need {taken} pages and its {hosts} off-topic hosts 12 each, but pages is {pages}: raise pages, or lower islands, island_pages or hosts"
+        "islands and bridges need {taken} pages, and each of the {hosts} off-topic hosts needs 12, but pages is {pages}; raise pages, or lower islands, island_pages or hosts"
     )]
     TooSmall { taken: u64, hosts: u64, pages: u64 },
 }

@@ -193,13 +193,14 @@ fn proxy(text: &str) -> Result<Url, SettingsError> {
     let problem = |problem: String| SettingsError::Proxy { problem };
     let url = Url::parse(text.trim()).map_err(|error| problem(format!("is not a URL ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(problem(format!("has the scheme {}:, but only http and https proxies are supported", url.scheme())));
+        return Err(problem(format!(
+            "has the scheme {}:, but only http and https proxies are supported",
+            url.scheme()
+        )));
     }
     // As `shown` writes it.
     if url.username() == "***" {
-        return Err(problem(
-            "contains only the masked password; give the real one with --proxy".to_owned(),
-        ));
+        return Err(problem("contains only the masked password; give the real one with --proxy".to_owned()));
     }
     if url.host_str().is_none_or(str::is_empty) {
         return Err(problem("contains no host".to_owned()));

@@ -177,7 +177,9 @@ async fn shown(renderer: &Renderer, done: &Done) -> Result<Option<Bytes>, Stoppe
 fn told(ticket: &Ticket, outcome: &Outcome) {
     let url = &ticket.url;
     match outcome {
-        Outcome::Page { status, page, .. } => tracing::debug!("{url} status {status}, relevance {:.3}", page.relevance.get()),
+        Outcome::Page { status, page, .. } => {
+            tracing::debug!("{url} status {status}, relevance {:.3}", page.relevance.get())
+        }
         Outcome::Unchanged => tracing::debug!("{url} unchanged"),
         Outcome::Redirect { to, .. } => tracing::debug!("{url} redirects to {to}"),
         Outcome::Hints(hints, _) => tracing::debug!("{url} lists {} pages", hints.pages.len()),

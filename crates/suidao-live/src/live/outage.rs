@@ -227,9 +227,7 @@ impl<F: FnMut(News)> Driver<'_, F> {
                 if !before && self.outage.by_proxy {
                     tracing::warn!("the proxy no longer responds; waiting for it");
                 } else if !before {
-                    tracing::warn!(
-                        "no host responds any more, so the network seems down; waiting for it"
-                    );
+                    tracing::warn!("no host responds any more, so the network seems down; waiting for it");
                 }
                 doubted.into_iter().for_each(|done| self.give_back(done));
                 self.look_for_the_network(pause, looked);

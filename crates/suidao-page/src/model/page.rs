@@ -128,7 +128,9 @@ impl<'de> Deserialize<'de> for Digest {
         let text = String::deserialize(deserializer)?;
         let bytes = text.strip_prefix("sha1:").and_then(|text| data_encoding::BASE32.decode(text.as_bytes()).ok());
         let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
-        bytes.map(Self).ok_or_else(|| serde::de::Error::custom("invalid digest; expected sha1: and 32 base32 characters"))
+        bytes
+            .map(Self)
+            .ok_or_else(|| serde::de::Error::custom("invalid digest; expected sha1: and 32 base32 characters"))
     }
 }
 

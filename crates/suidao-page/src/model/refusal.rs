@@ -92,19 +92,11 @@ impl Refusal {
             Self::Redirects => "more than limits.redirects redirects in a row",
             Self::HostFailing => "the host failed repeatedly for longer than politeness.give_up",
             Self::Copy => "found only on pages that have another canonical URL",
-            Self::Unpromising => {
-                "listed in a sitemap or feed, but its URL and entry are off topic"
-            }
-            Self::SourceLimit => {
-                "sitemap or feed entry beyond the limit per host (sources.per_host)"
-            }
+            Self::Unpromising => "listed in a sitemap or feed, but its URL and entry are off topic",
+            Self::SourceLimit => "sitemap or feed entry beyond the limit per host (sources.per_host)",
             Self::ForeignSource => "listed in a sitemap of another host",
-            Self::Port => {
-                "the port is not used for web pages, and browsers block it too (scope.allow_ports)"
-            }
-            Self::MissingPages => {
-                "the last traps.missing pages of the host were missing (404)"
-            }
+            Self::Port => "the port is not used for web pages, and browsers block it too (scope.allow_ports)",
+            Self::MissingPages => "the last traps.missing pages of the host were missing (404)",
             Self::ForumFunction => {
                 "a forum page that is neither board, list of threads nor thread, or a duplicate URL of one"
             }

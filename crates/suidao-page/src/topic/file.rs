@@ -140,9 +140,7 @@ impl TryFrom<BTreeMap<String, f64>> for Terms {
         for (term, weight) in &terms {
             if let Some((cut, _)) = term.char_indices().nth(LONGEST_TERM) {
                 let start: String = term[..cut].chars().take(40).collect();
-                return Err(format!(
-                    "the term {start}... has more than {LONGEST_TERM} characters; split it"
-                ));
+                return Err(format!("the term {start}... has more than {LONGEST_TERM} characters; split it"));
             }
             if !(1e-4..=1e6).contains(weight) {
                 return Err(format!("the weight of {term:?} must be above 0, not {weight}"));
@@ -178,7 +176,9 @@ impl TryFrom<Counts> for DocumentFrequencies {
         };
         let wrong = |entry: &str| {
             let entry: String = entry.chars().take(80).collect();
-            format!("background.df: invalid entry {entry:?}; expected word=pages, with a whole number of at most background.pages")
+            format!(
+                "background.df: invalid entry {entry:?}; expected word=pages, with a whole number of at most background.pages"
+            )
         };
         let df = df.split_whitespace().map(|entry| parse(entry).ok_or_else(|| wrong(entry)));
         Ok(Self { pages, other, df: df.collect::<Result<_, _>>()? })

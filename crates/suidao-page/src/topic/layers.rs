@@ -41,7 +41,9 @@ pub enum LayersError {
     #[error("not a file of layers: {0}; create one with `suidao topic layers`")]
     Shape(String),
     /// Written by a newer program.
-    #[error("format {0} is not supported (this suidao reads up to {FORMAT}); use a newer suidao, or rebuild it with `suidao topic layers`")]
+    #[error(
+        "format {0} is not supported (this suidao reads up to {FORMAT}); use a newer suidao, or rebuild it with `suidao topic layers`"
+    )]
     Newer(u32),
     /// Nothing to tell apart.
     #[error("training needs both relevant and other pages; give a web that contains both")]

@@ -96,9 +96,12 @@ fn look(dir: &CrawlDirectory, meta: Meta, copy: LogCopy) -> Result<(Checked, Opt
     };
     if checked.damage.is_none() {
         checked.damage = match (waiting, kept) {
-            (Some((_, at)), _) => {
-                Some(format!("{}: the record at byte {} of file {} is missing", dir.pages().display(), at.offset, at.file))
-            }
+            (Some((_, at)), _) => Some(format!(
+                "{}: the record at byte {} of file {} is missing",
+                dir.pages().display(),
+                at.offset,
+                at.file
+            )),
             (None, Some(kept)) if kept > checked.batches => {
                 Some(format!("{}: contains {} batches, but {kept} were saved", dir.log().display(), checked.batches))
             }

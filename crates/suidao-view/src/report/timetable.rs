@@ -159,7 +159,7 @@ impl Timetable {
         let largest = self.boards.iter().flat_map(|board| board.profile).fold(0.0, f64::max);
         let plot = |board: &BoardPlan| {
             let visits = if self.days == 1 {
-                count(board.instants.len(), "visit a day", "visits a day")
+                count(board.instants.len(), "visit per day", "visits per day")
             } else {
                 format!("{} in {} days", count(board.instants.len(), "visit", "visits"), self.days)
             };
@@ -173,7 +173,7 @@ impl Timetable {
 
     /// All plots as one SVG file, two in a row.
     pub fn svg(&self) -> String {
-        plot::sheet(&self.plots(), 2, "Boards by the hour, and their visits")
+        plot::sheet(&self.plots(), 2, "Posts per hour and visits of the boards")
     }
 
     pub fn page(&self) -> String {
@@ -193,12 +193,7 @@ impl Timetable {
             plots => html(self.plots().concat()),
             boards => self.boards.iter().map(board).collect::<Value>(),
         };
-        html::page(
-            "suidao: when the boards are visited",
-            "en",
-            &[plot::STYLE],
-            &fill(include_str!("timetable.html"), context),
-        )
+        html::page("suidao: visit schedule", "en", &[plot::STYLE], &fill(include_str!("timetable.html"), context))
     }
 }
 

@@ -45,15 +45,13 @@ impl Refused {
     pub(super) fn told(self, tongue: Tongue) -> &'static str {
         match self {
             Self::TooLong => {
-                tongue.pick("The query is too long: 500 characters are read.", "查询太长：最多 500 个字符。")
+                tongue.pick("The query is too long; the limit is 500 characters.", "查询太长：最多 500 个字符。")
             }
             Self::Page => tongue.pick(
-                "There are 100 pages of results at most; narrow the query down.",
+                "At most 100 pages of results are shown; narrow the query down.",
                 "最多显示 100 页结果，请缩小查询范围。",
             ),
-            Self::Value => {
-                tongue.pick("A value in the address is none that is known here.", "网址中有无法识别的参数值。")
-            }
+            Self::Value => tongue.pick("The URL contains an unknown parameter value.", "网址中有无法识别的参数值。"),
         }
     }
 }

@@ -18,14 +18,14 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
     let years = || facets.years.iter().filter_map(|(year, _)| *year);
     let between = match (years().next_back(), years().next()) {
         (Some(first), Some(last)) => format!("{first}–{last}"),
-        _ => tongue.pick("not told", "未知").to_owned(),
+        _ => tongue.pick("unknown", "未知").to_owned(),
     };
     let language = |(code, pages): &(Option<String>, u64)| {
         let name = match code.as_deref() {
             Some("zh") => tongue.pick("Chinese", "中文"),
             Some("en") => tongue.pick("English", "英文"),
             Some(code) => code,
-            None => tongue.pick("not told", "未知"),
+            None => tongue.pick("unknown", "未知"),
         };
         format!("{name} {}", thousands(*pages))
     };
@@ -48,7 +48,7 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
         between,
         strategy => &site.index.origin().strategy,
         ways => [
-            (tongue.pick("Terms of the topic", "主题词"), terms.collect::<Vec<_>>()),
+            (tongue.pick("Topic terms", "主题词"), terms.collect::<Vec<_>>()),
             (tongue.pick("Hosts", "站点"), hosts.collect()),
             (tongue.pick("Years", "年份"), years.collect()),
         ],

@@ -121,9 +121,7 @@ pub(super) fn trail(tongue: Tongue, page: &Stored) -> String {
     let k = page.k.map_or_else(|| "∞".to_owned(), |k| k.to_string());
     let (number, depth, hops) = (thousands(page.page + 1), page.depth, page.hops);
     tongue.pick(
-        format!(
-            "Fetched as page {number}, {depth} links from the seed, {hops} off-topic pages in a row before it, k {k}"
-        ),
+        format!("Fetched as page {number}, {depth} links from the seed, after {hops} off-topic pages in a row, k {k}"),
         format!("第 {number} 个抓取的网页，距种子 {depth} 个链接，之前连续 {hops} 个无关网页，k = {k}"),
     )
 }

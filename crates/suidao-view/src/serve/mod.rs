@@ -74,9 +74,9 @@ impl Site {
             _ => Ok(self.missing(&asked)),
         };
         made.unwrap_or_else(|error| {
-            tracing::error!(%error, "a request could not be answered");
+            tracing::error!(%error, "cannot answer a request");
             let (title, told) = asked.tongue.pick(
-                ("The index does not read", "Look at what suidao says where it was started."),
+                ("Cannot read the index", "See the output of suidao in its terminal."),
                 ("索引读取失败", "请查看 suidao 启动处的输出。"),
             );
             look::notice(self, &asked, 500, title, told)
@@ -92,7 +92,7 @@ impl Site {
 
     fn missing(&self, asked: &Asked) -> Reply {
         let (title, told) = asked.tongue.pick(
-            ("There is no such page", "Search from here, or go to the beginning."),
+            ("Page not found", "Search here, or go to the home page."),
             ("没有这个页面", "可以在上面搜索，或回到首页。"),
         );
         look::notice(self, asked, 404, title, told)
@@ -104,7 +104,7 @@ impl Site {
             let body = visible::text(&serde_json::json!({ "error": told }).to_string()).into_owned() + "\n";
             return Reply { status: 400, media_type: "application/json; charset=utf-8", body };
         }
-        let title = tongue.pick("That cannot be asked", "无法这样查询");
+        let title = tongue.pick("Invalid request", "无法这样查询");
         look::notice(self, &Asked::nothing(tongue), 400, title, told)
     }
 }
@@ -140,7 +140,7 @@ async fn respond(site: Option<Arc<Site>>, turns: Arc<Semaphore>, head: Parts) ->
         let made = made.await;
         made.unwrap_or_else(|_| Reply::html(500, "<!DOCTYPE html><title>500</title>500".to_owned()))
     } else if read {
-        let told = "not asked for under this name: use the address, localhost, or a name given by --name\n";
+        let told = "unknown host name; use the address, localhost, or a name given by --name\n";
         Reply { status: 421, media_type: PLAIN, body: told.to_owned() }
     } else {
         Reply { status: 405, media_type: PLAIN, body: "only GET\n".to_owned() }

@@ -17,16 +17,14 @@ pub(super) fn page(site: &Site, asked: &Asked) -> Result<Reply, IndexError> {
     let answer = site.index.search(&Request { explain: true, ..asked.request(offset, PER_PAGE) })?;
     let pages = (answer.pages as usize).div_ceil(PER_PAGE).clamp(1, MOST_PAGES);
     if asked.page > pages {
-        let (title, told) = tongue.pick(
-            ("There are not so many results", "Go back to the first page of them."),
-            ("没有这么多结果", "请回到第一页。"),
-        );
+        let (title, told) = tongue
+            .pick(("No more results", "Go back to the first page of results."), ("没有这么多结果", "请回到第一页。"));
         return Ok(look::notice(site, asked, 404, title, told));
     }
     let number = thousands(answer.pages);
     let what = match (asked.q.is_empty(), answer.pages) {
         (true, _) => tongue.pick(format!("{number} pages"), format!("{number} 个网页")),
-        (false, 0) => tongue.pick(format!("No page answers “{}”", asked.q), format!("没有找到“{}”", asked.q)),
+        (false, 0) => tongue.pick(format!("No page matches “{}”", asked.q), format!("没有找到“{}”", asked.q)),
         (false, 1) => tongue.pick(format!("1 page for “{}”", asked.q), format!("“{}”：1 个网页", asked.q)),
         (false, _) => {
             tongue.pick(format!("{number} pages for “{}”", asked.q), format!("“{}”：{number} 个网页", asked.q))

@@ -20,65 +20,65 @@ type Labels = Vec<(&'static str, String)>;
 pub(super) fn text(view: &View, glance: Option<&Glance>) -> Result<String, Error> {
     let tally = view.tally();
     let mut all = Registry::with_prefix("suidao");
-    all.register("up_to_date", "Whether the crawl has answered since it began", gauge(u64::from(glance.is_some())));
+    all.register("up_to_date", "Whether the figures are from the current run", gauge(u64::from(glance.is_some())));
     if let Some((at, _)) = tally.ready {
         let seconds = at.0 as f64 / 1000.0;
         all.register_with_unit(
             "ready_time",
-            "When the state was restored, Unix time",
+            "Unix time when the state was restored",
             Unit::Seconds,
             ConstGauge::new(seconds),
         );
     }
     let failed = counters("kind", tally.failed.iter().map(|(kind, count)| (kind.clone(), *count)));
-    all.register("failed_urls", "URLs given up after failed fetches in this run", failed);
+    all.register("failed_urls", "URLs that finally failed in this run", failed);
     let retried = counters("kind", tally.retried.iter().map(|(kind, count)| (kind.clone(), *count)));
-    all.register("retried_fetches", "Failed fetches of this run that are tried again", retried);
+    all.register("retried_fetches", "Failed fetches of this run that are retried", retried);
     let robots = ["had", "unreachable"].map(str::to_owned).into_iter().zip(tally.robots);
-    all.register("robots", "robots.txt asked for in this run, by what came of it", counters("outcome", robots));
-    all.register("redirects", "Redirects met in this run", ConstCounter::new(tally.redirects));
+    all.register("robots", "robots.txt requests of this run by outcome", counters("outcome", robots));
+    all.register("redirects", "Redirects in this run", ConstCounter::new(tally.redirects));
     all.register_with_unit(
         "received",
-        "Bodies received in this run, as sent",
+        "Body bytes received in this run, as transferred",
         Unit::Bytes,
         ConstCounter::new(view.received()),
     );
     all.register_with_unit(
         "fetch_duration",
-        "From a request to the end of its answer",
+        "Time from a request to the end of its response",
         Unit::Seconds,
         view.fetching.clone(),
     );
-    all.register_with_unit("read_duration", "Reading and scoring an answer", Unit::Seconds, view.reading.clone());
+    all.register_with_unit("read_duration", "Time to parse and score a response", Unit::Seconds, view.reading.clone());
     if let Some(Glance { overview, unwritten, .. }) = glance {
         let progress = overview.progress;
         for (name, help, count) in [
             ("pages", "Pages fetched, earlier runs included", progress.pages),
             ("relevant_pages", "Relevant pages among them", progress.relevant),
-            ("requests", "Requests that brought an answer or might have, visits left out", progress.requests),
-            ("visits", "Later visits of pages, to see whether they have changed", progress.visits),
+            ("requests", "Requests sent, revisits excluded", progress.requests),
+            ("visits", "Revisits of pages", progress.visits),
         ] {
             all.register(name, help, ConstCounter::new(count));
         }
         all.register_with_unit(
             "page",
-            "Bodies of the pages fetched, unpacked",
+            "Bodies of fetched pages, decoded",
             Unit::Bytes,
             ConstCounter::new(progress.bytes),
         );
         for (name, help, count) in [
-            ("queued_urls", "URLs that wait", progress.queued),
+            ("queued_urls", "URLs queued", progress.queued),
             ("known_urls", "URLs known", progress.known),
             ("known_hosts", "Hosts known", progress.hosts),
             ("visited_hosts", "Hosts with at least one page fetched", progress.hosts_visited),
             ("relevant_hosts", "Hosts with at least one relevant page fetched", progress.hosts_relevant),
-            ("in_flight_requests", "Requests handed out and not settled", overview.in_flight),
-            ("unwritten_batches", "Settled requests that are not on disk yet", *unwritten),
+            ("in_flight_requests", "Requests in flight", overview.in_flight),
+            ("unwritten_batches", "Finished requests that are not on disk yet", *unwritten),
         ] {
             all.register(name, help, gauge(count));
         }
         let refused = overview.refusals.iter().map(|(reason, count)| (reason_name(*reason), *count));
-        all.register("refused_urls", "URLs refused, by their first reason", counters("reason", refused));
+        all.register("refused_urls", "URLs skipped by crawl policy, by first reason", counters("reason", refused));
         let hosts = overview.hosts;
         let states = [
             ("asked", hosts.asked),
@@ -88,7 +88,7 @@ pub(super) fn text(view: &View, glance: Option<&Glance>) -> Result<String, Error
             ("idle", hosts.idle),
         ];
         let states = states.into_iter().map(|(state, count)| (state.to_owned(), count));
-        all.register("hosts", "Hosts by what they are at", gauges("state", states));
+        all.register("hosts", "Hosts by state", gauges("state", states));
     }
     let mut out = String::new();
     let mut process = Registry::with_prefix("process");

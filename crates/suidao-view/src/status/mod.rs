@@ -128,12 +128,12 @@ pub fn serve(
 async fn respond(site: Arc<Site>, head: Parts) -> Response<Body> {
     let host = field(&head.headers, "host");
     let reply = if !is_ours(host, &site.names) {
-        let told = "not asked for under this name: use the address, localhost, or a name of status.names";
+        let told = "unknown host name; use the address, localhost, or a name in status.names";
         Reply::text(421, told)
     } else if head.method != Method::GET && head.method != Method::HEAD {
         Reply::text(405, "only GET")
     } else if is_foreign(&head.headers, head.uri.path()) {
-        Reply::text(403, "a page elsewhere made the browser ask this; open it here, from the status page")
+        Reply::text(403, "request from another site blocked; open this link from the status page")
     } else {
         site.get(head.uri.path(), head.uri.query().unwrap_or_default()).await
     };
@@ -190,7 +190,7 @@ impl Site {
                 Err(error) => Reply::text(500, &error.to_string()),
             },
             "/why" => self.why(&asked("url").unwrap_or_default()).await,
-            _ => Reply::text(404, "there are /, /metrics and /why?url="),
+            _ => Reply::text(404, "not found; available paths: /, /metrics and /why?url="),
         }
     }
 
@@ -216,23 +216,23 @@ impl Site {
             return page(200, Err("Type a URL."));
         }
         let Ok(url) = CrawlUrl::parse(typed) else {
-            return page(400, Err("That is no URL; write it as http://host/path."));
+            return page(400, Err("Not a URL; write it as http://host/path."));
         };
         let Some(log) = self.view.log() else {
-            return page(503, Err("The crawl has not begun yet, or is over: use suidao why."));
+            return page(503, Err("The crawl is not running; use suidao why."));
         };
         let told = in_turn(&self.reading, move |is_waited_for| {
             let story = Story::read(|| log.batches().take_while(|_| is_waited_for()), &url)?;
             Ok::<_, suidao_store::store::StoreError>(story.map(|story| story.to_string()))
         });
         let Some(told) = told.await else {
-            return page(503, Err("Another story is being read from the log; ask again when that is done."));
+            return page(503, Err("Another URL is being looked up; try again later."));
         };
         match told {
             Ok(Ok(Some(story))) => page(200, Ok(&story)),
-            Ok(Ok(None)) => page(404, Err("It does not occur in this crawl: no page fetched so far links to it.")),
+            Ok(Ok(None)) => page(404, Err("Unknown to this crawl: no page fetched so far links to it.")),
             Ok(Err(error)) => page(500, Err(&error.to_string())),
-            Err(_) => page(500, Err("The story could not be told.")),
+            Err(_) => page(500, Err("Cannot read the log.")),
         }
     }
 }

@@ -61,9 +61,13 @@ fn seen(tally: &Tally, glance: &Glance) -> Value {
     let seconds = glance.at.since(since) as f64 / 1000.0;
     let now = progress.pages.saturating_sub(tally.before.pages);
     let figures = [
-        ("pages a second", format!("{:.1}", now as f64 / seconds.max(1.0)), format!("{} in this run", thousands(now))),
-        ("URLs waiting", thousands(progress.queued), format!("{} known", thousands(progress.known))),
-        ("under way", thousands(*in_flight), format!("{} not on disk yet", thousands(glance.unwritten))),
+        (
+            "pages per second",
+            format!("{:.1}", now as f64 / seconds.max(1.0)),
+            format!("{} in this run", thousands(now)),
+        ),
+        ("URLs queued", thousands(progress.queued), format!("{} known", thousands(progress.known))),
+        ("requests in flight", thousands(*in_flight), format!("{} not on disk yet", thousands(glance.unwritten))),
         (
             "hosts",
             thousands(progress.hosts_visited),
@@ -72,10 +76,10 @@ fn seen(tally: &Tally, glance: &Glance) -> Value {
         (
             "hosts failing",
             thousands(hosts.failing),
-            format!("{} resting, {} ready", thousands(hosts.resting), thousands(hosts.ready)),
+            format!("{} waiting (politeness), {} ready", thousands(hosts.resting), thousands(hosts.ready)),
         ),
-        ("failed", thousands(progress.failed), format!("{} refused", thousands(progress.refused))),
-        ("of pages", size(progress.bytes), format!("{} visits again", thousands(progress.visits))),
+        ("failed", thousands(progress.failed), format!("{} skipped", thousands(progress.refused))),
+        ("page data", size(progress.bytes), format!("{} revisits", thousands(progress.visits))),
         ("memory", resident_memory().map_or_else(|| "–".to_owned(), size), "of the process".to_owned()),
     ];
     let host = |host: &HostView| {
@@ -118,7 +122,7 @@ fn harvest(lines: &[HarvestLine]) -> Option<Value> {
     let before = lines.iter().rev().nth(LATEST).copied();
     let (pages, relevant) = before.map_or((0, 0), |line| (line.pages, line.relevant));
     let told = format!(
-        "Of the last {}, {} are relevant; of all, {}.",
+        "Harvest rate of the last {}: {}; overall: {}.",
         count((last.pages - pages) as usize, "page", "pages"),
         per_cent((last.relevant - relevant) as f64, (last.pages - pages) as f64),
         per_cent(last.relevant as f64, last.pages as f64),

@@ -59,9 +59,9 @@ impl Target {
             format!("Basic {}", data_encoding::BASE64.encode(pair.as_bytes()))
         });
         let authorization = authorization.map(str::to_owned).or(own).map(|value| HeaderValue::from_str(&value));
-        let mut authorization = authorization
-            .transpose()
-            .map_err(|_| Refused("SUIDAO_PUSH_AUTHORIZATION contains characters that are not allowed in a header".to_owned()))?;
+        let mut authorization = authorization.transpose().map_err(|_| {
+            Refused("SUIDAO_PUSH_AUTHORIZATION contains characters that are not allowed in a header".to_owned())
+        })?;
         authorization.iter_mut().for_each(|value| value.set_sensitive(true));
         base.set_path(&format!("{before}/"));
         // Neither fails for http and https.

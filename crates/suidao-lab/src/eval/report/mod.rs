@@ -122,7 +122,7 @@ impl Page<'_> {
         let told = if shares(comparison, Scope::All) {
             let marks = comparison.marks().iter();
             let part = |&mark: &usize| Some(format!("{} after {}", at(Measure::Oracle, mark)?, thousands(mark as u64)));
-            format!("of what the oracle finds {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
+            format!("share of the oracle: {} pages", marks.filter_map(part).collect::<Vec<_>>().join(", "))
         } else {
             let measure = headline(comparison);
             format!("{} {}", at(measure, pages).unwrap_or_default(), measure.title())
@@ -162,11 +162,11 @@ impl Page<'_> {
             let along = Along::pages(self.comparison.pages());
             let caption = match measure {
                 Measure::Harvest => {
-                    "Relevant pages per page fetched (Fig. 6 of Jiang, Zhu, Wang 2020). A dot: the run ended; an arrow: above the plot."
+                    "Relevant pages per fetched page (Fig. 6 of Jiang, Zhu, Wang 2020). A dot marks the end of a run, an arrow a value above the plot."
                 }
-                Measure::Relevant => "Relevant pages found (Fig. 7). A dot: the run ended.",
+                Measure::Relevant => "Relevant pages found (Fig. 7). A dot marks the end of a run.",
                 _ => {
-                    "Relevant pages found, of all there are (Fig. 7, made comparable between tasks). A dot: the run ended."
+                    "Share of all relevant pages found (Fig. 7, comparable between tasks). A dot marks the end of a run."
                 }
             };
             (html(curves(&self.lines(scope, measure), &title, measure.is_share(), along)), caption)

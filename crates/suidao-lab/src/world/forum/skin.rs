@@ -28,25 +28,25 @@ use super::spec::Beyond;
 )]
 #[strum(serialize_all = "kebab-case")]
 pub enum Skin {
-    /// As Discuz: everything through forum.php and its parameters
+    /// Discuz: forum.php with parameters
     Discuz,
-    /// As Discuz with its URLs rewritten (thread-123-1-1.html), in GBK
+    /// Discuz with rewritten URLs (thread-123-1-1.html), in GBK
     DiscuzStatic,
-    /// As phpBB: viewforum.php and viewtopic.php with offsets and session ids
+    /// phpBB: viewforum.php and viewtopic.php with offsets and session ids
     Phpbb,
-    /// As vBulletin: forumdisplay.php and showthread.php with page numbers, session ids and a calendar
+    /// vBulletin: forumdisplay.php and showthread.php with page numbers, session ids and a calendar
     Vbulletin,
-    /// Paths of numbers: /board/7/p/2, /t/5567
+    /// Numeric paths: /board/7/p/2, /t/5567
     Path,
-    /// As XenForo: slugs and numbers, /forum/zuqiu-bi.3/page-2
+    /// XenForo: slugs and numbers, /forum/zuqiu-bi.3/page-2
     Slug,
-    /// Cards without tables: /t/slug/123/3, the next page only, JSON-LD in threads
+    /// Cards without tables: /t/slug/123/3, next-page links only, JSON-LD in threads
     Cards,
-    /// One script for all: index.asp?action=list&boardid=3, in GBK
+    /// A single script: index.asp?action=list&boardid=3, in GBK
     Query,
-    /// As Tieba: the board's name in the query, /f?kw=...&pn=50
+    /// Tieba: board name in the query, /f?kw=...&pn=50
     Tieba,
-    /// A campus BBS: no times in its lists, in GBK
+    /// A campus BBS: no times in lists, in GBK
     Bbs,
     /// A small forum in English
     English,

@@ -166,7 +166,9 @@ impl Chrome {
         let (pipe, events) = Pipe::new(input, output);
         let version = timeout(START, pipe.ask(None, "Browser.getVersion", json!({}))).await;
         match version {
-            Ok(Ok(version)) => tracing::debug!("rendering pages with {}", version["product"].as_str().unwrap_or("a browser")),
+            Ok(Ok(version)) => {
+                tracing::debug!("rendering pages with {}", version["product"].as_str().unwrap_or("a browser"))
+            }
             _ => {
                 let said = std::fs::read_to_string(root.join("said.txt")).unwrap_or_default();
                 let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no output").trim();

@@ -23,8 +23,8 @@ pub fn page(facts: &Facts) -> String {
         plots => context! {
             harvest => harvest(&facts.harvest.points).map(html),
             tunnels => html(tunnels(&facts.tunnels.by_hops)),
-            published => html(bars(&published.bins, &format!("Published, a bar {}", published.width))),
-            lengths => html(bars(&lengths.bins, &format!("Pages by length, a bar {}", lengths.width))),
+            published => html(bars(&published.bins, &format!("Publication dates, one bar: {}", published.width))),
+            lengths => html(bars(&lengths.bins, &format!("Pages by length, one bar: {}", lengths.width))),
         },
         ..Value::from(Serde(facts)),
     };
@@ -63,7 +63,7 @@ fn harvest(points: &[HarvestPoint]) -> [String; 2] {
     };
     let mut found = line("relevant pages", Style::Nth(0), true, |point| point.relevant as f64);
     found.points.insert(0, (0, Interval { median: 0.0, range: None }));
-    let all = line("from the start", Style::Nth(6), false, |point| point.relevant as f64 / point.pages as f64);
+    let all = line("cumulative", Style::Nth(6), false, |point| point.relevant as f64 / point.pages as f64);
     let moving = line("moving", Style::Nth(0), true, |point| point.moving);
     [curves(&[found], "Relevant pages found", false, along), curves(&[moving, all], "Harvest rate", true, along)]
 }
@@ -81,7 +81,7 @@ fn tunnels(by_hops: &[u64]) -> String {
     }
     let bars: Vec<Bar> = bins.iter().map(|(name, pages)| Bar { name, whole: *pages, part: *pages }).collect();
     let told: Vec<String> = bins.iter().take(6).map(|(hops, pages)| format!("{hops}: {pages}")).collect();
-    let title = format!("Relevant pages by length of the tunnel before them; {}", told.join(", "));
+    let title = format!("Relevant pages by length of the tunnel before them: {}", told.join(", "));
     histogram(&bars, &title, "relevant pages", None)
 }
 
@@ -89,7 +89,7 @@ fn tunnels(by_hops: &[u64]) -> String {
 fn bars(bins: &[Bin], title: &str) -> String {
     let bars: Vec<Bar> = bins.iter().map(|bin| Bar { name: &bin.name, whole: bin.pages, part: bin.relevant }).collect();
     let most = bins.iter().max_by_key(|bin| bin.pages);
-    let told = most.map_or(String::new(), |bin| format!("; most, {}, at {}", thousands(bin.pages), bin.name));
+    let told = most.map_or(String::new(), |bin| format!("; maximum {} at {}", thousands(bin.pages), bin.name));
     histogram(&bars, &format!("{title}{told}"), "pages", Some("relevant"))
 }
 
